@@ -1,0 +1,41 @@
+"""ov-gather: the gather family for OpenVINO, exactly as ONNX means it.
+
+Everything public is importable from here, and imported only when used: `import ov_gather` loads neither NumPy nor OpenVINO.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ov_gather import converters
+    from ov_gather.comparison import cross_check
+    from ov_gather.ir.errors import IRError
+    from ov_gather.ir.reader import read_ir
+    from ov_gather.kernels.gather import gather_elements
+    from ov_gather.rules.validation import validate
+    from ov_gather.runtimes.kernel import execute
+
+__all__ = ["IRError", "converters", "cross_check", "execute", "gather_elements", "read_ir", "validate"]
+
+_HOME = {
+    "IRError": "ov_gather.ir.errors",
+    "cross_check": "ov_gather.comparison",
+    "execute": "ov_gather.runtimes.kernel",
+    "gather_elements": "ov_gather.kernels.gather",
+    "read_ir": "ov_gather.ir.reader",
+    "validate": "ov_gather.rules.validation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "converters":
+        return import_module("ov_gather.converters")
+    if name not in _HOME:
+        raise AttributeError(f"module 'ov_gather' has no attribute '{name}'")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,23 @@
+"""The NumPy kernel: the oracle for the compiled one, and its stand-in where that is missing or does not know the dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALL_IN_BOUNDS = -1
+
+
+def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any]) -> int:
+    """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds."""
+    size = data.shape[axis]
+    out_of_bounds = (indices < -size) | (indices >= size)
+    if out_of_bounds.any():
+        return int(np.argmax(out_of_bounds))
+    corner = data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
+    positions = indices.astype(np.intp)
+    positions[positions < 0] += size
+    output[...] = np.take_along_axis(corner, positions, axis)
+    return ALL_IN_BOUNDS
