@@ -1,0 +1,111 @@
+"""Build a Model layer by layer: what the converters and the isolation of one layer share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.ir.element_types import STRING, ElementType
+from ov_gather.ir.model import Edge, Layer, Model, Port
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.weights import Weights, pack_bits, pack_strings
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One output of a layer under construction."""
+
+    layer: int
+    port: int
+    element_type: ElementType
+    shape: PartialShape
+
+
+class ModelBuilder:
+    """Collects layers, edges and payloads; `build` gives the Model. Values are what the adding methods return."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._layers: list[Layer] = []
+        self._edges: list[Edge] = []
+        self._payload = bytearray()
+
+    def parameter(self, name: str, element_type: ElementType, shape: PartialShape) -> Value:
+        """A model input."""
+        attributes = {"shape": shape.attribute(), "element_type": element_type.name}
+        return self.layer("Parameter", name, "opset1", attributes, [], [(element_type, shape)])[0]
+
+    def const(self, name: str, element_type: ElementType, array: NDArray[Any]) -> Value:
+        """A constant. `array` holds elements of `element_type` (string: `str` objects)."""
+        if element_type is STRING:
+            data = pack_strings(array)
+        elif element_type.bits % 8:
+            data = pack_bits(array, element_type.bits)
+        else:
+            data = array.tobytes()
+        return self.const_from_payload(name, element_type, array.shape, data)
+
+    def const_from_payload(self, name: str, element_type: ElementType, sizes: Sequence[int], data: bytes | memoryview) -> Value:
+        """A constant whose bytes are as the .bin holds them."""
+        # A Const without elements still owns one byte, as OpenVINO writes it.
+        data = data if len(data) else b"\0"
+        shape = PartialShape.of(sizes)
+        attributes = {
+            "element_type": element_type.name,
+            "shape": ", ".join(map(str, sizes)),
+            "offset": str(len(self._payload)),
+            "size": str(len(data)),
+        }
+        self._payload += data
+        return self.layer("Const", name, "opset1", attributes, [], [(element_type, shape)])[0]
+
+    def result(self, name: str, value: Value) -> None:
+        """A model output."""
+        self.layer("Result", name, "opset1", {}, [value], [], {"output_names": tensor_names(name)})
+
+    def layer(
+        self,
+        type: str,
+        name: str,
+        version: str,
+        attributes: Mapping[str, str],
+        inputs: Sequence[Value],
+        outputs: Sequence[tuple[ElementType, PartialShape]],
+        extra: Mapping[str, str] | None = None,
+        tensor: str | None = None,
+    ) -> list[Value]:
+        """Any layer. `tensor` names its output tensors; by default they bear the name of the layer."""
+        layer_id = len(self._layers)
+        tensor = name if tensor is None else tensor
+        names = {"names": tensor_names(tensor)} if tensor else {}
+        values = [Value(layer_id, len(inputs) + i, *output) for i, output in enumerate(outputs)]
+        self._layers.append(
+            Layer(
+                id=layer_id,
+                name=name,
+                type=type,
+                version=version,
+                attributes=attributes,
+                inputs=tuple(_port(i, value.element_type, value.shape, {}) for i, value in enumerate(inputs)),
+                outputs=tuple(_port(value.port, value.element_type, value.shape, names) for value in values),
+                extra=extra or {},
+            )
+        )
+        self._edges += [Edge(value.layer, value.port, layer_id, i) for i, value in enumerate(inputs)]
+        return values
+
+    def build(self) -> Model:
+        """The model. Its payloads are in memory."""
+        return Model(layers=tuple(self._layers), edges=tuple(self._edges), name=self.name, weights=Weights(self._payload))
+
+
+def tensor_names(name: str) -> str:
+    """One tensor name as `names` and `output_names` write it: a comma would separate two."""
+    return name.replace(",", "\\,")
+
+
+def _port(port_id: int, element_type: ElementType, shape: PartialShape, attributes: Mapping[str, str]) -> Port:
+    return Port(port_id, shape.sizes, element_type.precision, attributes)

@@ -1,0 +1,143 @@
+"""Model, Layer, Port, Edge: what an IR document says, and on which line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ov_gather.ir import element_types
+from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.shapes import UNKNOWN, PartialShape
+
+if TYPE_CHECKING:
+    from ov_gather.ir.weights import Weights
+
+_NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An XML element that is kept as it stands: rt_info, port maps, anything that this package does not interpret."""
+
+    tag: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    children: tuple[Element, ...] = ()
+    text: str = ""
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One input or output of a layer. `dims`: -1 = any size; none at all = a scalar or an open rank."""
+
+    id: int
+    dims: tuple[int, ...]
+    precision: str | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    sections: tuple[Element, ...] = ()
+    line: int = field(default=0, compare=False)
+
+    @property
+    def element_type(self) -> ElementType | None:
+        """What `precision` names; None where it is absent or unknown."""
+        return element_types.by_precision(self.precision) if self.precision is not None else None
+
+    @property
+    def shape(self) -> PartialShape:
+        """What `dims` say. A port without any does not tell a scalar from an open rank, so it is open."""
+        return PartialShape.of(self.dims) if self.dims else UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer. `attributes` are those of its <data>; `extra` holds other XML attributes of <layer>, e.g. output_names."""
+
+    id: int
+    name: str
+    type: str
+    version: str | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+    extra: Mapping[str, str] = field(default_factory=dict)
+    sections: tuple[Element, ...] = ()
+    bodies: tuple[Model, ...] = ()
+    line: int = field(default=0, compare=False)
+    data_line: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.type} '{self.name}' (layer {self.id})" if self.name else f"{self.type} (layer {self.id})"
+
+    @property
+    def declared_shape(self) -> PartialShape | None:
+        """The `shape` attribute of a Parameter or Const; None for other layers and for malformed text."""
+        if self.type not in ("Parameter", "Const"):
+            return None
+        try:
+            return PartialShape.parse(self.attributes.get("shape", ""))
+        except ValueError:
+            return None
+
+    @property
+    def declared_type(self) -> ElementType | None:
+        """The `element_type` attribute of a Parameter or Const; None for other layers and for unknown names."""
+        if self.type not in ("Parameter", "Const"):
+            return None
+        return element_types.by_name(self.attributes.get("element_type", "dynamic"))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """From an output port to an input port."""
+
+    from_layer: int
+    from_port: int
+    to_layer: int
+    to_port: int
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A whole IR (`tag` "net"), the body of a sub-graph (e.g. "then_body"), or a bare layer fragment ("layer")."""
+
+    layers: tuple[Layer, ...]
+    edges: tuple[Edge, ...] = ()
+    name: str = ""
+    version: int = 11
+    tag: str = "net"
+    sections: tuple[Element, ...] = ()
+    line: int = field(default=0, compare=False)
+    path: str = field(default="", compare=False)
+    weights: Weights | None = field(default=None, compare=False)
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether this is a bare <layer>, without a net around it."""
+        return self.tag == "layer"
+
+    @cached_property
+    def layer_by_id(self) -> Mapping[int, Layer]:
+        """Where an id stands twice, the last layer counts, as in OpenVINO's reader."""
+        return {layer.id: layer for layer in self.layers}
+
+    @cached_property
+    def _edge_into(self) -> Mapping[tuple[int, int], Edge]:
+        return {(edge.to_layer, edge.to_port): edge for edge in self.edges}
+
+    def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
+        """The layer and output port that feed an input port; None where the document does not say."""
+        edge = self._edge_into.get((layer.id, port.id))
+        source = self.layer_by_id.get(edge.from_layer) if edge else None
+        if edge is None or source is None:
+            return None
+        return next(((source, output) for output in source.outputs if output.id == edge.from_port), None)
+
+    def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
+        """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""
+        yield trail, self
+        for layer in self.layers:
+            for body in layer.bodies:
+                yield from body.walk((*trail, f"{layer.type} '{layer.name}'", body.tag))

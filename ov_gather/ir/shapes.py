@@ -1,0 +1,133 @@
+"""Dimensions and partial shapes: static, dynamic, interval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+
+MAX_DIMENSION = 2**63 - 1
+"""Also the largest number of elements of a shape: both are int64 in OpenVINO."""
+
+_DIMENSION = re.compile(r"(?P<any>\?|-1)|(?P<lower>\d{1,19})?(?P<dots>\.\.)?(?P<upper>\d{1,19})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """All sizes from `lower` to `upper`, both included; `upper` None = no upper bound."""
+
+    lower: int = 0
+    upper: int | None = None
+
+    @classmethod
+    def of(cls, size: int) -> Dimension:
+        """A static dimension; -1, as ports write it, is any size."""
+        return ANY if size == -1 else cls(size, size)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether exactly one size is possible."""
+        return self.lower == self.upper
+
+    def __contains__(self, size: int) -> bool:
+        return self.lower <= size and (self.upper is None or size <= self.upper)
+
+    def intersect(self, other: Dimension) -> Dimension | None:
+        """The sizes that both allow, or None if there are none."""
+        lower = max(self.lower, other.lower)
+        uppers = [upper for upper in (self.upper, other.upper) if upper is not None]
+        upper = min(uppers, default=None)
+        return None if upper is not None and lower > upper else Dimension(lower, upper)
+
+    def __str__(self) -> str:
+        if self.is_static:
+            return str(self.lower)
+        if self.upper is None:
+            return f"{self.lower}.." if self.lower else "?"
+        return f"{self.lower}..{self.upper}"
+
+    @classmethod
+    def parse(cls, text: str) -> Dimension:
+        """Read "3", "?", "-1", "1..5", "1.." or "..5". Raises ValueError."""
+        match = _DIMENSION.fullmatch(text.strip())
+        if not match or not match[0] or match[0] == "..":
+            raise ValueError(f"'{text.strip()}' is not a dimension: 3, ?, 1..5, 1.. and ..5 are")
+        if match["any"]:
+            return ANY
+        lower = int(match["lower"] or 0)
+        upper = int(match["upper"]) if match["upper"] else None if match["dots"] else lower
+        if max(lower, upper or 0) > MAX_DIMENSION:
+            raise ValueError(f"dimension '{text.strip()}' is larger than 2^63-1")
+        if upper is not None and lower > upper:
+            raise ValueError(f"the interval '{text.strip()}' is empty")
+        return cls(lower, upper)
+
+
+ANY = Dimension()
+
+
+@dataclass(frozen=True, slots=True)
+class PartialShape:
+    """A shape of which dimensions, or even the rank (`dims` None), may be open."""
+
+    dims: tuple[Dimension, ...] | None
+
+    @classmethod
+    def of(cls, sizes: Iterable[int]) -> PartialShape:
+        """The shape of a port: sizes, -1 = any."""
+        return cls(tuple(map(Dimension.of, sizes)))
+
+    @classmethod
+    def parse(cls, text: str) -> PartialShape:
+        """Read the `shape` attribute of a Parameter or Const: "", "...", "?,3", "[1..10, 3]". Raises ValueError."""
+        text = text.strip()
+        if text.startswith("[") and text.endswith("]"):
+            text = text[1:-1].strip()
+        if text == "...":
+            return UNKNOWN
+        return cls(tuple(map(Dimension.parse, text.split(","))) if text else ())
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, None if open."""
+        return None if self.dims is None else len(self.dims)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The dimensions as ports write them: -1 where open. An open rank has none."""
+        return tuple(dim.lower if dim.is_static else -1 for dim in self.dims or ())
+
+    @property
+    def is_static(self) -> bool:
+        """Whether rank and every dimension are known."""
+        return self.dims is not None and all(dim.is_static for dim in self.dims)
+
+    def __contains__(self, sizes: tuple[int, ...]) -> bool:
+        return self.dims is None or (
+            len(sizes) == len(self.dims) and all(size in dim for size, dim in zip(sizes, self.dims, strict=True))
+        )
+
+    def intersect(self, other: PartialShape) -> PartialShape | None:
+        """The shapes that both allow, or None if there are none."""
+        if self.dims is None or other.dims is None:
+            return other if self.dims is None else self
+        if len(self.dims) != len(other.dims):
+            return None
+        dims = [mine.intersect(its) for mine, its in zip(self.dims, other.dims, strict=True)]
+        return None if None in dims else PartialShape(tuple(dim for dim in dims if dim is not None))
+
+    def __str__(self) -> str:
+        return "[...]" if self.dims is None else f"[{','.join(map(str, self.dims))}]"
+
+    def attribute(self) -> str:
+        """As the `shape` attribute of a Parameter writes it."""
+        return str(self)[1:-1]
+
+
+UNKNOWN = PartialShape(None)
+
+
+def element_count(sizes: Iterable[int]) -> int:
+    """Number of elements of a shape; open dimensions (-1) count as one."""
+    return prod(size for size in sizes if size != -1)
