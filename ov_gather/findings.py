@@ -1,0 +1,38 @@
+"""Finding: one violation of a rule, with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(Enum):
+    """How bad a finding is. Only errors make `ov-gather validate` exit 1."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where: file and line; layer and port where there is one; `trail` leads to the layer through sub-graph bodies."""
+
+    path: str
+    line: int
+    layer_id: int | None = None
+    layer_name: str = ""
+    layer_type: str = ""
+    port: int | None = None
+    trail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What rule is violated, where, how, and what would be right."""
+
+    rule: str
+    severity: Severity
+    message: str
+    hint: str
+    location: Location

@@ -1,0 +1,23 @@
+"""The operations of the gather family, found by the type and version of a layer. One file = one operation."""
+
+from __future__ import annotations
+
+from ov_gather.ir.model import Layer
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
+from ov_gather.ops.spec import Operation
+
+OPERATIONS: tuple[Operation, ...] = (GATHER_ELEMENTS_6,)
+FAMILY = frozenset(operation.type for operation in OPERATIONS)
+
+
+def versions_of(layer_type: str) -> tuple[Operation, ...]:
+    """Every version of the operation that a <layer type> names, oldest first."""
+    return tuple(operation for operation in OPERATIONS if operation.type == layer_type)
+
+
+def find_operation(layer: Layer) -> Operation | None:
+    """The operation that a layer's type and version name. A layer without a version (a fragment) gets the oldest."""
+    candidates = versions_of(layer.type)
+    if layer.version is None:
+        return candidates[0] if candidates else None
+    return next((operation for operation in candidates if layer.version in operation.opsets), None)

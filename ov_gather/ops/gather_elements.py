@@ -1,0 +1,115 @@
+"""GatherElements-6: out[i][j][k] = data[i][indices[i][j][k]][k], here for axis 1 of rank 3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import F32, I32, I64, ElementType
+from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.spec import (
+    Attribute,
+    Attributes,
+    DimensionError,
+    IndexRule,
+    Input,
+    Operation,
+    RankError,
+    Shapes,
+    Types,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DATA, INDICES = 0, 1
+
+
+def _rank(shapes: Shapes) -> int | None:
+    """Data and indices have the same rank, so either tells it."""
+    return shapes[DATA].rank if shapes[DATA].rank is not None else shapes[INDICES].rank
+
+
+def _axis_range(shapes: Shapes) -> tuple[int, int] | None:
+    rank = _rank(shapes)
+    return None if not rank else (-rank, rank - 1)
+
+
+def infer_types(types: Types) -> tuple[ElementType | None]:
+    """The output has data's element type."""
+    return (types[DATA],)
+
+
+def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """The output has indices' shape, narrowed off the axis by what data says. Raises RankError, DimensionError."""
+    data, indices = shapes
+    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
+        if shape.rank == 0:
+            raise RankError(f"{name} is a scalar", "GatherElements takes tensors of rank 1 or more", port)
+    if data.rank is not None and indices.rank is not None and data.rank != indices.rank:
+        raise RankError(
+            f"data {data} has rank {data.rank}, indices {indices} has rank {indices.rank}",
+            "data and indices must have the same rank",
+            INDICES,
+        )
+    rank = _rank(shapes)
+    if rank is None:
+        return (UNKNOWN,)
+    axis = attributes["axis"] % rank
+    data_dims = data.dims or (ANY,) * rank
+    index_dims = indices.dims or (ANY,) * rank
+    output = []
+    for i, (have, want) in enumerate(zip(data_dims, index_dims, strict=True)):
+        dim = want if i == axis else have.intersect(want)
+        if dim is None:
+            raise DimensionError(
+                f"dimension {i} is {have} in data {data} and {want} in indices {indices}",
+                f"off the axis ({axis}) data and indices must have equal dimensions",
+                INDICES,
+            )
+        output.append(dim)
+    return (PartialShape(tuple(output)),)
+
+
+def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Sizes for open dimensions: off the axis the same for data and indices."""
+    (output,) = infer_shapes(shapes, attributes)
+    rank = output.rank or max(2, attributes["axis"] + 1, -attributes["axis"])
+    axis = attributes["axis"] % rank
+    common = output.dims or (ANY,) * rank
+    data_dims = shapes[DATA].dims or (ANY,) * rank
+    indices = tuple(_size_of(dim, size) for dim in common)
+    return (*indices[:axis], _size_of(data_dims[axis], size), *indices[axis + 1 :]), indices
+
+
+def _size_of(dim: Dimension, wanted: int) -> int:
+    return max(dim.lower, wanted if dim.upper is None else min(wanted, dim.upper))
+
+
+def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """On our kernel. Raises IndexError for an index out of bounds."""
+    from ov_gather.kernels.gather import gather_elements
+
+    return (gather_elements(inputs[DATA], inputs[INDICES], attributes["axis"]),)
+
+
+GATHER_ELEMENTS_6 = Operation(
+    name="GatherElements-6",
+    type="GatherElements",
+    since=6,
+    attributes=(Attribute("axis", required=True, default=0, valid_range=_axis_range),),
+    inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
+    outputs=("output",),
+    infer_types=infer_types,
+    infer_shapes=infer_shapes,
+    # The page says [0, s-1]. The CPU runtime wraps negative indices since 2025.3; ONNX has them; so does our kernel.
+    index_rule=IndexRule(
+        port=INDICES,
+        axis=lambda attributes, rank: attributes["axis"] % rank,
+        specified="[0, s-1]",
+        lowest_specified=lambda size: 0,
+        negative_since="2025.3",
+    ),
+    choose_sizes=choose_sizes,
+    evaluate=evaluate,
+)

@@ -1,0 +1,48 @@
+"""One layer as a model of its own: its Const inputs stay constants, its other inputs become Parameters."""
+
+from __future__ import annotations
+
+from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.model import Model
+from ov_gather.ir.weights import payload
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import Input
+
+
+def isolate(view: LayerView) -> Model:
+    """Wrap a layer in Parameters or Consts and a Result; what a fragment leaves unsaid is filled in.
+
+    Raises:
+        ValueError: the type of an input is unknown, an attribute is missing or malformed, or the input shapes do not fit the
+            operation (ShapeError).
+        IRError: the payload of a Const cannot be had.
+    """
+    operation = view.operation
+    if not view.has_all_ports:
+        raise ValueError(f"{operation.name} has {len(operation.inputs)} inputs and {len(operation.outputs)} outputs")
+    attributes = operation.parse_attributes(view.layer.attributes)
+    shapes = operation.infer_shapes(view.input_shapes, attributes)
+    builder = ModelBuilder(view.layer.name)
+    inputs = [_input(builder, view, position, given) for position, given in enumerate(operation.inputs)]
+    types = operation.infer_types([value.element_type for value in inputs])
+    outputs = builder.layer(
+        operation.type,
+        view.layer.name or operation.type,
+        view.layer.version or operation.opsets[0],
+        view.layer.attributes,
+        inputs,
+        [(element_type or inputs[0].element_type, shape) for element_type, shape in zip(types, shapes, strict=True)],
+    )
+    for name, value in zip(operation.outputs, outputs, strict=True):
+        builder.result(name, value)
+    return builder.build()
+
+
+def _input(builder: ModelBuilder, view: LayerView, position: int, given: Input) -> Value:
+    element_type, shape = view.input_types[position], view.input_shapes[position]
+    if element_type is None:
+        raise ValueError(f"the element type of {given.name} is unknown")
+    source = view.producer(position)
+    if source and source[0].type == "Const":
+        return builder.const_from_payload(given.name, element_type, shape.sizes, payload(view.graph, source[0]))
+    return builder.parameter(given.name, element_type, shape)

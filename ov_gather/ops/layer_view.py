@@ -1,0 +1,117 @@
+"""A gather-family layer in its graph: what its operation says, filled with what the document says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.weights import constant
+from ov_gather.ops import find_operation
+from ov_gather.ops.spec import Operation, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class LayerView:
+    """Types and shapes of the inputs are those of the producer where there is one, as OpenVINO's reader takes them."""
+
+    graph: Model
+    layer: Layer
+    operation: Operation
+
+    @property
+    def has_all_ports(self) -> bool:
+        """Whether inputs and outputs are as many as the operation has."""
+        return len(self.layer.inputs) == len(self.operation.inputs) and len(self.layer.outputs) == len(self.operation.outputs)
+
+    def producer(self, port: int) -> tuple[Layer, Port] | None:
+        """The layer and output port that feed the input at this position."""
+        return self.graph.producer(self.layer, self.layer.inputs[port])
+
+    @cached_property
+    def attributes(self) -> dict[str, int] | None:
+        """The attributes as numbers; None where one is missing, malformed or out of range."""
+        try:
+            values = self.operation.parse_attributes(self.layer.attributes)
+        except ValueError:
+            return None
+        for attribute in self.operation.attributes:
+            valid = attribute.valid_range(self.input_shapes)
+            if valid and not valid[0] <= values[attribute.name] <= valid[1]:
+                return None
+        return values
+
+    @cached_property
+    def input_types(self) -> tuple[ElementType | None, ...]:
+        """The element type of each input; None = unknown."""
+        return tuple(map(self._input_type, range(len(self.layer.inputs))))
+
+    def _input_type(self, position: int) -> ElementType | None:
+        port = self.layer.inputs[position]
+        source = self.producer(position)
+        declared = source and (source[0].declared_type or source[1].element_type)
+        if declared or port.precision is not None:
+            return declared or port.element_type
+        return self.operation.inputs[position].assumed if self.graph.is_fragment else None
+
+    @cached_property
+    def input_shapes(self) -> tuple[PartialShape, ...]:
+        """The shape of each input; those of Parameters with their intervals."""
+        return tuple(map(self._input_shape, range(len(self.layer.inputs))))
+
+    def _input_shape(self, position: int) -> PartialShape:
+        source = self.producer(position)
+        if source is None:
+            return self.layer.inputs[position].shape
+        declared = source[0].declared_shape
+        return source[1].shape if declared is None else declared
+
+    @cached_property
+    def output_shapes(self) -> tuple[PartialShape, ...] | None:
+        """What the operation infers; None where attributes or shapes do not allow it."""
+        try:
+            return None if self.attributes is None else self.operation.infer_shapes(self.input_shapes, self.attributes)
+        except ShapeError:
+            return None
+
+    @property
+    def axis_size(self) -> int | None:
+        """The size of data along the axis of the index rule; None while it is open."""
+        dims = self.input_shapes[0].dims
+        if not dims or self.attributes is None:
+            return None
+        dim = dims[self.operation.index_rule.axis(self.attributes, len(dims))]
+        return dim.lower if dim.is_static else None
+
+    def constant(self, port: int) -> NDArray[Any] | None:
+        """The value of an input that a Const feeds; None for others. Raises IRError where its payload cannot be had."""
+        source = self.producer(port)
+        return constant(self.graph, source[0]) if source and source[0].type == "Const" else None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a fragment leaves unsaid and we take for granted, for people to read."""
+        if not self.graph.is_fragment:
+            return ()
+        version = () if self.layer.version else (self.operation.opsets[0],)
+        types = (
+            f"{given.assumed} {given.name}"
+            for given, port in zip(self.operation.inputs, self.layer.inputs, strict=False)
+            if port.precision is None
+        )
+        return (*version, *types)
+
+
+def family_layers(graph: Model) -> Iterator[LayerView]:
+    """The layers of one graph whose operation is known."""
+    for layer in graph.layers:
+        operation = find_operation(layer)
+        if operation:
+            yield LayerView(graph, layer, operation)

@@ -1,0 +1,129 @@
+"""What an operation is written in: frozen descriptions that rules, runtimes and converters read and do not repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.shapes import PartialShape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Shapes = Sequence[PartialShape]
+Types = Sequence[ElementType | None]
+Attributes = Mapping[str, int]
+
+LATEST_OPSET = 17
+
+
+class ShapeError(ValueError):
+    """Input shapes that an operation does not take. `port`: position of the input to blame; `hint`: what would be right."""
+
+    def __init__(self, reason: str, hint: str, port: int) -> None:
+        super().__init__(reason)
+        self.reason, self.hint, self.port = reason, hint, port
+
+
+class RankError(ShapeError):
+    """The number of dimensions is wrong."""
+
+
+class DimensionError(ShapeError):
+    """The size of a dimension is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An integer attribute. `valid_range(shapes)`: the lowest and the highest value, None while the shapes leave it open."""
+
+    name: str
+    required: bool
+    default: int
+    valid_range: Callable[[Shapes], tuple[int, int] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input. `element_types` None = any. `assumed`: the type of a fragment's port that does not say."""
+
+    name: str
+    assumed: ElementType
+    element_types: tuple[ElementType, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRule:
+    """Which indices an operation takes along an axis of size s.
+
+    Attributes:
+        port: position of the input that holds the indices.
+        axis: of the data (input 0), from the attributes and its rank; its size is s.
+        specified: the range as the operation's page states it, for people.
+        lowest_specified: the lowest index that the page allows, from s. The highest is s - 1.
+        negative_since: the OpenVINO release from which its CPU runtime counts negative indices from the end, whatever the
+            page says; our kernel always does, as ONNX.
+    """
+
+    port: int
+    axis: Callable[[Attributes, int], int]
+    specified: str
+    lowest_specified: Callable[[int], int]
+    negative_since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A versioned operation, whole.
+
+    Attributes:
+        name: versioned name, e.g. "GatherElements-6".
+        type: as <layer type> writes it.
+        since: first and last opset that hold this version.
+        attributes, inputs, outputs: in order; outputs by name.
+        infer_types: output element types from those of the inputs (None = unknown).
+        infer_shapes: output shapes from those of the inputs and the attributes. Raises ShapeError.
+        index_rule: which index values are in bounds.
+        choose_sizes: fill the open dimensions of valid input shapes, every free one with the given size.
+        evaluate: the outputs, on our kernel.
+    """
+
+    name: str
+    type: str
+    since: int
+    until: int = LATEST_OPSET
+    attributes: tuple[Attribute, ...]
+    inputs: tuple[Input, ...]
+    outputs: tuple[str, ...]
+    infer_types: Callable[[Types], tuple[ElementType | None, ...]]
+    infer_shapes: Callable[[Shapes, Attributes], tuple[PartialShape, ...]]
+    index_rule: IndexRule
+    choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
+    evaluate: Callable[[Sequence[NDArray[Any]], Attributes], tuple[NDArray[Any], ...]]
+
+    @property
+    def opsets(self) -> tuple[str, ...]:
+        """The `version` values under which this operation is found."""
+        return tuple(f"opset{number}" for number in range(self.since, self.until + 1))
+
+    def parse_attributes(self, text: Mapping[str, str]) -> dict[str, int]:
+        """The values of a layer's attributes, defaults filled in. Raises ValueError where one is missing or malformed."""
+        values = {}
+        for attribute in self.attributes:
+            if attribute.name in text:
+                values[attribute.name] = parse_integer(text[attribute.name])
+            elif attribute.required:
+                raise ValueError(f"attribute {attribute.name} is missing")
+            else:
+                values[attribute.name] = attribute.default
+        return values
+
+
+def parse_integer(text: str) -> int:
+    """A decimal integer, nothing around it. Raises ValueError."""
+    digits = text[1:] if text.startswith("-") else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 19):
+        raise ValueError(f"'{text[:40]}' is not an integer")
+    return int(text)

@@ -1,0 +1,52 @@
+"""6xx: index values that the document holds as constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.errors import IRError
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.rules.base import Violation, layer_rule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    IsWrong = Callable[[NDArray[Any], int], NDArray[Any]]
+
+
+def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, int, int] | None:
+    """The first wrong constant index: its place, e.g. "indices[3, 17]", its value, how many are wrong, and the axis size."""
+    import numpy as np
+
+    port, size = view.operation.index_rule.port, view.axis_size
+    try:
+        indices = view.constant(port)
+    except IRError:  # 5xx reports it
+        return None
+    if indices is None or size is None or indices.dtype.kind not in "iu":
+        return None
+    wrong = is_wrong(indices, size)
+    if not wrong.any():
+        return None
+    position = np.unravel_index(int(np.argmax(wrong)), indices.shape)
+    place = f"{view.operation.inputs[port].name}[{', '.join(map(str, position))}]"
+    return place, int(indices[position]), int(wrong.sum()), size
+
+
+@layer_rule("OVG601")
+def constant_index_out_of_bounds(view: LayerView) -> Iterator[Violation]:
+    """A constant index is out of bounds: no runtime can execute the layer rightly; some read foreign memory or write zeros."""
+    found = first_constant_index(view, lambda indices, size: (indices < -size) | (indices >= size))
+    if found:
+        place, value, count, size = found
+        port = view.layer.inputs[view.operation.index_rule.port]
+        yield Violation(
+            f"{place} = {value} is out of bounds for an axis of size {size} ({count} such in all)",
+            f"{view.operation.name} allows {view.operation.index_rule.specified}, here 0 to {size - 1}"
+            if size
+            else "no index is valid along an axis of size 0",
+            port.line,
+            view.layer,
+            port.id,
+        )

@@ -1,0 +1,74 @@
+"""`validate`: run every rule over one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ov_gather.findings import Finding, Location
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import Document, Source, read_document
+from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.rules import attributes, constants, document, graph, indices, portability, shapes, types
+from ov_gather.rules.base import RULES, Rule, Violation
+
+# Imported for their rules, which register themselves.
+__all__ = ["attributes", "constants", "document", "graph", "indices", "portability", "shapes", "types", "validate"]
+
+
+def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Finding]:
+    """Check a whole IR or a bare layer fragment, without any runtime.
+
+    Args:
+        source: path of the .xml, its bytes, or a binary file object.
+        select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
+        ignore: rule ids or groups not to check.
+
+    Returns:
+        The findings, in the order of the document. A document that cannot be read is a finding, too.
+
+    Raises:
+        OSError: the .xml cannot be opened.
+    """
+    return validate_document(read_document(source), path_of(source), select=select, ignore=ignore)
+
+
+def path_of(source: Source) -> str:
+    """What to call a source in findings and errors."""
+    return "<memory>" if isinstance(source, bytes) else str(getattr(source, "name", source))
+
+
+def validate_document(
+    document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = ()
+) -> list[Finding]:
+    """`validate` for a document that has been read."""
+    rules = [rule for rule in RULES.values() if _matches(rule, select, True) and not _matches(rule, ignore, False)]
+    findings = [
+        Finding(rule.id, rule.severity, violation.message, violation.hint, _location(path, violation, trail))
+        for rule, trail, violation in _violations(document, rules)
+    ]
+    return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
+
+
+def _matches(rule: Rule, prefixes: Iterable[str], if_none: bool) -> bool:
+    prefixes = tuple(prefixes)
+    return rule.id.startswith(prefixes) if prefixes else if_none
+
+
+def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:
+    by_scope = {scope: [rule for rule in rules if rule.scope is scope] for scope in (Document, Model, LayerView)}
+    for rule in by_scope[Document]:
+        yield from ((rule, (), violation) for violation in rule.check(document))
+    for trail, graph_ in document.model.walk() if document.model else ():
+        for rule in by_scope[Model]:
+            yield from ((rule, trail, violation) for violation in rule.check(graph_))
+        for view in family_layers(graph_):
+            if view.has_all_ports:  # else OVG104 has said it
+                for rule in by_scope[LayerView]:
+                    yield from ((rule, trail, violation) for violation in rule.check(view))
+
+
+def _location(path: str, violation: Violation, trail: tuple[str, ...]) -> Location:
+    layer = violation.layer
+    if layer is None:
+        return Location(path, violation.line, trail=trail)
+    return Location(path, violation.line, layer.id, layer.name, layer.type, violation.port, trail)
