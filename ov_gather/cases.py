@@ -1,0 +1,107 @@
+"""Cases: the inputs for one execution of a model, generated from what its Parameters and layers declare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
+from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.shapes import PartialShape, element_count
+from ov_gather.ops.layer_view import LayerView, family_layers
+
+OPEN_DIMENSION = 6
+"""The size that an open dimension gets, as far as its bounds allow."""
+MAX_ELEMENTS = 1 << 28
+
+
+def generate(model: Model, seed: int) -> list[NDArray[Any]]:
+    """One array for each Parameter of a model whose layers stand in topological order; the same for the same seed.
+
+    Open dimensions get sizes that the layers accept; Parameters that feed indices get values in the range that the operation
+    specifies; all others random values, floating-point ones normally distributed, integers over their whole range.
+
+    Raises ValueError where no valid input exists, or none of a size that fits into memory.
+    """
+    rng = np.random.default_rng(seed)
+    sizes, bounds = _plan(model)
+    arrays = []
+    for layer in model.layers:
+        if layer.type != "Parameter":
+            continue
+        element_type = layer.declared_type
+        shape = sizes[layer.id]
+        if element_type is None:
+            raise ValueError(f"{layer} has an unknown element_type")
+        if element_count(shape) > MAX_ELEMENTS:
+            raise ValueError(f"{layer} of shape {list(shape)} is too large to generate: give the inputs")
+        if layer.id in bounds:
+            arrays.append(_indices(rng, layer, element_type, shape, *bounds[layer.id]))
+        else:
+            arrays.append(_values(rng, element_type, shape))
+    return arrays
+
+
+def _plan(model: Model) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, int]]]:
+    """By Parameter id: its sizes; and, where it feeds indices, the lowest index and the number of valid ones."""
+    shapes: dict[int, PartialShape] = {
+        layer.id: layer.declared_shape for layer in model.layers if layer.declared_shape is not None
+    }
+    bounds: dict[int, tuple[int, int]] = {}
+    for view in family_layers(model):
+        sources = [source[0] for source in map(view.producer, range(len(view.layer.inputs))) if source]
+        inputs = [shapes[source.id] for source in sources]
+        attributes = view.operation.parse_attributes(view.layer.attributes)
+        chosen = view.operation.choose_sizes(inputs, attributes, OPEN_DIMENSION)
+        static = [PartialShape.of(sizes) for sizes in chosen]
+        for source, shape in zip(sources, static, strict=True):
+            shapes[source.id] = shape
+        (shapes[view.layer.id],) = view.operation.infer_shapes(static, attributes)
+
+        rule = view.operation.index_rule
+        size = chosen[0][rule.axis(attributes, len(chosen[0]))]
+        lowest = rule.lowest_specified(size)
+        known = bounds.get(sources[rule.port].id, (lowest, size))
+        bounds[sources[rule.port].id] = max(known[0], lowest), min(known[1], size)
+    static_sizes = {
+        layer.id: tuple(OPEN_DIMENSION if size == -1 else size for size in shapes[layer.id].sizes)
+        for layer in model.layers
+        if layer.type == "Parameter"
+    }
+    return static_sizes, bounds
+
+
+def _indices(
+    rng: np.random.Generator,
+    layer: Layer,
+    element_type: ElementType,
+    shape: tuple[int, ...],
+    lowest: int,
+    end: int,
+) -> NDArray[Any]:
+    if element_count(shape) and end <= lowest:
+        raise ValueError(f"{layer} of shape {list(shape)} has no valid value: it indexes an axis of size {end}")
+    return rng.integers(lowest, max(end, lowest + 1), shape).astype(element_type.dtype)
+
+
+def _values(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
+    if element_type is BOOLEAN:
+        return rng.integers(0, 2, shape).astype(bool)
+    if element_type is STRING:
+        words = np.array(["", "a", "gather", "элементы", "x" * 40], object)
+        return words[rng.integers(0, len(words), shape)]
+    dtype = element_type.dtype
+    if element_type.name in ("f16", "bf16", "f32", "f64"):
+        return rng.standard_normal(shape).astype(dtype)
+    if element_type.bits % 8:
+        return rng.integers(0, 1 << (element_type.bits - 1), shape).astype(dtype)
+    return np.frombuffer(rng.bytes(element_count(shape) * dtype.itemsize), dtype).reshape(shape)
+
+
+def operands(view: LayerView, given: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """All inputs of an isolated layer: its constants, and in between what is given for its Parameters."""
+    parameters = iter(given)
+    constants = map(view.constant, range(len(view.layer.inputs)))
+    return [next(parameters) if value is None else value for value in constants]

@@ -1,0 +1,47 @@
+"""The `ov-gather` command. A subcommand is imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+
+import click
+
+COMMANDS = ("check", "convert", "run", "validate")
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"ov_gather.cli.{name}").command
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ov-gather")
+def group() -> None:
+    """GatherElements for OpenVINO, exactly as ONNX means it.
+
+    \b
+    ov-gather check ir_samples/valid       parse, validate, execute on our kernel, compare with OpenVINO
+    ov-gather validate models/             find what is wrong in IR files, without any runtime
+    ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
+    ov-gather convert model.onnx -o model.xml
+
+    Exit code: 0 clean, 1 findings or unexplained differences, 2 it could not be done.
+    """
+
+
+def main() -> None:
+    """Entry point: every error that a user can cause is one line on stderr and exit code 2."""
+    warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
+    try:
+        group()
+    except (ImportError, IndexError, OSError, TypeError, ValueError) as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)

@@ -1,0 +1,76 @@
+"""`ov-gather check`, the main job: parse, validate, execute on our kernel, cross-check with OpenVINO."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.progress import track
+
+from ov_gather.cli.files import IR_PATHS, find_irs
+from ov_gather.cli.output import console
+from ov_gather.comparison import DEFAULT_SEED, CrossCheckResult, LayerResult, cross_check, table
+from ov_gather.divergences import DIVERGENCES
+from ov_gather.findings import Finding, Severity
+from ov_gather.ir.errors import IRError
+from ov_gather.ir.reader import read_ir
+from ov_gather.report import text
+from ov_gather.rules.validation import validate
+
+
+@click.command(name="check")
+@IR_PATHS
+@click.option("--seed", default=DEFAULT_SEED, show_default=True, help="For generated inputs.")
+def command(paths: tuple[Path, ...], seed: int) -> None:
+    """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
+
+    PATH is an .xml file (a whole IR, or a bare <layer> fragment) or a directory, searched for *.xml. Each layer is executed
+    alone, on our kernel and on the OpenVINO CPU runtime, with the same inputs: its constants, and generated values for the
+    rest. Results are compared bit by bit. A difference that a known divergence explains is named and accepted.
+
+    Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, or
+    there is no gather-family layer.
+    """
+    out = console()
+    findings: list[Finding] = []
+    results: list[CrossCheckResult] = []
+    unreadable: list[IRError] = []
+    for file in track(find_irs(paths), "checking", console=out, disable=not out.is_terminal, transient=True):
+        try:
+            model = read_ir(file)
+        except IRError as error:
+            unreadable.append(error)
+            continue
+        findings += validate(file)
+        results.append(cross_check(model, seed=seed))
+
+    layers = [layer for result in results for layer in result.layers]
+    if layers:
+        out.print(table(layers))
+        _print_notes(results, layers)
+    for line in text.render(findings):
+        out.print(line)
+    for reason in unreadable:
+        click.echo(f"error: {reason}", err=True)
+    failed = sum(not layer.passed for layer in layers)
+    errors = sum(finding.severity is Severity.ERROR for finding in findings)
+    out.print(
+        f"{len(results)} files, {len(layers)} layers: {len(layers) - failed} passed, {failed} failed, {errors} errors found"
+    )
+    if unreadable or not layers:
+        sys.exit(2)
+    sys.exit(1 if failed or errors else 0)
+
+
+def _print_notes(results: list[CrossCheckResult], layers: list[LayerResult]) -> None:
+    out = console()
+    versions = ", ".join(f"{name} {version}" for name, version in results[0].versions.items())
+    out.print(f"Compared bit by bit with {versions}; generated inputs: seed {results[0].seed}.")
+    for layer in layers:
+        if layer.assumptions:
+            out.print(f"{layer.path}: assumed, as the fragment does not say: {', '.join(layer.assumptions)}")
+    seen = {name for result in results for name in result.divergences}
+    for known in DIVERGENCES:
+        if known.name in seen:
+            out.print(f"expected divergence {known.name} ({known.runtime}): {known.why}")

@@ -1,0 +1,305 @@
+"""Execute every gather-family layer of an IR on our kernel and on other runtimes, and compare bit by bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ov_gather.cases import generate, operands
+from ov_gather.divergences import Observed, applying
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import Source, read_ir
+from ov_gather.kernels.gather import kernel_name
+from ov_gather.ops.isolation import isolate
+from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.runtimes.base import ModelT, Runtime, RefusedError
+from ov_gather.runtimes.kernel import KernelRuntime
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+DEFAULT_SEED = 2026
+
+
+class Status(Enum):
+    """How a comparison came out."""
+
+    PASSED = "passed"
+    EXPECTED = "expected"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Our kernel against one other source of the result. `divergences` are those that apply; `detail` says what was seen."""
+
+    runtime: str
+    status: Status
+    detail: str = ""
+    divergences: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing unexplained was seen."""
+        return self.status is not Status.FAILED
+
+    def __str__(self) -> str:
+        names = f": {', '.join(self.divergences)}" if self.divergences else ""
+        return f"{self.status.value}{names}" + (f" ({self.detail})" if self.detail else "")
+
+
+@dataclass(frozen=True, slots=True)
+class LayerResult:
+    """What came out for one layer. `case` describes the inputs; `kernel` is "native", "reference", or "" if not executed."""
+
+    path: str
+    layer: str
+    operation: str
+    case: str = ""
+    kernel: str = ""
+    comparisons: tuple[Comparison, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether there was something to compare, and nothing unexplained was seen."""
+        return bool(self.comparisons) and all(it.passed for it in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class CrossCheckResult:
+    """What came out for all layers of one source."""
+
+    layers: tuple[LayerResult, ...]
+    seed: int
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every layer passed; False if there was none."""
+        return bool(self.layers) and all(layer.passed for layer in self.layers)
+
+    @property
+    def divergences(self) -> tuple[str, ...]:
+        """The names of the known divergences that apply, each once."""
+        return tuple(dict.fromkeys(name for it in self.layers for seen in it.comparisons for name in seen.divergences))
+
+    def table(self) -> Table:
+        """One row a layer, for `rich.print`."""
+        return table(self.layers)
+
+
+def cross_check(
+    source: Source | Model,
+    inputs: Sequence[ArrayLike] | None = None,
+    *,
+    runtimes: Sequence[str] = ("openvino",),
+    seed: int = DEFAULT_SEED,
+) -> CrossCheckResult:
+    """Execute each gather-family layer, isolated from its graph, on our kernel and on other runtimes, with the same inputs.
+
+    Args:
+        source: what `read_ir` takes, or a Model. Beside `x.xml`, a file `x.expected.json` ({layer name: values}) with the
+            outputs of layers whose inputs are all constant is compared, too.
+        inputs: the inputs of the only layer that are not constant, in order; generated from the ports if not given.
+        runtimes: names of the runtimes to compare with.
+        seed: for generated inputs.
+
+    Returns:
+        A result with `.passed`, `.divergences` and `.table()`.
+
+    Raises:
+        IRError: the document cannot be read.
+        ValueError: a runtime is unknown, or `inputs` are given for a source with several layers.
+        ImportError: a runtime is not installed.
+    """
+    model = source if isinstance(source, Model) else read_ir(source)
+    views = [view for _, graph in model.walk() for view in family_layers(graph)]
+    if inputs is not None and len(views) != 1:
+        raise ValueError(f"inputs are given, but there are {len(views)} gather-family layers")
+    given = None if inputs is None else [np.asarray(array) for array in inputs]
+    others = [_runtime(name) for name in runtimes]
+    expected = _expected_outputs(model.path)
+    layers = tuple(_check_layer(model.path, view, given, others, expected, seed) for view in views)
+    return CrossCheckResult(layers, seed, {runtime.name: runtime.version for runtime in others})
+
+
+def table(layers: Sequence[LayerResult]) -> Table:
+    """One row a layer."""
+    from rich.table import Table
+
+    view = Table("sample", "layer", "case", "kernel", "cross-check")
+    for layer in layers:
+        style = None if layer.passed else "red"
+        outcome = "\n".join(f"{it.runtime}: {it}" for it in layer.comparisons)
+        view.add_row(layer.path, layer.layer, layer.case, layer.kernel, outcome, style=style)
+    return view
+
+
+def verify_conversion(onnx_model: Path, converted: Model, *, seed: int = DEFAULT_SEED) -> dict[str, Comparison]:
+    """Run a converted model on our kernel and its original on onnxruntime, with the same generated inputs.
+
+    Returns:
+        By name of the output, how the results compare.
+
+    Raises:
+        ImportError: onnxruntime is not installed.
+        ValueError: no valid inputs can be generated.
+    """
+    from ov_gather.runtimes.onnxruntime import OnnxRuntime
+
+    inputs = generate(converted, seed)
+    ours = _outputs(KernelRuntime(), converted, inputs)
+    theirs = _outputs(OnnxRuntime(), onnx_model, inputs)
+    names = [layer.extra.get("output_names", layer.name) for layer in converted.layers if layer.type == "Result"]
+    if isinstance(ours, str) or isinstance(theirs, str):
+        failure = Comparison(OnnxRuntime.name, Status.FAILED, f"kernel: {ours}; onnxruntime: {theirs}")
+        return dict.fromkeys(names, failure)
+    compared = {}
+    for name, mine, its in zip(names, ours, theirs, strict=True):
+        difference = _difference(mine, its)
+        compared[name] = Comparison(OnnxRuntime.name, Status.FAILED if difference else Status.PASSED, difference)
+    return compared
+
+
+def _runtime(name: str) -> Runtime[Model]:
+    if name == "openvino":
+        from ov_gather.runtimes.openvino import OpenVINORuntime
+
+        return OpenVINORuntime()
+    raise ValueError(f"there is no runtime '{name}'; openvino is one")
+
+
+def _expected_outputs(path: str) -> Mapping[str, Any]:
+    if not path or not (file := Path(path).with_suffix(".expected.json")).is_file():
+        return {}
+    values: Mapping[str, Any] = json.loads(file.read_text())
+    return values
+
+
+def _check_layer(
+    path: str,
+    view: LayerView,
+    given: list[NDArray[Any]] | None,
+    others: Sequence[Runtime[Model]],
+    expected: Mapping[str, Any],
+    seed: int,
+) -> LayerResult:
+    layer = view.layer.name or view.layer.type
+    try:
+        model = isolate(view)
+        inputs = generate(model, seed) if given is None else given
+        alone = next(family_layers(model))
+        case = operands(alone, inputs)
+    except (TypeError, ValueError) as error:
+        failure = Comparison("kernel", Status.FAILED, f"not executed: {error}")
+        return LayerResult(path, layer, view.operation.name, comparisons=(failure,))
+    ours = _outcome(KernelRuntime(), model, inputs)
+    comparisons = [_compare(ours, runtime, model, inputs, alone, case) for runtime in others]
+    if view.layer.name in expected:
+        comparisons.append(_compare_expected(ours, expected[view.layer.name]))
+    return LayerResult(
+        path,
+        layer,
+        view.operation.name,
+        _describe(alone, case),
+        kernel_name(case[0].dtype),
+        tuple(comparisons),
+        view.assumptions,
+    )
+
+
+# What a runtime made of a case: its output, or why there is none.
+_Outcome = NDArray[Any] | str
+
+
+def _outcome(runtime: Runtime[Model], model: Model, inputs: Sequence[NDArray[Any]]) -> _Outcome:
+    outputs = _outputs(runtime, model, inputs)
+    return outputs if isinstance(outputs, str) else outputs[0]
+
+
+def _outputs(runtime: Runtime[ModelT], model: ModelT, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | str:
+    try:
+        with runtime:
+            runtime.activate(model)
+            return runtime.execute(inputs)
+    except (RefusedError, IndexError, TypeError, ValueError) as error:
+        return str(error)
+
+
+def _compare(
+    ours: _Outcome,
+    runtime: Runtime[Model],
+    model: Model,
+    inputs: Sequence[NDArray[Any]],
+    alone: LayerView,
+    case: Sequence[NDArray[Any]],
+) -> Comparison:
+    theirs = _outcome(runtime, model, inputs)
+    difference = _difference(ours, theirs)
+    if isinstance(theirs, str):
+        observed = Observed.AGREES if isinstance(ours, str) else Observed.REFUSES
+    else:
+        observed = Observed.DIFFERS if difference else Observed.AGREES
+    for divergence in applying(runtime.name, observed, alone, case):
+        if divergence.data_as_seen is None or _explains(divergence.data_as_seen, alone, case, theirs):
+            return Comparison(runtime.name, Status.EXPECTED, difference, (divergence.name,))
+    if difference:
+        return Comparison(runtime.name, Status.FAILED, difference)
+    return Comparison(runtime.name, Status.PASSED, "both refuse" if isinstance(ours, str) else "")
+
+
+def _explains(
+    as_seen: Callable[[LayerView, NDArray[Any]], NDArray[Any]],
+    alone: LayerView,
+    case: Sequence[NDArray[Any]],
+    theirs: _Outcome,
+) -> bool:
+    """Whether a runtime's result is exactly the gather of the data as that runtime sees it."""
+    attributes = alone.operation.parse_attributes(alone.layer.attributes)
+    gathered = alone.operation.evaluate([as_seen(alone, case[0]), *case[1:]], attributes)[0]
+    return not _difference(gathered, theirs)
+
+
+def _compare_expected(ours: _Outcome, values: Any) -> Comparison:
+    expected = np.asarray(values, None if isinstance(ours, str) else ours.dtype)
+    difference = _difference(ours, expected)
+    return Comparison("expected output", Status.FAILED if difference else Status.PASSED, difference)
+
+
+def _difference(ours: _Outcome, theirs: _Outcome) -> str:
+    """What is different, with the first position where it is; "" if nothing."""
+    if isinstance(ours, str) or isinstance(theirs, str):
+        if isinstance(ours, str) and isinstance(theirs, str):
+            return ""
+        return f"kernel: {ours}" if isinstance(ours, str) else f"refuses: {theirs}"
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return f"kernel {ours.dtype}{list(ours.shape)}, here {theirs.dtype}{list(theirs.shape)}"
+    different = np.asarray(ours != theirs if ours.dtype.hasobject else _bits(ours) != _bits(theirs))
+    if not different.any():
+        return ""
+    position = np.unravel_index(int(np.argmax(different)), ours.shape)
+    where = f"output[{', '.join(map(str, position))}]"
+    return f"{where}: kernel {ours[position]}, here {theirs[position]}; {int(different.sum())} of {ours.size} differ"
+
+
+def _bits(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array).view(f"u{array.itemsize}")
+
+
+def _describe(view: LayerView, case: Sequence[NDArray[Any]]) -> str:
+    return ", ".join(_parts(view, case))
+
+
+def _parts(view: LayerView, case: Sequence[NDArray[Any]]) -> Iterator[str]:
+    for given, element_type, array in zip(view.operation.inputs, view.input_types, case, strict=True):
+        yield f"{given.name} {element_type}{list(array.shape)}"
+    for name, value in view.operation.parse_attributes(view.layer.attributes).items():
+        yield f"{name} {value}"

@@ -1,0 +1,1 @@
+"""Anything that executes a model: our kernel, OpenVINO, onnxruntime."""

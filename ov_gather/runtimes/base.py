@@ -1,0 +1,44 @@
+"""What every runtime is: activate a model, execute it, close."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, ClassVar, Generic, TypeVar
+
+from numpy.typing import NDArray
+
+ModelT = TypeVar("ModelT")
+
+
+class RefusedError(Exception):
+    """A runtime cannot load or execute a model; the message is the runtime's own, shortened."""
+
+
+class Runtime(ABC, Generic[ModelT]):
+    """Executes models of one kind. Use as a context manager."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The version of what executes."""
+
+    @abstractmethod
+    def activate(self, model: ModelT) -> None:
+        """Load a model. Raises RefusedError."""
+
+    @abstractmethod
+    def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Run the activated model: inputs and outputs in the order of its Parameters and Results. Raises RefusedError."""
+
+    def close(self) -> None:
+        """Free what `activate` took."""
+
+    def __enter__(self) -> Runtime[ModelT]:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()

@@ -1,0 +1,98 @@
+"""The OpenVINO CPU runtime, asynchronous (its synchronous infer swallows errors on one thread) and without bf16."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import openvino as ov
+from numpy.typing import NDArray
+
+from ov_gather.divergences import UNSAFE_ON_CPU
+from ov_gather.ir import element_types
+from ov_gather.ir.element_types import STRING, ElementType
+from ov_gather.ir.model import Model
+from ov_gather.ir.weights import pack_bits, unpack_bits
+from ov_gather.ir.writer import to_bytes
+from ov_gather.runtimes.base import Runtime, RefusedError
+
+
+class OpenVINORuntime(Runtime[Model]):
+    """Reads the IR that our writer makes of a model, compiles it for the CPU plugin and infers."""
+
+    name = "openvino"
+
+    @property
+    def version(self) -> str:
+        """OpenVINO's, without the build number."""
+        return str(ov.get_version()).split("-")[0]
+
+    def activate(self, model: Model) -> None:
+        """Write, read and compile the model. Raises RefusedError with what OpenVINO says."""
+        unsafe = [layer for layer in model.layers if layer.declared_type in UNSAFE_ON_CPU]
+        if unsafe:
+            raise RefusedError(f"not run: the CPU plugin writes past tensors of {unsafe[0].declared_type}")
+        xml, binary = to_bytes(model)
+        weights = ov.Tensor(np.frombuffer(binary, np.uint8)) if binary else ov.Tensor(np.zeros(1, np.uint8))
+        try:
+            self._model = _core().read_model(model=xml, weights=weights)
+            self._request = _core().compile_model(self._model, "CPU", _CONFIG).create_infer_request()
+        except RuntimeError as error:
+            raise RefusedError(_reason(error)) from None
+
+    def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Infer once. Raises RefusedError with what OpenVINO says."""
+        try:
+            for i, (port, array) in enumerate(zip(self._model.inputs, inputs, strict=True)):
+                self._request.set_input_tensor(i, _to_tensor(array, _element_type(port)))
+            self._request.start_async()
+            self._request.wait()
+        except RuntimeError as error:
+            raise RefusedError(_reason(error)) from None
+        return [
+            _to_array(self._request.get_output_tensor(i), _element_type(port)) for i, port in enumerate(self._model.outputs)
+        ]
+
+
+_CONFIG = {"INFERENCE_PRECISION_HINT": "f32"}
+
+
+@cache
+def _core() -> Any:
+    return ov.Core()
+
+
+def _element_type(port: Any) -> ElementType:
+    found = element_types.by_name(port.get_element_type().get_type_name())
+    if found is None:
+        raise RefusedError(f"element type {port.get_element_type()} is unknown to ov-gather")
+    return found
+
+
+def _to_tensor(array: NDArray[Any], element_type: ElementType) -> Any:
+    if element_type is STRING:
+        return ov.Tensor(array.astype(str))
+    if element_type.bits % 8:
+        carried = np.frombuffer(pack_bits(array, element_type.bits), np.uint8)
+    else:
+        carried = np.ascontiguousarray(array).view(f"u{element_type.bits // 8}")
+    return ov.Tensor(carried, list(array.shape), getattr(ov.Type, element_type.name))
+
+
+def _to_array(tensor: Any, element_type: ElementType) -> NDArray[Any]:
+    if element_type is STRING:
+        return np.array(tensor.str_data, object)
+    if element_type.bits % 8:
+        packed = np.array(tensor.data).view(np.uint8).ravel()
+        elements = unpack_bits(packed, element_type.bits, tensor.size)
+        return elements.view(element_type.dtype).reshape(tuple(tensor.shape))
+    return np.array(tensor.data).view(element_type.dtype)
+
+
+def _reason(error: RuntimeError) -> str:
+    """The last line of OpenVINO's message that is not a place in its sources."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(("Exception from", "Check '"))]
+    return (telling or lines or ["no reason given"])[-1][:200]
