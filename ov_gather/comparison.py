@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -19,7 +19,7 @@ from ov_gather.ir.reader import Source, read_ir
 from ov_gather.kernels.gather import kernel_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.runtimes.base import ModelT, Runtime, RefusedError
+from ov_gather.runtimes.base import ModelT, RefusedError, Runtime
 from ov_gather.runtimes.kernel import KernelRuntime
 
 if TYPE_CHECKING:
@@ -57,12 +57,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class LayerResult:
-    """What came out for one layer. `case` describes the inputs; `kernel` is "native", "reference", or "" if not executed."""
+    """What came out for one layer. `types` and `shapes` are those of the case, `kernel` is "native" or "reference"; all are
+    empty where the layer could not be executed."""
 
     path: str
     layer: str
     operation: str
-    case: str = ""
+    types: str = ""
+    shapes: str = ""
     kernel: str = ""
     comparisons: tuple[Comparison, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -135,11 +137,11 @@ def table(layers: Sequence[LayerResult]) -> Table:
     """One row a layer."""
     from rich.table import Table
 
-    view = Table("sample", "layer", "case", "kernel", "cross-check")
+    view = Table("sample", "layer", "types", "shapes", "kernel", "cross-check")
     for layer in layers:
         style = None if layer.passed else "red"
         outcome = "\n".join(f"{it.runtime}: {it}" for it in layer.comparisons)
-        view.add_row(layer.path, layer.layer, layer.case, layer.kernel, outcome, style=style)
+        view.add_row(layer.path, layer.layer, layer.types, layer.shapes, layer.kernel, outcome, style=style)
     return view
 
 
@@ -201,6 +203,8 @@ def _check_layer(
     except (TypeError, ValueError) as error:
         failure = Comparison("kernel", Status.FAILED, f"not executed: {error}")
         return LayerResult(path, layer, view.operation.name, comparisons=(failure,))
+    names = view.operation.inputs
+    attributes = [f"{name} {value}" for name, value in view.operation.parse_attributes(view.layer.attributes).items()]
     ours = _outcome(KernelRuntime(), model, inputs)
     comparisons = [_compare(ours, runtime, model, inputs, alone, case) for runtime in others]
     if view.layer.name in expected:
@@ -209,7 +213,8 @@ def _check_layer(
         path,
         layer,
         view.operation.name,
-        _describe(alone, case),
+        ", ".join(f"{given.name} {element_type}" for given, element_type in zip(names, alone.input_types, strict=True)),
+        ", ".join([*(str(list(array.shape)) for array in case), *attributes]),
         kernel_name(case[0].dtype),
         tuple(comparisons),
         view.assumptions,
@@ -292,14 +297,3 @@ def _difference(ours: _Outcome, theirs: _Outcome) -> str:
 
 def _bits(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array).view(f"u{array.itemsize}")
-
-
-def _describe(view: LayerView, case: Sequence[NDArray[Any]]) -> str:
-    return ", ".join(_parts(view, case))
-
-
-def _parts(view: LayerView, case: Sequence[NDArray[Any]]) -> Iterator[str]:
-    for given, element_type, array in zip(view.operation.inputs, view.input_types, case, strict=True):
-        yield f"{given.name} {element_type}{list(array.shape)}"
-    for name, value in view.operation.parse_attributes(view.layer.attributes).items():
-        yield f"{name} {value}"

@@ -119,6 +119,13 @@ DIVERGENCES = (
         why="the CPU plugin has no GatherElements of strings",
     ),
     Divergence(
+        name="no-dynamic-rank",
+        runtime="openvino",
+        observed=Observed.REFUSES,
+        applies=lambda view, operands: any(shape.rank is None for shape in view.input_shapes),
+        why="the CPU plugin does not take inputs whose rank is open",
+    ),
+    Divergence(
         name="unsafe-small-types",
         runtime="openvino",
         observed=Observed.REFUSES,

@@ -56,7 +56,7 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     failed = sum(not layer.passed for layer in layers)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     out.print(
-        f"{len(results)} files, {len(layers)} layers: {len(layers) - failed} passed, {failed} failed, {errors} errors found"
+        f"files: {len(results)}, layers: {len(layers)}, passed: {len(layers) - failed}, failed: {failed}, errors found: {errors}"
     )
     if unreadable or not layers:
         sys.exit(2)

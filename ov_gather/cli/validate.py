@@ -34,6 +34,6 @@ def command(paths: tuple[Path, ...]) -> None:
             out.print(line)
         for finding in findings:
             counts[finding.severity] += 1
-    total = ", ".join(f"{count} {severity.value}s" for severity, count in counts.items())
-    out.print(f"{len(files)} files: {total}")
+    total = ", ".join(f"{severity.value}s: {count}" for severity, count in counts.items())
+    out.print(f"files: {len(files)}, {total}")
     sys.exit(1 if counts[Severity.ERROR] else 0)

@@ -124,16 +124,19 @@ class Model:
         return {layer.id: layer for layer in self.layers}
 
     @cached_property
-    def _edge_into(self) -> Mapping[tuple[int, int], Edge]:
-        return {(edge.to_layer, edge.to_port): edge for edge in self.edges}
+    def _edges_into(self) -> Mapping[tuple[int, int], list[Edge]]:
+        edges: dict[tuple[int, int], list[Edge]] = {}
+        for edge in self.edges:
+            edges.setdefault((edge.to_layer, edge.to_port), []).append(edge)
+        return edges
 
     def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
-        """The layer and output port that feed an input port; None where the document does not say."""
-        edge = self._edge_into.get((layer.id, port.id))
-        source = self.layer_by_id.get(edge.from_layer) if edge else None
-        if edge is None or source is None:
+        """The layer and output port that feed an input port; None where the document says none, or more than one."""
+        edges = self._edges_into.get((layer.id, port.id), ())
+        source = self.layer_by_id.get(edges[0].from_layer) if len(edges) == 1 else None
+        if source is None:
             return None
-        return next(((source, output) for output in source.outputs if output.id == edge.from_port), None)
+        return next(((source, output) for output in source.outputs if output.id == edges[0].from_port), None)
 
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
         """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""

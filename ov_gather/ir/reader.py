@@ -28,10 +28,15 @@ Source = str | os.PathLike[str] | bytes | IO[bytes]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What could be read (None: nothing) and what was wrong with it."""
+    """What could be read (None: nothing) and what was wrong with it. A `damaged` model lacks what could not be read."""
 
     model: Model | None
     problems: tuple[IRError, ...]
+
+    @property
+    def damaged(self) -> bool:
+        """Whether parts of the XML could not be read. A payload that cannot be had does no damage to the model."""
+        return any(problem.fault not in (Fault.NO_WEIGHTS, Fault.RANGE, Fault.CONST) for problem in self.problems)
 
 
 def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = None) -> Model:

@@ -1,5 +1,5 @@
 """Model to .xml and .bin, in the canonical form: Parameters first, then topological order, Results last; ids 0..n-1; edges
-sorted; one space before '/>'; identical payloads stored once."""
+by the layer they come from; identical payloads stored once."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class _Writer:
 
 
 def canonical(model: Model) -> Model:
-    """The same graph in canonical order: Parameters, other layers after what feeds them, Results; ids 0..n-1; edges sorted.
+    """The same graph in canonical order: Parameters, other layers after what feeds them, Results; ids 0..n-1; edges sorted by their first.
 
     Raises IRError where there is a cycle or an id stands twice.
     """
@@ -179,15 +179,13 @@ def canonical(model: Model) -> Model:
     new_id = {old: new for new, old in enumerate(order)}
     layers = tuple(replace(model.layer_by_id[i], id=new_id[i]) for i in order)
     edges = (replace(edge, from_layer=new_id[edge.from_layer], to_layer=new_id[edge.to_layer]) for edge in model.edges)
-    return replace(model, layers=layers, edges=tuple(sorted(edges, key=_edge_key)))
-
-
-def _edge_key(edge: Edge) -> tuple[int, int, int, int]:
-    return edge.from_layer, edge.from_port, edge.to_layer, edge.to_port
+    # By from-layer only, and stable: OpenVINO's own writer leaves the rest in no order.
+    return replace(model, layers=layers, edges=tuple(sorted(edges, key=lambda edge: edge.from_layer)))
 
 
 def _edge_attributes(edge: Edge) -> dict[str, int]:
-    return dict(zip(("from-layer", "from-port", "to-layer", "to-port"), _edge_key(edge), strict=True))
+    ends = (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port)
+    return dict(zip(("from-layer", "from-port", "to-layer", "to-port"), ends, strict=True))
 
 
 def _attributes(attributes: Mapping[str, object]) -> str:

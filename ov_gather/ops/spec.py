@@ -16,7 +16,8 @@ Shapes = Sequence[PartialShape]
 Types = Sequence[ElementType | None]
 Attributes = Mapping[str, int]
 
-LATEST_OPSET = 17
+# opset17 exists in OpenVINO 2026.4.1, but holds only a part of the operations: no GatherElements, no Result.
+LATEST_OPSET = 16
 
 
 class ShapeError(ValueError):

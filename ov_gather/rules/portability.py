@@ -47,3 +47,17 @@ def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
             view.layer,
             port.id,
         )
+
+
+@layer_rule("OVG703", Severity.NOTE)
+def open_rank(view: LayerView) -> Iterator[Violation]:
+    """The rank of an input is open. The OpenVINO CPU plugin does not compile a model whose inputs have no rank."""
+    for given, shape, port in zip(view.operation.inputs, view.input_shapes, view.layer.inputs, strict=True):
+        if shape.rank is None:
+            yield Violation(
+                f"the rank of {given.name} is open, which the OpenVINO CPU plugin does not take",
+                "declare a rank; its dimensions may stay open",
+                port.line,
+                view.layer,
+                port.id,
+            )

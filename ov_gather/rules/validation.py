@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from ov_gather.findings import Finding, Location
@@ -34,7 +35,9 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
 
 def path_of(source: Source) -> str:
     """What to call a source in findings and errors."""
-    return "<memory>" if isinstance(source, bytes) else str(getattr(source, "name", source))
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    return str(getattr(source, "name", "<memory>"))
 
 
 def validate_document(
@@ -58,7 +61,9 @@ def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, t
     by_scope = {scope: [rule for rule in rules if rule.scope is scope] for scope in (Document, Model, LayerView)}
     for rule in by_scope[Document]:
         yield from ((rule, (), violation) for violation in rule.check(document))
-    for trail, graph_ in document.model.walk() if document.model else ():
+    if document.model is None or document.damaged:
+        return  # what was not read whole is not judged further
+    for trail, graph_ in document.model.walk():
         for rule in by_scope[Model]:
             yield from ((rule, trail, violation) for violation in rule.check(graph_))
         for view in family_layers(graph_):

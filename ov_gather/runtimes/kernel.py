@@ -14,7 +14,7 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.weights import constant
 from ov_gather.ops import find_operation
 from ov_gather.ops.spec import Operation
-from ov_gather.runtimes.base import Runtime, RefusedError
+from ov_gather.runtimes.base import RefusedError, Runtime
 
 
 def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:

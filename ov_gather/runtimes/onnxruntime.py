@@ -9,7 +9,7 @@ from typing import Any
 import onnxruntime
 from numpy.typing import NDArray
 
-from ov_gather.runtimes.base import Runtime, RefusedError
+from ov_gather.runtimes.base import RefusedError, Runtime
 
 
 class OnnxRuntime(Runtime[Path]):

@@ -16,7 +16,7 @@ from ov_gather.ir.element_types import STRING, ElementType
 from ov_gather.ir.model import Model
 from ov_gather.ir.weights import pack_bits, unpack_bits
 from ov_gather.ir.writer import to_bytes
-from ov_gather.runtimes.base import Runtime, RefusedError
+from ov_gather.runtimes.base import RefusedError, Runtime
 
 
 class OpenVINORuntime(Runtime[Model]):
