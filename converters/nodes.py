@@ -11,7 +11,7 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ov_gather.ir.builder import ModelBuilder, Value
-from ov_gather.ir.element_types import STRING, ElementType, by_onnx
+from ov_gather.ir.element_types import F32, I64, STRING, ElementType, by_onnx
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
@@ -142,23 +142,22 @@ def _constant(builder: ModelBuilder, node: onnx_ir.Node, inputs: Sequence[Value]
     if len(node.attributes) != 1:
         raise ConversionError(f"{place}: exactly one of {', '.join(_CONSTANT_VALUES)} must be given")
     (attribute,) = node.attributes.values()
-    if attribute.name == "value":
-        tensor = attribute.as_tensor()
-    else:
-        strings = attribute.name.startswith("value_string")
-        array = np.array(attribute.value, object if strings else _CONSTANT_VALUES[attribute.name])
-        tensor = onnx_ir.tensor(array.tolist(), onnx_ir.DataType.STRING) if strings else onnx_ir.tensor(array)
-    return add_constant(builder, str(node.outputs[0].name), tensor)
+    name = str(node.outputs[0].name)
+    element_type = _CONSTANT_VALUES[attribute.name]
+    if element_type is None:
+        return add_constant(builder, name, attribute.as_tensor())
+    return builder.const(name, element_type, np.array(attribute.value, element_type.dtype))
 
 
-_CONSTANT_VALUES: Mapping[str, Any] = {
+# The attributes of Constant, and the element type that each implies; a tensor brings its own.
+_CONSTANT_VALUES: Mapping[str, ElementType | None] = {
     "value": None,
-    "value_float": np.float32,
-    "value_floats": np.float32,
-    "value_int": np.int64,
-    "value_ints": np.int64,
-    "value_string": object,
-    "value_strings": object,
+    "value_float": F32,
+    "value_floats": F32,
+    "value_int": I64,
+    "value_ints": I64,
+    "value_string": STRING,
+    "value_strings": STRING,
 }
 
 _CONVERTERS: Mapping[str, Callable[[ModelBuilder, onnx_ir.Node, Sequence[Value]], Value]] = {

@@ -162,8 +162,8 @@ def verify_conversion(onnx_model: Path, converted: Model, *, seed: int = DEFAULT
     theirs = _outputs(OnnxRuntime(), onnx_model, inputs)
     names = [layer.extra.get("output_names", layer.name) for layer in converted.layers if layer.type == "Result"]
     if isinstance(ours, str) or isinstance(theirs, str):
-        failure = Comparison(OnnxRuntime.name, Status.FAILED, f"kernel: {ours}; onnxruntime: {theirs}")
-        return dict.fromkeys(names, failure)
+        reason = f"kernel: {ours}" if isinstance(ours, str) else f"refuses: {theirs}"
+        return dict.fromkeys(names, Comparison(OnnxRuntime.name, Status.FAILED, reason))
     compared = {}
     for name, mine, its in zip(names, ours, theirs, strict=True):
         difference = _difference(mine, its)

@@ -58,6 +58,8 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     out.print(
         f"files: {len(results)}, layers: {len(layers)}, passed: {len(layers) - failed}, failed: {failed}, errors found: {errors}"
     )
+    if not layers and not unreadable:
+        click.echo("error: there is no gather-family layer to check", err=True)
     if unreadable or not layers:
         sys.exit(2)
     sys.exit(1 if failed or errors else 0)

@@ -37,7 +37,7 @@ class ElementType:
 
         if not self.numpy_name:
             raise TypeError(f"element type {self.name} has no NumPy dtype")
-        if hasattr(np, self.numpy_name):
+        if self.numpy_name in np.sctypeDict:
             return np.dtype(self.numpy_name)
         import ml_dtypes
 

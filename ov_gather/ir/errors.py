@@ -20,12 +20,17 @@ class Fault(Enum):
     CONST = "a Const whose attributes or payload are malformed"
 
 
+def _shorten(text: str) -> str:
+    """Hostile names are long."""
+    return text if len(text) <= 300 else f"{text[:297]}..."
+
+
 class IRError(ValueError):
     """A document that cannot be read, with its file, line and layer where known."""
 
     def __init__(self, fault: Fault, reason: str, *, path: str = "", line: int = 0, layer: str = "", hint: str = "") -> None:
-        self.fault, self.reason, self.hint = fault, reason, hint
-        self.path, self.line, self.layer = path, line, layer
+        self.fault, self.reason, self.hint = fault, _shorten(reason), hint
+        self.path, self.line, self.layer = path, line, _shorten(layer)
         super().__init__(fault, reason)
 
     def __str__(self) -> str:

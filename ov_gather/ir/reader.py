@@ -21,6 +21,7 @@ from ov_gather.ir.weights import Weights, check_constants
 
 MAX_DEPTH = 256
 MAX_BYTES = 1 << 30
+CHUNK = 1 << 16  # small: expat goes on to the end of a chunk after an error
 VERSIONS = (10, 11)
 
 Source = str | os.PathLike[str] | bytes | IO[bytes]
@@ -121,7 +122,7 @@ class _Reader:
     def run(self, stream: IO[bytes]) -> None:
         total = 0
         try:
-            while chunk := stream.read(1 << 20):
+            while chunk := stream.read(CHUNK):
                 total += len(chunk)
                 if total > MAX_BYTES:
                     raise self.error(Fault.LIMIT, f"the document is larger than {MAX_BYTES} bytes")

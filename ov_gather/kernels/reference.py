@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,5 +20,8 @@ def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output
     corner = data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
     positions = indices.astype(np.intp)
     positions[positions < 0] += size
-    output[...] = np.take_along_axis(corner, positions, axis)
+    # Three dimensions do for any rank, also for those where NumPy runs out of index arrays.
+    outer, inner = prod(indices.shape[:axis]), prod(indices.shape[axis + 1 :])
+    gathered = np.take_along_axis(corner.reshape(outer, size, inner), positions.reshape(outer, indices.shape[axis], inner), 1)
+    output[...] = gathered.reshape(output.shape)
     return ALL_IN_BOUNDS

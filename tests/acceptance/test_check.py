@@ -1,0 +1,76 @@
+"""`ov-gather check`, as a user runs it."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+
+def test_valid_samples(cli):
+    done = cli("check", "ir_samples/valid")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line for line in done.stdout.splitlines() if ".xml" in line and "│" in line]
+    assert len(rows) == 16
+    assert all("native" in row and "openvino: passed" in row for row in rows)
+    assert done.stdout.count("expected output: passed") == 5
+    assert "seed 2026" in done.stdout
+    assert "spec_layer_fragment.xml: assumed, as the fragment does not say: opset6, f32 data, i64 indices" in done.stdout
+    assert "files: 13, layers: 16, passed: 16, failed: 0" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["negative-indices", "narrowed-to-32-bits", "no-dynamic-rank"])
+def test_divergent_samples_name_their_divergence(cli, name):
+    done = cli("check", f"ir_samples/divergent/{name}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"openvino: expected: {name}" in done.stdout
+    assert f"expected divergence {name} (openvino): " in done.stdout
+
+
+def test_a_wrong_expected_output_is_a_failure(cli, samples, tmp_path):
+    for file in (samples / "valid").glob("onnx_page_1.*"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "onnx_page_1.expected.json").write_text('{"gather": [[1, 1], [4, 5]]}')
+    done = cli("check", tmp_path)
+    assert done.returncode == 1
+    assert "expected output: FAILED (output[1, 1]: kernel 3.0, here 5.0; 1 of 4 differ)" in done.stdout
+    assert "failed: 1" in done.stdout
+
+
+def test_a_layer_that_cannot_be_executed_is_a_failure(cli):
+    done = cli("check", "ir_samples/invalid/OVG402/off_axis.xml")
+    assert done.returncode == 1
+    assert "not executed: dimension 0 is 3 in data" in done.stdout
+    assert "error OVG402" in done.stdout
+
+
+def test_out_of_bounds_constants_are_refused_by_both(cli):
+    done = cli("check", "ir_samples/invalid/OVG601/too_large.xml")
+    assert done.returncode == 1
+    assert "error OVG601" in done.stdout
+
+
+def test_an_unreadable_file_does_not_stop_the_others(cli, samples, tmp_path):
+    shutil.copy(samples / "invalid" / "OVG001" / "truncated.xml", tmp_path / "a.xml")
+    shutil.copy(samples / "valid" / "spec_layer.xml", tmp_path / "b.xml")
+    done = cli("check", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: {tmp_path}/a.xml:37: GatherElements 'gather' (layer 2): "
+        "not well-formed XML: unclosed token, column 4 (is the file truncated?)\n"
+    )
+    assert "openvino: passed" in done.stdout
+
+
+def test_nothing_to_do(cli, tmp_path):
+    assert cli("check", tmp_path).returncode == 2
+    (tmp_path / "empty.xml").write_text('<net name="n" version="11"><layers/></net>')
+    done = cli("check", tmp_path)
+    assert done.returncode == 2
+    assert "no gather-family layer" in done.stderr
+
+
+def test_seed_changes_the_inputs_and_is_printed(cli):
+    done = cli("check", "ir_samples/divergent/narrowed-to-32-bits", "--seed", 7)
+    assert "seed 7" in done.stdout
+    assert done.stdout != cli("check", "ir_samples/divergent/narrowed-to-32-bits", "--seed", 8).stdout.replace("8", "7")

@@ -1,0 +1,66 @@
+"""`ov-gather run`, as a user runs it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+FRAGMENT = "ir_samples/valid/spec_layer_fragment.xml"
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "d.npy", rng.random((3, 7, 5), np.float32))
+    np.save(tmp_path / "i.npy", rng.integers(0, 7, (3, 10, 5)))
+    return tmp_path
+
+
+def run(cli, files, ir=FRAGMENT, *more, data="d.npy", indices="i.npy"):
+    return cli(
+        "run", ir, "--input", f"data={files / data}", "--input", f"indices={files / indices}", "-o", files / "out.npy", *more
+    )
+
+
+def test_gives_what_numpy_gives(cli, files):
+    done = run(cli, files)
+    assert done.returncode == 0, done.stderr
+    assert "float32[3, 10, 5]" in done.stdout
+    data, indices = np.load(files / "d.npy"), np.load(files / "i.npy")
+    np.testing.assert_array_equal(np.load(files / "out.npy"), np.take_along_axis(data, indices, 1))
+
+
+def test_constant_inputs_are_taken_from_the_ir(cli, tmp_path):
+    done = cli("run", "ir_samples/valid/openvino_page_2.xml", "-o", tmp_path / "out.npy")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "out.npy").tolist() == [[7, 7, 1], [3, 4, 3]]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"i.npy": np.full((3, 10, 5), 7)}, "indices[0, 0, 0] = 7 is out of bounds for axis 1 of size 7 (valid -7..6)"),
+        ({"i.npy": np.zeros((3, 10, 4), np.int64)}, "indices has shape [3, 10, 4], its port declares [3,10,5]"),
+        ({"i.npy": np.zeros((3, 10, 5))}, "indices must be i32 or i64, not float64"),
+        ({"d.npy": np.array([{}], object)}, "allow_pickle"),
+    ],
+)
+def test_what_cannot_be_executed_writes_nothing(cli, files, change, text):
+    for name, array in change.items():
+        np.save(files / name, array)
+    before = sorted(files.iterdir())
+    done = run(cli, files)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(files.iterdir()) == before
+
+
+def test_bad_arguments(cli, files):
+    assert cli("run", FRAGMENT, "-o", files / "out.npy").returncode == 2
+    assert "needs --input for data and indices" in cli("run", FRAGMENT, "-o", files / "out.npy").stderr
+    assert "NAME one of data, indices" in cli("run", FRAGMENT, "--input", "x=y.npy", "-o", files / "out.npy").stderr
+    assert "exactly one gather-family layer" in run(cli, files, "ir_samples/valid/if_bodies.xml").stderr
+    assert run(cli, files, data="nowhere.npy").returncode == 2
+    assert not (files / "out.npy").exists()

@@ -1,0 +1,43 @@
+"""Where things are, and a guard against testing something else than the installed package."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).parent.parent / "ir_samples"
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def pytest_configure() -> None:
+    if importlib.util.find_spec("ov_gather.converters") is None:
+        pytest.exit("this imports the bare checkout: install the package and run plain `pytest`", returncode=4)
+
+
+@pytest.fixture
+def samples() -> Path:
+    return SAMPLES
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """The command line as a user runs it, from the root of the repository."""
+    command = Path(sys.executable).with_name("ov-gather")
+
+    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(command), *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=SAMPLES.parent,
+            **options,
+        )
+
+    return run

@@ -1,0 +1,180 @@
+"""Every abuse of the reader that was ever tried: one clear error, quickly, within bounded memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ov_gather import IRError, read_ir, validate
+from ov_gather.ir.errors import Fault
+
+SAMPLES = Path(__file__).parents[2] / "ir_samples"
+SPEC = (SAMPLES / "valid" / "spec_layer.xml").read_bytes()
+CONST = (SAMPLES / "valid" / "onnx_page_1.xml").read_bytes()
+CONST_BIN = (SAMPLES / "valid" / "onnx_page_1.bin").read_bytes()
+BOMB = b"<!DOCTYPE net [" + b"".join(
+    b'<!ENTITY e%d "%s">' % (i, b"&e%d;" % (i - 1) * 10 if i else b"ha" * 10) for i in range(12)
+)
+
+ATTACKS = {
+    "not XML": (b"\x00\x01\x02\x03", Fault.SYNTAX),
+    "text": (b"hello", Fault.SYNTAX),
+    "empty": (b"", Fault.SYNTAX),
+    "blank": (b"  \n ", Fault.SYNTAX),
+    "truncated": (SPEC[:700], Fault.SYNTAX),
+    "NUL byte": (SPEC.replace(b"indices", b"ind\0ices"), Fault.SYNTAX),
+    "invalid UTF-8": (SPEC.replace(b"indices", b"\xff\xfe"), Fault.SYNTAX),
+    "unknown encoding": (SPEC.replace(b'"1.0"?', b'"1.0" encoding="klingon"?'), Fault.SYNTAX),
+    "multi-byte encoding that expat cannot read": (SPEC.replace(b'"1.0"?', b'"1.0" encoding="shift_jis"?'), Fault.SYNTAX),
+    "two roots": (SPEC + SPEC[22:], Fault.SYNTAX),
+    "entity bomb": (BOMB + b']><net name="&e11;" version="11"><layers/></net>', Fault.DOCTYPE),
+    "external entity": (b'<!DOCTYPE n SYSTEM "http://127.0.0.1:9/x.dtd"><net version="11"><layers/></net>', Fault.DOCTYPE),
+    "undefined entity": (b'<net name="&ax;" version="11"><layers/></net>', Fault.SYNTAX),
+    "other root": (b"<svg/>", Fault.ROOT),
+    "namespaced root": (b'<ir:net xmlns:ir="x" version="11"/>', Fault.ROOT),
+    "version 12": (SPEC.replace(b'version="11"', b'version="12"'), Fault.VERSION),
+    "version 11junk": (SPEC.replace(b'version="11"', b'version="11junk"'), Fault.VERSION),
+    "100,000 nested elements": (b'<net version="11"><layers>' + b"<a>" * 100_000, Fault.LIMIT),
+    "100,000 nested layers": (b"<layer><then_body><layers>" * 100_000, Fault.LIMIT),
+    "dims whose product overflows": (SPEC.replace(b"<dim>3</dim>", b"<dim>4611686018427387904</dim>"), Fault.LIMIT),
+    "2^63": (SPEC.replace(b"<dim>3</dim>", b"<dim>9223372036854775808</dim>"), Fault.NUMBER),
+    "a number of 10 million digits": (SPEC.replace(b'id="2"', b'id="' + b"9" * 10_000_000 + b'"'), Fault.NUMBER),
+    "Arabic digits": (SPEC.replace(b"<dim>3</dim>", "<dim>٣</dim>".encode()), Fault.NUMBER),
+    "empty dim": (SPEC.replace(b"<dim>3</dim>", b"<dim></dim>"), Fault.NUMBER),
+    "element in a dim": (SPEC.replace(b"<dim>3</dim>", b"<dim><b/></dim>"), Fault.NUMBER),
+    "layer without type": (SPEC.replace(b'type="GatherElements" ', b""), Fault.STRUCTURE),
+    "edge without ends": (SPEC.replace(b"<edges>", b"<edges><edge />"), Fault.STRUCTURE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_documents(name, tmp_path):
+    content, fault = ATTACKS[name]
+    path = tmp_path / "attack.xml"
+    path.write_bytes(content)
+    start = time.perf_counter()
+    with pytest.raises(IRError) as caught:
+        read_ir(path)
+    assert caught.value.fault is fault
+    assert str(caught.value).startswith(f"{path}:")
+    assert len(str(caught.value)) < 1000
+    assert {finding.rule[:4] for finding in validate(path)} == {"OVG0"}
+    assert time.perf_counter() - start < 5
+
+
+CONSTANTS = {
+    "no .bin": (CONST, None, Fault.NO_WEIGHTS),
+    "empty .bin": (CONST, b"", Fault.RANGE),
+    "short .bin": (CONST, CONST_BIN[:-1], Fault.RANGE),
+    "offset beyond the end": (CONST.replace(b'offset="0"', b'offset="9223372036854775807"'), CONST_BIN, Fault.RANGE),
+    "negative offset": (CONST.replace(b'offset="0"', b'offset="-8"'), CONST_BIN, Fault.CONST),
+    "size of 2^64": (CONST.replace(b'size="16"', b'size="18446744073709551616"'), CONST_BIN, Fault.CONST),
+    "size too small": (CONST.replace(b'size="16"', b'size="8"'), CONST_BIN, Fault.CONST),
+    "shape whose product overflows": (CONST.replace(b"2, 2", b"4611686018427387904, 4"), CONST_BIN, Fault.CONST),
+    "open shape": (CONST.replace(b'shape="2, 2"', b'shape="?, 2"'), CONST_BIN, Fault.CONST),
+    "open rank": (CONST.replace(b'shape="2, 2"', b'shape="..."'), CONST_BIN, Fault.CONST),
+    "unknown type": (CONST.replace(b'"f32"', b'"float"'), CONST_BIN, Fault.CONST),
+    "no type": (CONST.replace(b'element_type="f32"', b""), CONST_BIN, Fault.CONST),
+    "inline value": (CONST.replace(b'size="16"', b'size="16" value="xx"'), CONST_BIN, Fault.CONST),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants(name, tmp_path):
+    xml, binary, fault = CONSTANTS[name]
+    (tmp_path / "attack.xml").write_bytes(xml)
+    if binary is not None:
+        (tmp_path / "attack.bin").write_bytes(binary)
+    with pytest.raises(IRError) as caught:
+        read_ir(tmp_path / "attack.xml")
+    assert caught.value.fault is fault
+    assert caught.value.layer in ("Const 'data' (layer 0)", "Const 'indices' (layer 1)")
+    assert "OVG5" in {finding.rule[:4] for finding in validate(tmp_path / "attack.xml")}
+
+
+def test_a_bin_that_is_a_directory(tmp_path):
+    (tmp_path / "attack.xml").write_bytes(CONST)
+    (tmp_path / "attack.bin").mkdir()
+    with pytest.raises(IRError, match="its .bin cannot be read: Is a directory"):
+        read_ir(tmp_path / "attack.xml")
+
+
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        (b"\x02\0\0\0" + b"\0" * 12, "holds 2 strings, the shape 1"),
+        (b"\x01\0\0\0" + b"\x00\0\0\0\xff\xff\xff\x7f", "do not rise"),
+        (b"\x01\0\0\0" + b"\x00\0\0\0\xff\xff\xff\xff", "do not rise"),
+        (b"\x01\0\0\0" + b"\x01\0\0\0\x02\0\0\0ab", "do not rise"),
+        (b"\x01\0\0\0" + b"\x00\0\0\0\x01\0\0\0\xff", "not UTF-8"),
+        (b"\x01\0\0\0", "too few"),
+    ],
+)
+def test_packed_strings(payload, text):
+    from ov_gather.ir.weights import constant
+
+    xml = b"""<net version="11"><layers><layer id="0" name="s" type="Const" version="opset1">
+    <data element_type="string" shape="1" offset="0" size="%d"/><output><port id="0" precision="STRING"><dim>1</dim></port></output>
+    </layer></layers></net>""" % len(payload)
+    with pytest.raises(IRError, match=text):
+        model = read_ir(xml, payload)
+        constant(model, model.layers[0])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_mutated_documents_give_a_model_or_an_ir_error(data):
+    """Bytes of a sample removed, changed or repeated: nothing but IRError may come out, and validate always answers."""
+    content = bytearray(data.draw(st.sampled_from([SPEC, CONST])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(content) - 1))
+        end = start + data.draw(st.integers(0, 30))
+        content[start:end] = data.draw(st.binary(max_size=12) | st.just(bytes(content[start:end]) * 2))
+    try:
+        read_ir(bytes(content), CONST_BIN)
+    except IRError as error:
+        assert str(error)
+    validate(bytes(content))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
+def test_memory_is_bounded():
+    """Nesting without end, streamed: refused at the limit, not collected."""
+    script = """
+import io
+from pathlib import Path
+from ov_gather import IRError, read_ir
+class Endless(io.RawIOBase):
+    start = b'<net version="11"><layers>'
+    def read(self, size=-1):
+        start, self.start = self.start, b""
+        return start + b"<a>" * (size // 3)
+try:
+    read_ir(Endless())
+except IRError as error:
+    print(error)
+(peak,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+print(int(peak.split()[1]) // 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    message, megabytes = done.stdout.splitlines()
+    assert "nested deeper than 256" in message
+    assert int(megabytes) < 100
+
+
+@pytest.mark.parametrize("command", [("check",), ("validate",), ("run", "-o", os.devnull)], ids=lambda command: command[0])
+@pytest.mark.parametrize("name", ["entity bomb", "100,000 nested layers", "NUL byte", "truncated"])
+def test_commands_end_without_traceback(cli, command, name, tmp_path):
+    path = tmp_path / "attack.xml"
+    path.write_bytes(ATTACKS[name][0])
+    done = cli(command[0], path, *command[1:])
+    assert done.returncode == (1 if command[0] == "validate" else 2)
+    assert "Traceback" not in done.stdout + done.stderr
+    assert len((done.stdout + done.stderr).splitlines()) <= 3

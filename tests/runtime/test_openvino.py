@@ -1,0 +1,186 @@
+"""Our kernel, our writer and our table of divergences against the OpenVINO runtime itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import openvino as ov
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openvino import opset6, opset8
+
+from ov_gather import cross_check, read_ir, validate
+from ov_gather.comparison import Status
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import ELEMENT_TYPES, F32, I64, by_name
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.weights import constant
+from ov_gather.ir.writer import write_ir
+from ov_gather.ops.spec import LATEST_OPSET
+
+SAMPLES = Path(__file__).parents[2] / "ir_samples"
+F32_HINT = {"INFERENCE_PRECISION_HINT": "f32"}
+
+
+def layer_model(element_type, data="3,7,5", indices="3,10,5", axis=1, data_value=None):
+    builder = ModelBuilder("model")
+    if data_value is None:
+        table = builder.parameter("data", element_type, PartialShape.parse(data))
+    else:
+        table = builder.const("data", element_type, data_value)
+    shape = PartialShape.parse(indices)
+    where = builder.parameter("indices", I64, shape)
+    (output,) = builder.layer(
+        "GatherElements", "gather", "opset6", {"axis": str(axis)}, [table, where], [(element_type, shape)], tensor="output"
+    )
+    builder.result("output", output)
+    return builder.build()
+
+
+def only(result):
+    (layer,) = result.layers
+    (comparison,) = layer.comparisons
+    return comparison
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("valid/*.xml")), ids=lambda path: path.stem)
+def test_openvino_loads_what_we_write(path, tmp_path):
+    model = read_ir(path)
+    if model.is_fragment:
+        return
+    write_ir(model, tmp_path / "copy.xml")
+    original, copy = ov.Core().read_model(path), ov.Core().read_model(tmp_path / "copy.xml")
+    assert [op.get_type_name() for op in copy.get_ordered_ops()] == [op.get_type_name() for op in original.get_ordered_ops()]
+    assert [str(port) for port in (*copy.inputs, *copy.outputs)] == [
+        str(port) for port in (*original.inputs, *original.outputs)
+    ]
+
+
+@pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.numpy_name], ids=str)
+def test_every_type_agrees_or_diverges_as_known(row):
+    expected = {
+        "i64": "narrowed-to-32-bits",
+        "u64": "narrowed-to-32-bits",
+        "f64": "narrowed-to-32-bits",
+        "string": "no-strings",
+        "u2": "unsafe-small-types",
+        "f4e2m1": "unsafe-small-types",
+    }
+    comparison = only(cross_check(layer_model(row)))
+    assert comparison.divergences == ((expected[row.name],) if row.name in expected else ())
+    assert comparison.status is (Status.EXPECTED if row.name in expected else Status.PASSED)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("f64", [1e300, -1e300, np.inf, np.nan, 1e-300, 1e-40, -0.0]),
+        ("f32", [1e-40, -1e-40, -0.0, 1.0, np.inf]),
+        ("i64", [2**31, -(2**31) - 1, 2**62, 5]),
+        ("u64", [2**31, 2**64 - 1, 5]),
+        ("u32", [2**31, 2**32 - 1, 5]),
+    ],
+)
+@pytest.mark.parametrize("as_constant", [False, True])
+def test_divergences_predict_openvino_bit_by_bit(name, values, as_constant):
+    row = by_name(name)
+    data = np.array(values, row.dtype)
+    sizes = str(len(values))
+    indices = np.arange(len(values))
+    model = layer_model(row, sizes, sizes, 0, data if as_constant else None)
+    comparison = only(cross_check(model, [indices] if as_constant else [data, indices]))
+    agrees = name in ("f32", "u32") and not as_constant
+    assert comparison.status is (Status.PASSED if agrees else Status.EXPECTED), str(comparison)
+
+
+def test_an_unexplained_difference_fails(monkeypatch):
+    """A runtime that is wrong in a way that no divergence predicts."""
+    from ov_gather.runtimes.openvino import OpenVINORuntime
+
+    right = OpenVINORuntime.execute
+
+    def wrong(self, inputs):
+        (output,) = right(self, inputs)
+        output[1, 2, 3] += 1
+        return [output]
+
+    monkeypatch.setattr(OpenVINORuntime, "execute", wrong)
+    for row in (F32, I64):
+        result = cross_check(layer_model(row))
+        assert not result.passed
+        assert only(result).status is Status.FAILED
+    assert "output[1, 2, 3]: kernel " in only(cross_check(layer_model(F32))).detail
+
+
+def test_given_inputs_out_of_bounds_are_refused_by_both():
+    data, indices = np.zeros((3, 7, 5), np.float32), np.full((3, 10, 5), 7)
+    comparison = only(cross_check(layer_model(F32), [data, indices]))
+    assert (comparison.status, comparison.detail) == (Status.PASSED, "both refuse")
+
+
+def test_inputs_for_several_layers_are_refused():
+    with pytest.raises(ValueError, match="there are 2 gather-family layers"):
+        cross_check(SAMPLES / "valid" / "if_bodies.xml", [np.zeros(1)])
+    with pytest.raises(ValueError, match="no runtime 'tensorrt'"):
+        cross_check(SAMPLES / "valid" / "spec_layer.xml", runtimes=["tensorrt"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 5), st.data())
+def test_random_layers_agree(rank, data):
+    sizes = data.draw(st.lists(st.integers(1, 4), min_size=rank, max_size=rank))
+    axis = data.draw(st.integers(-rank, rank - 1))
+    index_sizes = list(sizes)
+    index_sizes[axis] = data.draw(st.integers(1, 6))
+    dynamic = data.draw(st.booleans())
+
+    def text(sizes):
+        return ",".join("?" if dynamic else str(size) for size in sizes)
+
+    rng = np.random.default_rng(0)
+    inputs = [rng.random(sizes, np.float32), rng.integers(-sizes[axis], sizes[axis], index_sizes)]
+    result = cross_check(layer_model(F32, text(sizes), text(index_sizes), axis), inputs)
+    assert result.passed, str(only(result))
+
+
+def test_opsets_that_hold_gather_elements():
+    text = (SAMPLES / "valid" / "spec_layer.xml").read_text()
+    for number in range(1, LATEST_OPSET + 3):
+        changed = text.replace("opset6", f"opset{number}").encode()
+        try:
+            ov.Core().read_model(changed, b"")
+            reads = True
+        except RuntimeError:
+            reads = False
+        assert reads == (validate(changed) == []), number
+
+
+def test_no_false_alarm_on_what_openvino_writes(tmp_path):
+    body_data, body_index = opset8.parameter([2, -1], np.float16), opset8.parameter([-1, -1], np.int32)
+    names = ov.op.Constant(ov.Tensor(np.array([["a", "b,c"]])))
+    gathered = opset6.gather_elements(body_data, body_index, -1, name="a 'quoted' \"name\" <&>")
+    gathered.output(0).get_tensor().set_names({"first,second", "third"})
+    halves = opset8.split(opset8.convert(gathered, "f32"), opset8.constant(1), 2)
+    words = opset8.gather(names, opset8.constant([1]), opset8.constant(1))
+    model = ov.Model([halves.output(0), halves.output(1), words.output(0)], [body_data, body_index], "mödel")
+    for save in (ov.serialize, ov.save_model):
+        path = tmp_path / "model.xml"
+        save(model, path)
+        assert validate(path) == []
+        again = read_ir(path)
+        write_ir(again, tmp_path / "copy.xml")
+        assert read_ir(tmp_path / "copy.xml") == again
+        ov.Core().read_model(tmp_path / "copy.xml")
+
+
+@pytest.mark.parametrize("name", ["u4", "i4"])
+def test_small_constants_are_unpacked_as_openvino_packs_them(name, tmp_path):
+    packed = np.array([0x21, 0x43, 0xF5], np.uint8)
+    tensor = ov.Tensor(packed, [5], getattr(ov.Type, name))
+    model = ov.Model([opset8.convert(ov.op.Constant(tensor), "i32")], [], "model")
+    ov.serialize(model, tmp_path / "m.xml")
+    ours = read_ir(tmp_path / "m.xml")
+    theirs = ov.Core().compile_model(model, "CPU", F32_HINT)()[0]
+    np.testing.assert_array_equal(constant(ours, ours.layers[0]).astype(np.int32), theirs)

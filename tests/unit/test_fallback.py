@@ -1,0 +1,20 @@
+"""Without the compiled kernel everything works, and one warning says what is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# An import of the compiled module that fails, as it does where no compiler was at hand.
+_HIDE = "import sys; sys.modules['ov_gather._native'] = None; import warnings, numpy as np, ov_gather; "
+
+
+def test_one_warning_says_what_is_missing():
+    code = _HIDE + (
+        "warnings.simplefilter('always');[print(ov_gather.gather_elements(np.array([7, 8]), np.array([-1]))) for _ in range(3)]"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[8]\n" * 3
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert "compiled kernel is missing" in done.stderr
+    assert "install a C++17 compiler" in done.stderr

@@ -1,0 +1,188 @@
+"""gather_elements against plain NumPy indexing, on the compiled kernel and on the reference."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ov_gather import gather_elements
+from ov_gather.kernels import native
+from ov_gather.kernels.gather import kernel_name
+
+DTYPES = [
+    np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.uint64, np.float64, np.complex64, np.complex128,
+    ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.int4, "datetime64[s]", "S5", "U3", "V16", "O",
+    np.dtypes.StringDType(),
+]  # fmt: skip
+
+
+@pytest.fixture(params=["native", "reference"], autouse=True)
+def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "reference":
+        monkeypatch.setattr(native, "load", lambda: None)
+    else:
+        assert native.load() is not None, "the compiled kernel is missing from this installation"
+    return request.param
+
+
+def by_indexing(data, indices, axis):
+    """Element by element, as ONNX writes it down."""
+    output = np.empty(indices.shape, data.dtype)
+    for position in np.ndindex(indices.shape):
+        source = list(position)
+        source[axis] = indices[position]
+        output[position] = data[tuple(source)]
+    return output
+
+
+@st.composite
+def arguments(draw):
+    """Data, indices and axis: any dtype, rank, sign, memory order; sizes from 0."""
+    rank = draw(st.integers(1, 5))
+    axis = draw(st.integers(-rank, rank - 1))
+    data_shape = draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank))
+    index_shape = [draw(st.integers(0, size)) for size in data_shape]
+    size = data_shape[axis]
+    index_shape[axis] = draw(st.integers(0, 6)) if size else 0
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    data = rng.integers(0, 2, data_shape).astype(draw(st.sampled_from(DTYPES)))
+    indices = rng.integers(-size, max(size, 1), index_shape) if size else np.zeros(index_shape)
+    indices = indices.astype(draw(st.sampled_from(["<i4", "<i8", ">i4", ">i8"])))
+    for change in (np.asfortranarray, lambda array: array[::-1].copy()[::-1], lambda array: array):
+        if draw(st.booleans()):
+            data, indices = change(data), change(indices)
+    return data, indices, axis
+
+
+@settings(max_examples=300, deadline=None)
+@given(arguments())
+def test_equals_indexing(given):
+    data, indices, axis = given
+    output = gather_elements(data, indices, axis)
+    assert output.dtype == data.dtype
+    assert output.shape == indices.shape
+    np.testing.assert_array_equal(output, by_indexing(data, indices, axis))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+def test_large_arrays_on_all_threads(dtype, axis, index_dtype):
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 100, (40, 60, 50)).astype(dtype)
+    indices = rng.integers(-data.shape[axis], data.shape[axis], data.shape).astype(index_dtype)
+    np.testing.assert_array_equal(
+        gather_elements(data, indices, axis), np.take_along_axis(data, indices % data.shape[axis], axis)
+    )
+
+
+@pytest.mark.parametrize("rank", [1, 8, 64])
+def test_every_rank(rank):
+    data = np.arange(3).reshape((1,) * (rank - 1) + (3,))
+    np.testing.assert_array_equal(gather_elements(data, data[..., ::-1] - 3, -1).ravel(), [2, 1, 0])
+
+
+def test_indices_may_be_smaller_than_data_off_the_axis():
+    data = np.arange(12).reshape(3, 4)
+    np.testing.assert_array_equal(gather_elements(data, np.array([[2, 0]]), 0), [[8, 1]])
+
+
+def test_broadcast_indices_are_not_materialised(kernel):
+    rows = np.array([[3], [1], [-4]], np.int64)
+    data = np.arange(8.0).reshape(4, 2)
+    np.testing.assert_array_equal(gather_elements(data, np.broadcast_to(rows, (3, 2)), 0), data[rows[:, 0]])
+    if kernel == "native":
+        # 2^28 indices of 8 bytes would take 2 GiB; the view takes 8 bytes.
+        wide = np.broadcast_to(np.zeros((), np.int64), (1, 2**28))
+        assert gather_elements(np.ones((2, 2**28), np.uint8), wide, 0).all()
+
+
+@pytest.mark.parametrize(
+    ("position", "value"),
+    [((0, 0, 0), 60), ((39, 59, 49), -61), ((17, 3, 9), 2**31), ((20, 0, 1), -(2**63)), ((0, 0, 1), 2**32)],
+)
+def test_out_of_bounds_names_position_value_axis_and_range(position, value):
+    indices = np.zeros((40, 60, 50), np.int64)
+    indices[position] = value
+    indices[39, 59, 49] = value  # a later one too: the first must be named
+    with pytest.raises(IndexError) as caught:
+        gather_elements(np.zeros((40, 60, 50), np.float32), indices, 1)
+    where = ", ".join(map(str, position))
+    assert str(caught.value) == (
+        f"gather_elements: indices[{where}] = {value} is out of bounds for axis 1 of size 60 (valid -60..59)"
+    )
+
+
+def test_no_index_is_valid_on_an_empty_axis():
+    with pytest.raises(IndexError, match="axis 1 of size 0 .no index is valid"):
+        gather_elements(np.zeros((3, 0)), np.zeros((3, 2), np.int64), 1)
+
+
+def test_out_is_filled_and_returned():
+    data, indices = np.arange(6.0).reshape(2, 3), np.array([[2, 0], [1, 1]])
+    out = np.empty((2, 4))[:, ::2]
+    assert gather_elements(data, indices, 1, out=out) is out
+    np.testing.assert_array_equal(out, [[2, 0], [4, 4]])
+
+
+def _read_only(shape):
+    array = np.zeros(shape)
+    array.flags.writeable = False
+    return array
+
+
+DATA, INDICES = np.zeros((2, 3)), np.zeros((2, 3), np.int64)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: gather_elements(DATA, INDICES.astype(np.uint8)), TypeError, "int32 or int64, not uint8"),
+        (lambda: gather_elements(DATA, INDICES.astype(np.float64)), TypeError, "int32 or int64, not float64"),
+        (lambda: gather_elements(DATA, INDICES, 1.0), TypeError, "integer"),
+        (lambda: gather_elements(DATA, INDICES, 2), ValueError, r"axis 2 is out of range for rank 2 \(valid -2..1\)"),
+        (lambda: gather_elements(DATA, INDICES[0]), ValueError, "same rank of at least 1, not 2 and 1"),
+        (lambda: gather_elements(np.zeros(()), np.zeros((), int)), ValueError, "at least 1, not 0 and 0"),
+        (lambda: gather_elements(DATA, np.zeros((2, 4), int), 0), ValueError, "exceed data .* in dimension 1"),
+        (lambda: gather_elements(DATA, INDICES, out=np.zeros((2, 2))), ValueError, "out must have indices' shape"),
+        (lambda: gather_elements(DATA, INDICES, out=np.zeros((2, 3), "f4")), TypeError, "dtype float64, not float32"),
+        (lambda: gather_elements(DATA, INDICES, out=[[0.0] * 3] * 2), TypeError, "not list"),
+        (lambda: gather_elements(DATA, INDICES, out=_read_only((2, 3))), ValueError, "read-only"),
+        (lambda: gather_elements(DATA, INDICES, out=DATA[::-1]), ValueError, "overlaps"),
+    ],
+)
+def test_wrong_arguments(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_bit_patterns_are_moved_unchanged():
+    signalling_nan = np.array([0x7FA00001, 0x80000000], np.uint32).view(np.float32)
+    output = gather_elements(signalling_nan, np.array([1, 0]))
+    assert output.view(np.uint32).tolist() == [0x80000000, 0x7FA00001]
+
+
+def test_fields_of_records_and_foreign_byte_order():
+    records = np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "i1"), ("b", ">f4")])
+    output = gather_elements(records["b"], np.array([1, 0], ">i4"))
+    assert output.dtype == ">f4"
+    assert output.tolist() == [4.5, 2.5]
+
+
+def test_may_be_called_from_many_threads_at_once():
+    data = np.random.default_rng(0).random((64, 4096))
+    indices = np.random.default_rng(1).integers(0, 4096, (64, 4096))
+    with ThreadPoolExecutor(8) as pool:
+        outputs = list(pool.map(lambda _: gather_elements(data, indices, 1), range(32)))
+    expected = np.take_along_axis(data, indices, 1)
+    assert all(np.array_equal(output, expected) for output in outputs)
+
+
+def test_kernel_name(kernel):
+    assert kernel_name(np.dtype(np.float32)) == kernel
+    assert kernel_name(np.dtype(object)) == "reference"

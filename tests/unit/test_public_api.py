@@ -1,0 +1,42 @@
+"""What `import ov_gather` gives and costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import ov_gather
+
+
+def test_every_public_name_is_there():
+    for name in ov_gather.__all__:
+        assert getattr(ov_gather, name) is not None
+    assert set(ov_gather.__all__) <= set(dir(ov_gather))
+
+
+def test_names_stay_functions_after_their_modules_are_imported():
+    ov_gather.cross_check  # noqa: B018 - the first access imports
+    assert callable(ov_gather.cross_check)
+    assert callable(ov_gather.validate)
+    assert callable(ov_gather.execute)
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="no attribute 'gather_everything'"):
+        ov_gather.gather_everything  # noqa: B018
+
+
+def _modules_after(code: str) -> set[str]:
+    script = f"{code}; import sys; print('\\n'.join(sys.modules))"
+    return set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_loads_nothing_heavy():
+    assert not _modules_after("import ov_gather") & {"openvino", "onnx", "onnxruntime", "onnx_ir", "numpy"}
+
+
+def test_validation_loads_no_runtime(samples):
+    code = f"import ov_gather; assert not ov_gather.validate({str(samples / 'valid' / 'onnx_page_1.xml')!r})"
+    assert not _modules_after(code) & {"openvino", "onnx", "onnxruntime", "onnx_ir"}

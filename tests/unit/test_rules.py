@@ -1,0 +1,111 @@
+"""Every rule finds its samples and nothing else does; findings tell the place and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ov_gather import validate
+from ov_gather.findings import Severity
+from ov_gather.rules import validation  # noqa: F401 - registers the rules
+from ov_gather.rules.base import RULES
+
+SAMPLES = Path(__file__).parents[2] / "ir_samples"
+# One fault after which other rules rightly speak, too.
+WITH_CONSEQUENCES = {"duplicate_id", "parameter_port", "open_shape"}
+
+
+def label(path):
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("invalid/*/*.xml")), ids=label)
+def test_invalid_samples(path):
+    findings = validate(path)
+    rule = path.parent.name
+    assert rule in {finding.rule for finding in findings}
+    if path.stem not in WITH_CONSEQUENCES:
+        assert {finding.rule for finding in findings} == {rule}
+    for finding in findings:
+        assert finding.location.path == str(path)
+        assert finding.location.line > 0
+        assert finding.severity is RULES[finding.rule].severity
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("valid/*.xml")), ids=label)
+def test_valid_samples(path):
+    assert validate(path) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "rule"), [("negative-indices", "OVG701"), ("narrowed-to-32-bits", "OVG702"), ("no-dynamic-rank", "OVG703")]
+)
+def test_divergent_samples(folder, rule):
+    for path in (SAMPLES / "divergent" / folder).glob("*.xml"):
+        assert {finding.rule for finding in validate(path)} == {rule}
+
+
+def test_every_rule_has_a_sample_and_a_documentation():
+    sampled = {path.name for path in (SAMPLES / "invalid").iterdir()} | {"OVG701", "OVG702", "OVG703"}
+    assert sampled == set(RULES)
+    assert all(len(rule.documentation) > 20 for rule in RULES.values())
+
+
+def test_place_of_a_finding():
+    path = SAMPLES / "invalid" / "OVG303" / "float_indices.xml"
+    (finding,) = validate(path)
+    place = finding.location
+    assert (place.line, place.layer_id, place.layer_name, place.layer_type, place.port) == (
+        32,
+        2,
+        "gather",
+        "GatherElements",
+        1,
+    )
+    assert finding.message == "indices has element type f32"
+    assert "i32 or i64" in finding.hint
+
+
+def test_place_in_a_sub_graph():
+    text = (SAMPLES / "valid" / "if_bodies.xml").read_text().replace('<data axis="1" />', '<data axis="2" />')
+    (finding,) = validate(text.encode())
+    assert finding.rule == "OVG204"
+    assert finding.location.trail == ("If 'choose_axis'", "else_body")
+
+
+def test_first_bad_constant_index_is_named():
+    (finding,) = validate(SAMPLES / "invalid" / "OVG601" / "too_large.xml")
+    assert "indices[1, 1] = 3 is out of bounds for an axis of size 3" in finding.message
+
+
+def test_misspelt_attribute():
+    text = (SAMPLES / "valid" / "spec_layer.xml").read_text().replace('axis="1"', 'axsi="1"')
+    missing, unknown = validate(text.encode())
+    assert (missing.rule, unknown.rule) == ("OVG201", "OVG202")
+    assert unknown.hint == "did you mean axis?"
+
+
+def test_select_and_ignore():
+    text = (SAMPLES / "valid" / "spec_layer.xml").read_text().replace('axis="1"', 'axsi="1"').encode()
+    assert [finding.rule for finding in validate(text, select=["OVG201"])] == ["OVG201"]
+    assert [finding.rule for finding in validate(text, select=["OVG2"], ignore=["OVG201"])] == ["OVG202"]
+    assert validate(text, ignore=["OVG2"]) == []
+
+
+def test_an_output_may_declare_a_size_that_only_the_writer_knows():
+    text = (SAMPLES / "valid" / "dynamic_shapes.xml").read_text()
+    position = text.index("<output>", text.index("GatherElements"))
+
+    def declared(size):
+        return validate((text[:position] + text[position:].replace("<dim>-1</dim>", size)).encode(), select=["OVG403"])
+
+    assert declared("<dim>8</dim>") == []
+    (finding,) = declared("<dim>9</dim>")  # the first dimension is 2..8
+    assert "gives [2..8,?,4..9]" in finding.message
+
+
+def test_only_errors_are_errors():
+    severities = {rule.id: rule.severity for rule in RULES.values()}
+    assert all(severity is Severity.ERROR for rule, severity in severities.items() if rule < "OVG7")
+    assert all(severity is not Severity.ERROR for rule, severity in severities.items() if rule >= "OVG7")
