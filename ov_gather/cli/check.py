@@ -55,9 +55,8 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
         click.echo(f"error: {reason}", err=True)
     failed = sum(not layer.passed for layer in layers)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    out.print(
-        f"files: {len(results)}, layers: {len(layers)}, passed: {len(layers) - failed}, failed: {failed}, errors found: {errors}"
-    )
+    passed = len(layers) - failed
+    out.print(f"files: {len(results)}, layers: {len(layers)}, passed: {passed}, failed: {failed}, errors found: {errors}")
     if not layers and not unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
     if unreadable or not layers:

@@ -132,10 +132,10 @@ class Model:
 
     def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
         """The layer and output port that feed an input port; None where the document says none, or more than one."""
-        edges = self._edges_into.get((layer.id, port.id), ())
-        source = self.layer_by_id.get(edges[0].from_layer) if len(edges) == 1 else None
-        if source is None:
+        edges = self._edges_into.get((layer.id, port.id), [])
+        if len(edges) != 1 or edges[0].from_layer not in self.layer_by_id:
             return None
+        source = self.layer_by_id[edges[0].from_layer]
         return next(((source, output) for output in source.outputs if output.id == edges[0].from_port), None)
 
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:

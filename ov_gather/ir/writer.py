@@ -148,7 +148,7 @@ class _Writer:
 
 
 def canonical(model: Model) -> Model:
-    """The same graph in canonical order: Parameters, other layers after what feeds them, Results; ids 0..n-1; edges sorted by their first.
+    """The same graph in canonical order: Parameters, other layers after what feeds them, Results; ids 0..n-1; edges sorted.
 
     Raises IRError where there is a cycle or an id stands twice.
     """

@@ -102,7 +102,7 @@ def test_constants(name, tmp_path):
 def test_a_bin_that_is_a_directory(tmp_path):
     (tmp_path / "attack.xml").write_bytes(CONST)
     (tmp_path / "attack.bin").mkdir()
-    with pytest.raises(IRError, match="its .bin cannot be read: Is a directory"):
+    with pytest.raises(IRError, match=r"its \.bin cannot be read: Is a directory"):
         read_ir(tmp_path / "attack.xml")
 
 
@@ -121,8 +121,8 @@ def test_packed_strings(payload, text):
     from ov_gather.ir.weights import constant
 
     xml = b"""<net version="11"><layers><layer id="0" name="s" type="Const" version="opset1">
-    <data element_type="string" shape="1" offset="0" size="%d"/><output><port id="0" precision="STRING"><dim>1</dim></port></output>
-    </layer></layers></net>""" % len(payload)
+    <data element_type="string" shape="1" offset="0" size="%d"/>
+    <output><port id="0" precision="STRING"><dim>1</dim></port></output></layer></layers></net>""" % len(payload)
     with pytest.raises(IRError, match=text):
         model = read_ir(xml, payload)
         constant(model, model.layers[0])

@@ -6,10 +6,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-
-from ov_gather import validate
 from ov_gather.converters import ConversionError, convert_node
 from ov_gather.converters.models import to_ir
+
+from ov_gather import validate
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.ir.weights import constant
 from ov_gather.ir.writer import to_bytes

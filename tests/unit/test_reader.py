@@ -73,7 +73,7 @@ def test_sources(samples):
 
 def test_given_weights(samples):
     path = samples / "valid" / "onnx_page_1.xml"
-    with pytest.raises(IRError, match="no .bin to read it from"):
+    with pytest.raises(IRError, match=r"no \.bin to read it from"):
         read_ir(path.read_bytes())
     weights = path.with_suffix(".bin")
     assert read_ir(path.read_bytes(), weights.read_bytes()) == read_ir(path.read_bytes(), weights) == read_ir(path)
