@@ -11,7 +11,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-CONSOLE = re.compile(r"^\$ ov-gather (?P<arguments>(?:check|validate) .*)\n(?P<output>(?:[^$`].*\n)+)\$ echo \$\?\n(?P<code>\d)", re.M)
+CONSOLE = re.compile(
+    r"^\$ ov-gather (?P<arguments>(?:check|validate) .*)\n(?P<output>(?:[^$`].*\n)+)\$ echo \$\?\n(?P<code>\d)", re.M
+)
 SESSIONS = [match.groupdict() for match in CONSOLE.finditer(README)]
 
 
