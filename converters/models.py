@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,12 +38,13 @@ def convert_model(source: OnnxSource, *, output: str | os.PathLike[str] | None =
         The model as OpenVINO reads it.
 
     Raises:
-        ConversionError: the file is not an ONNX model, or a node of it cannot be converted; the message names the node.
+        ConversionError: the file is not a valid ONNX model, a node of it cannot be converted (the message names it), or the
+            output would overwrite it.
         OSError: a file cannot be read or written.
     """
     import openvino
 
-    model = to_ir(source)
+    model = to_ir(source, output=output)
     if output is not None:
         write_ir(model, output)
         return openvino.Core().read_model(output)
@@ -53,53 +52,78 @@ def convert_model(source: OnnxSource, *, output: str | os.PathLike[str] | None =
     return openvino.Core().read_model(xml, weights)
 
 
-def to_ir(source: OnnxSource) -> Model:
-    """The IR of an ONNX model, by our own means: no OpenVINO is needed. Raises as `convert_model` does."""
-    with _named(source):
-        return _convert_graph(_load(source))
+def to_ir(source: OnnxSource, *, output: str | os.PathLike[str] | None = None) -> Model:
+    """The IR of an ONNX model, by our own means: no OpenVINO is needed. Nothing is written.
 
-
-def _load(source: OnnxSource) -> onnx_ir.Model:
+    `output` is where the caller means to write it. Raises as `convert_model` does.
+    """
     if isinstance(source, onnx.ModelProto):
-        return onnx_ir.from_proto(source)
+        return _convert_graph(_load(source))
     if not Path(source).is_file():
         raise FileNotFoundError(f"{source}: no such file")
     try:
-        return onnx_ir.load(source)
-    except Exception as error:  # protobuf, and what onnx-ir makes of a graph that is not one, raise many kinds
-        raise ConversionError(f"not an ONNX model: {type(error).__name__}: {error}") from error
-
-
-@contextmanager
-def _named(source: OnnxSource) -> Iterator[None]:
-    """Let errors tell the file."""
-    try:
-        yield
+        model = _load(source)
+        if output is not None:
+            _check_output(Path(source), model, Path(output))
+        return _convert_graph(model)
     except ConversionError as error:
-        if isinstance(source, onnx.ModelProto):
-            raise
         raise ConversionError(f"{os.fspath(source)}: {error}") from error
+
+
+def _load(source: OnnxSource) -> onnx_ir.Model:
+    try:
+        _check(source)
+        return onnx_ir.from_proto(source) if isinstance(source, onnx.ModelProto) else onnx_ir.load(source)
+    except Exception as error:  # what onnx, protobuf and onnx-ir raise has no common base
+        reason: BaseException = error
+        while reason.__cause__ is not None:
+            reason = reason.__cause__
+        first_line = str(reason).strip().partition("\n")[0]
+        raise ConversionError(f"not a valid ONNX model: {first_line}") from error
+
+
+def _check(source: OnnxSource) -> None:
+    """ONNX's own checker, but inputs and outputs of open rank are welcome: onnxruntime takes them, too."""
+    try:
+        onnx.checker.check_model(source)
+    except onnx.checker.ValidationError as error:
+        if "Field 'shape' of 'type' is required but missing" not in str(error):
+            raise
+        proto = onnx.ModelProto()
+        proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
+        for value in (*proto.graph.input, *proto.graph.output):
+            if value.type.HasField("tensor_type"):
+                value.type.tensor_type.shape.SetInParent()
+        onnx.checker.check_model(proto)
+
+
+def _check_output(source: Path, model: onnx_ir.Model, output: Path) -> None:
+    """Refuse to overwrite what is read."""
+    tensors = (value.const_value for value in model.graph.initializers.values())
+    external = (Path(tensor.path) for tensor in tensors if isinstance(tensor, onnx_ir.ExternalTensor))
+    inputs = {path.resolve() for path in (source, *external)}
+    for target in (output, output.with_suffix(".bin")):
+        if target.resolve() in inputs:
+            raise ConversionError(f"writing {target} would overwrite a part of the model; choose another name")
 
 
 def _convert_graph(model: onnx_ir.Model) -> Model:
     graph = model.graph
-    if not graph.outputs:
-        raise ConversionError("the graph has no outputs: is this an ONNX model?")
     opset = graph.opset_imports.get("", graph.opset_imports.get("ai.onnx", 1))
     builder = ModelBuilder(graph.name or "model")
     values: dict[str, Value] = {}
     for given in graph.inputs:
-        if given.name not in graph.initializers:  # where it has a value, it is a constant, as for other converters
-            name = str(given.name)
-            element_type = element_type_of(f"input '{name}'", given.dtype)
-            values[name] = builder.parameter(
-                name, element_type, partial_shape(None if given.shape is None else list(given.shape))
-            )
+        name = str(given.name)
+        if name in graph.initializers:
+            continue  # an input with a value is a constant, as for other converters
+        if not isinstance(given.type, onnx_ir.TensorType):
+            raise ConversionError(f"input '{name}': {given.type or 'a value of no type'} is not a tensor")
+        shape = None if given.shape is None else [dim if isinstance(dim, int) else None for dim in given.shape]
+        element_type = element_type_of(f"input '{name}'", given.type.dtype.value)
+        values[name] = builder.parameter(name, element_type, partial_shape(f"input '{name}'", shape))
 
-    def value_of(wanted: onnx_ir.Value | None, user: str) -> Value | None:
+    def value_of(wanted: onnx_ir.Value, user: str) -> Value:
         """The value of a name; initializers become constants when first used."""
-        if wanted is None:
-            return None
         name = str(wanted.name)
         if name not in values:
             if name not in graph.initializers or wanted.const_value is None:
@@ -108,11 +132,11 @@ def _convert_graph(model: onnx_ir.Model) -> Model:
         return values[name]
 
     for node in graph:
-        inputs = [value_of(value, describe(node)) for value in node.inputs]
+        inputs = [None if value is None else value_of(value, describe(node)) for value in node.inputs]
         outputs = add_node(builder, node, inputs, opset)
         values |= {str(name.name): value for name, value in zip(node.outputs, outputs, strict=True)}
+    if not graph.outputs:
+        raise ConversionError("the graph has no outputs")
     for wanted in graph.outputs:
-        result = value_of(wanted, "graph output")
-        assert result is not None
-        builder.result(str(wanted.name), result)
+        builder.result(str(wanted.name), value_of(wanted, "graph output"))
     return builder.build()

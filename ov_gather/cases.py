@@ -14,7 +14,8 @@ from ov_gather.ops.layer_view import LayerView, family_layers
 
 OPEN_DIMENSION = 6
 """The size that an open dimension gets, as far as its bounds allow."""
-MAX_ELEMENTS = 1 << 28
+MAX_ELEMENTS = 1 << 26
+"""The largest input that is generated; larger ones must be given."""
 
 
 def generate(model: Model, seed: int) -> list[NDArray[Any]]:
@@ -49,22 +50,26 @@ def _plan(model: Model) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int
     shapes: dict[int, PartialShape] = {
         layer.id: layer.declared_shape for layer in model.layers if layer.declared_shape is not None
     }
-    bounds: dict[int, tuple[int, int]] = {}
+    gathers: list[tuple[LayerView, list[Layer], tuple[int, int]]] = []
     for view in family_layers(model):
         sources = [source[0] for source in map(view.producer, range(len(view.layer.inputs))) if source]
         inputs = [shapes[source.id] for source in sources]
         attributes = view.operation.parse_attributes(view.layer.attributes)
         chosen = view.operation.choose_sizes(inputs, attributes, OPEN_DIMENSION)
         static = [PartialShape.of(sizes) for sizes in chosen]
-        for source, shape in zip(sources, static, strict=True):
-            shapes[source.id] = shape
+        shapes |= {source.id: shape for source, shape in zip(sources, static, strict=True)}
         (shapes[view.layer.id],) = view.operation.infer_shapes(static, attributes)
-
         rule = view.operation.index_rule
         size = chosen[0][rule.axis(attributes, len(chosen[0]))]
-        lowest = rule.lowest_specified(size)
-        known = bounds.get(sources[rule.port].id, (lowest, size))
-        bounds[sources[rule.port].id] = max(known[0], lowest), min(known[1], size)
+        gathers.append((view, sources, (rule.lowest_specified(size), size)))
+
+    bounds: dict[int, tuple[int, int]] = {}
+    for view, sources, (lowest, end) in reversed(gathers):
+        indices = sources[view.operation.index_rule.port]
+        known = bounds.get(indices.id, (lowest, end))
+        bounds[indices.id] = max(known[0], lowest), min(known[1], end)
+        if view.layer.id in bounds:  # what it gathers are indices, too
+            bounds[sources[0].id] = bounds[view.layer.id]
     static_sizes = {
         layer.id: tuple(OPEN_DIMENSION if size == -1 else size for size in shapes[layer.id].sizes)
         for layer in model.layers
@@ -98,6 +103,19 @@ def _values(rng: np.random.Generator, element_type: ElementType, shape: tuple[in
     if element_type.bits % 8:
         return rng.integers(0, 1 << (element_type.bits - 1), shape).astype(dtype)
     return np.frombuffer(rng.bytes(element_count(shape) * dtype.itemsize), dtype).reshape(shape)
+
+
+def check_given(model: Model, arrays: list[NDArray[Any]]) -> None:
+    """Raise TypeError or ValueError where arrays are not what the Parameters of an isolated layer declare."""
+    parameters = [layer for layer in model.layers if layer.type == "Parameter"]
+    if len(arrays) != len(parameters):
+        names = " and ".join(layer.name for layer in parameters) or "nothing"
+        raise ValueError(f"{len(arrays)} inputs are given; the layer needs {names}")
+    for layer, array in zip(parameters, arrays, strict=True):
+        if layer.declared_type and array.dtype != layer.declared_type.dtype:
+            raise TypeError(f"{layer.name} must be {layer.declared_type}, not {array.dtype}")
+        if layer.declared_shape and array.shape not in layer.declared_shape:
+            raise ValueError(f"{layer.name} has shape {list(array.shape)}; the layer declares {layer.declared_shape}")
 
 
 def operands(view: LayerView, given: list[NDArray[Any]]) -> list[NDArray[Any]]:

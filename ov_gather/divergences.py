@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F4E2M1, F16, F32, F64, I64, NF4, STRING, U2, U32, U64
+from ov_gather.ir.element_types import ELEMENT_TYPES, F4E2M1, F16, F32, F64, I64, STRING, U2, U32, U64
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     Operands = Sequence[NDArray[Any]]
 
 NARROWED_BY_CPU = {I64: "i32", U64: "i32", F64: "f32"}
-UNSAFE_ON_CPU = (U2, F4E2M1, NF4)
+UNSAFE_ON_CPU = (U2, F4E2M1)
+NOT_IN_ONNXRUNTIME = tuple(row for row in ELEMENT_TYPES if row.name == "bf16" or row.name[:2] in ("f4", "f8") or row.bits == 4)
 
 
 class Observed(Enum):
@@ -124,6 +125,20 @@ DIVERGENCES = (
         observed=Observed.REFUSES,
         applies=lambda view, operands: any(shape.rank is None for shape in view.input_shapes),
         why="the CPU plugin does not take inputs whose rank is open",
+    ),
+    Divergence(
+        name="no-small-types",
+        runtime="onnxruntime",
+        observed=Observed.REFUSES,
+        applies=lambda view, operands: view.input_types[0] in NOT_IN_ONNXRUNTIME,
+        why="onnxruntime has no kernel for these types, or takes no NumPy arrays of them",
+    ),
+    Divergence(
+        name="no-rank-above-32",
+        runtime="openvino",
+        observed=Observed.REFUSES,
+        applies=lambda view, operands: operands[0].ndim > 32,
+        why="the CPU plugin keeps one bit for each dimension, and has 32",
     ),
     Divergence(
         name="unsafe-small-types",

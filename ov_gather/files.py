@@ -13,6 +13,10 @@ from typing import IO
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file under a temporary name beside `path` that takes its place when all went well and something was written."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to")
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
             yield file

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
@@ -39,9 +42,13 @@ def group() -> None:
 
 def main() -> None:
     """Entry point: every error that a user can cause is one line on stderr and exit code 2."""
+    if sys.stdout is None:  # closed by the caller: only the exit code is wanted
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
+    elif isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
     warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
     try:
         group()
-    except (ImportError, IndexError, OSError, TypeError, ValueError) as error:
-        click.echo(f"error: {error}", err=True)
+    except (ImportError, IndexError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:
+        click.echo(f"error: {error or type(error).__name__}", err=True)
         sys.exit(2)

@@ -21,7 +21,7 @@ from ov_gather.rules.validation import validate
 
 @click.command(name="check")
 @IR_PATHS
-@click.option("--seed", default=DEFAULT_SEED, show_default=True, help="For generated inputs.")
+@click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="For generated inputs.")
 def command(paths: tuple[Path, ...], seed: int) -> None:
     """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
 
@@ -35,11 +35,11 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     out = console()
     findings: list[Finding] = []
     results: list[CrossCheckResult] = []
-    unreadable: list[IRError] = []
+    unreadable: list[IRError | OSError] = []
     for file in track(find_irs(paths), "checking", console=out, disable=not out.is_terminal, transient=True):
         try:
             model = read_ir(file)
-        except IRError as error:
+        except (IRError, OSError) as error:
             unreadable.append(error)
             continue
         findings += validate(file)

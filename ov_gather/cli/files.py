@@ -20,6 +20,7 @@ def find_irs(paths: Iterable[Path]) -> list[Path]:
 
 def _below(path: Path) -> Iterator[Path]:
     if path.is_dir():
-        yield from sorted(path.rglob("*.xml"))
+        # Not only regular files: a broken link is found, too, but no directory, and no pipe that would block.
+        yield from (file for file in sorted(path.rglob("*.xml")) if file.is_file() or not file.exists())
     else:
         yield path

@@ -9,4 +9,5 @@ from rich.console import Console
 
 def console() -> Console:
     """For results, on stdout."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 4096)
+    terminal = sys.stdout.isatty()
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=not terminal, width=None if terminal else 1_000_000)

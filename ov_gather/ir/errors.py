@@ -8,6 +8,7 @@ from enum import Enum
 class Fault(Enum):
     """Why a document, or a part of it, cannot be read."""
 
+    FILE = "a file that cannot be opened"
     SYNTAX = "not well-formed XML"
     DOCTYPE = "document type declaration or entities"
     ROOT = "not an OpenVINO IR"
@@ -20,9 +21,14 @@ class Fault(Enum):
     CONST = "a Const whose attributes or payload are malformed"
 
 
+def printable(text: str) -> str:
+    """A name or text from a document, on one line and without control characters."""
+    return text if text.isprintable() else "".join(it if it.isprintable() else repr(it)[1:-1] for it in text)
+
+
 def _shorten(text: str) -> str:
     """Hostile names are long."""
-    return text if len(text) <= 300 else f"{text[:297]}..."
+    return printable(text if len(text) <= 300 else f"{text[:297]}...")
 
 
 class IRError(ValueError):

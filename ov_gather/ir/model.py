@@ -19,7 +19,10 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An XML element that is kept as it stands: rt_info, port maps, anything that this package does not interpret."""
+    """An XML element that is kept as it stands: rt_info, port maps, anything that this package does not interpret.
+
+    `text` is what stands before the first child; an IR has no other.
+    """
 
     tag: str
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -124,6 +127,10 @@ class Model:
         return {layer.id: layer for layer in self.layers}
 
     @cached_property
+    def _outputs(self) -> Mapping[tuple[int, int], tuple[Layer, Port]]:
+        return {(layer.id, port.id): (layer, port) for layer in self.layers for port in reversed(layer.outputs)}
+
+    @cached_property
     def _edges_into(self) -> Mapping[tuple[int, int], list[Edge]]:
         edges: dict[tuple[int, int], list[Edge]] = {}
         for edge in self.edges:
@@ -133,10 +140,7 @@ class Model:
     def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
         """The layer and output port that feed an input port; None where the document says none, or more than one."""
         edges = self._edges_into.get((layer.id, port.id), [])
-        if len(edges) != 1 or edges[0].from_layer not in self.layer_by_id:
-            return None
-        source = self.layer_by_id[edges[0].from_layer]
-        return next(((source, output) for output in source.outputs if output.id == edges[0].from_port), None)
+        return self._outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
 
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
         """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""

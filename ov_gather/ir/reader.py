@@ -16,13 +16,15 @@ from xml.parsers import expat
 
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Edge, Element, Layer, Model, Port
-from ov_gather.ir.shapes import MAX_DIMENSION, element_count
+from ov_gather.ir.shapes import BLANKS, MAX_DIMENSION, element_count
 from ov_gather.ir.weights import Weights, check_constants
 
 MAX_DEPTH = 256
-MAX_BYTES = 1 << 30
+MAX_BYTES = 1 << 28
+MAX_TOKEN = 1 << 20
+MAX_VERBATIM = 1_000_000
 CHUNK = 1 << 16  # small: expat goes on to the end of a chunk after an error
-VERSIONS = (10, 11)
+VERSIONS = ("10", "11")
 
 Source = str | os.PathLike[str] | bytes | IO[bytes]
 
@@ -64,11 +66,11 @@ def read_document(source: Source, weights: str | os.PathLike[str] | bytes | None
     """Read as much as can be read, and collect what is wrong instead of raising it. Raises OSError only."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        beside = Weights(path.with_suffix(".bin"))
         with path.open("rb") as file:
-            document = _parse(file, str(path), beside if weights is None else Weights(_given(weights)))
+            beside = path.with_suffix(".bin")
+            document = _parse(file, str(path), Weights(beside if weights is None else _given(weights)))
     else:
-        stream = BytesIO(source) if isinstance(source, bytes) else source
+        stream = BytesIO(source) if isinstance(source, bytes | bytearray | memoryview) else source
         document = _parse(stream, str(getattr(source, "name", "")), Weights(_given(weights)))
     if document.model is None:
         return document
@@ -113,6 +115,7 @@ class _Reader:
         self.result: Model | None = None
         self.stack: list[_Open] = []
         self.verbatim = 0  # how many open elements are kept as they stand
+        self.kept = 0  # how many there were in all
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self.start
@@ -127,6 +130,8 @@ class _Reader:
                 if total > MAX_BYTES:
                     raise self.error(Fault.LIMIT, f"the document is larger than {MAX_BYTES} bytes")
                 self.parser.Parse(chunk)
+                if total - self.parser.CurrentByteIndex > MAX_TOKEN:
+                    raise self.error(Fault.LIMIT, f"a tag, an attribute or a comment is longer than {MAX_TOKEN} bytes")
             if total == 0:
                 raise self.error(Fault.SYNTAX, "the file is empty")
             self.parser.Parse(b"", True)
@@ -173,6 +178,9 @@ class _Reader:
             if parent is None:
                 raise self.error(Fault.ROOT, f"the root element is <{tag}>", "an IR starts with <net>, a fragment with <layer>")
             self.verbatim += 1
+            self.kept += 1
+            if self.kept > MAX_VERBATIM:
+                raise self.error(Fault.LIMIT, f"there are more than {MAX_VERBATIM} elements of rt_info and the like")
         stack.append(_Open(tag, attributes, self.parser.CurrentLineNumber))
         self.parser.CharacterDataHandler = stack[-1].text.append if tag == "dim" or self.verbatim else None
 
@@ -197,17 +205,16 @@ class _Reader:
         return tuple(value for _, value in element.values if not isinstance(value, Element))
 
     def net(self, element: _Open) -> Model:
-        attributes = element.attributes
+        name, version = "", "11"  # a body has neither
         if element.tag == "net":
-            version = attributes.get("version", "")
-            if version not in map(str, VERSIONS):
+            name, version = element.attributes.get("name", ""), element.attributes.get("version", "")
+            if version not in VERSIONS:
                 raise self.error(Fault.VERSION, f"IR version '{version}' is unknown", "10 and 11 are known", line=element.line)
-            attributes = attributes | {"version": version}
         return Model(
             layers=self.section(element, "layers", mandatory=True),
             edges=self.section(element, "edges"),
-            name=attributes.get("name", ""),
-            version=int(attributes.get("version", "11")),
+            name=name,
+            version=int(version),
             tag=element.tag,
             sections=element.others(),
             line=element.line,
@@ -256,7 +263,7 @@ class _Reader:
         )
 
     def dim(self, element: _Open) -> int:
-        text = "".join(element.text).strip()
+        text = "".join(element.text).strip(BLANKS)
         return -1 if text == "-1" else self.number(element, text, "<dim>", instead=-1)
 
     def edge(self, element: _Open) -> Edge:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import prod
+from functools import lru_cache
 
 MAX_DIMENSION = 2**63 - 1
 """Also the largest number of elements of a shape: both are int64 in OpenVINO."""
+
+BLANKS = " \t\r\n"
 
 _DIMENSION = re.compile(r"(?P<any>\?|-1)|(?P<lower>\d{1,19})?(?P<dots>\.\.)?(?P<upper>\d{1,19})?", re.ASCII)
 
@@ -50,17 +52,17 @@ class Dimension:
     @classmethod
     def parse(cls, text: str) -> Dimension:
         """Read "3", "?", "-1", "1..5", "1.." or "..5". Raises ValueError."""
-        match = _DIMENSION.fullmatch(text.strip())
+        match = _DIMENSION.fullmatch(text.strip(BLANKS))
         if not match or not match[0] or match[0] == "..":
-            raise ValueError(f"'{text.strip()}' is not a dimension: 3, ?, 1..5, 1.. and ..5 are")
+            raise ValueError(f"'{text.strip(BLANKS)}' is not a dimension: 3, ?, 1..5, 1.. and ..5 are")
         if match["any"]:
             return ANY
         lower = int(match["lower"] or 0)
         upper = int(match["upper"]) if match["upper"] else None if match["dots"] else lower
         if max(lower, upper or 0) > MAX_DIMENSION:
-            raise ValueError(f"dimension '{text.strip()}' is larger than 2^63-1")
+            raise ValueError(f"dimension '{text.strip(BLANKS)}' is larger than 2^63-1")
         if upper is not None and lower > upper:
-            raise ValueError(f"the interval '{text.strip()}' is empty")
+            raise ValueError(f"the interval '{text.strip(BLANKS)}' is empty")
         return cls(lower, upper)
 
 
@@ -79,11 +81,12 @@ class PartialShape:
         return cls(tuple(map(Dimension.of, sizes)))
 
     @classmethod
+    @lru_cache(maxsize=256)  # many layers read the shape of one Parameter
     def parse(cls, text: str) -> PartialShape:
         """Read the `shape` attribute of a Parameter or Const: "", "...", "?,3", "[1..10, 3]". Raises ValueError."""
-        text = text.strip()
+        text = text.strip(BLANKS)
         if text.startswith("[") and text.endswith("]"):
-            text = text[1:-1].strip()
+            text = text[1:-1].strip(BLANKS)
         if text == "...":
             return UNKNOWN
         return cls(tuple(map(Dimension.parse, text.split(","))) if text else ())
@@ -129,5 +132,11 @@ UNKNOWN = PartialShape(None)
 
 
 def element_count(sizes: Iterable[int]) -> int:
-    """Number of elements of a shape; open dimensions (-1) count as one."""
-    return prod(size for size in sizes if size != -1)
+    """Number of elements of a shape; open dimensions (-1) count as one. No larger than it must be to exceed 2^63-1."""
+    count = 1
+    for size in sizes:
+        if size == 0:
+            return 0
+        if size != -1 and count <= MAX_DIMENSION:
+            count *= size
+    return count

@@ -8,10 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import STRING, ElementType
+from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Layer, Model
-from ov_gather.ir.shapes import element_count
+from ov_gather.ir.shapes import MAX_DIMENSION, element_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +32,8 @@ class Weights:
         if self._view is None:
             if self.path is None:
                 raise FileNotFoundError("the model came without a .bin")
+            if self.path.exists() and not self.path.is_file():
+                raise OSError(0, "not a regular file")
             with self.path.open("rb") as file:
                 empty = file.seek(0, 2) == 0
                 self._view = memoryview(b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -88,13 +90,18 @@ def constant(model: Model, layer: Layer) -> NDArray[Any]:
     if element_type is STRING:
         values = np.empty(count, object)
         values[:] = list(_strings(model, layer, data, count))
+    elif element_type is BOOLEAN:
+        values = np.frombuffer(data, np.uint8, count) != 0
     elif element_type.bits % 8 == 0:
         values = np.frombuffer(data, _dtype(model, layer, element_type), count)
     else:
-        packed = np.frombuffer(data, np.uint8)
+        packed = np.frombuffer(data, np.uint8, _needed_bytes(layer))
         values = unpack_bits(packed, element_type.bits, count).view(_dtype(model, layer, element_type))
     values.flags.writeable = False
-    return values.reshape(sizes)
+    try:
+        return values.reshape(sizes)
+    except ValueError as error:
+        raise _error(model, layer, f"shape {shape}: {error}") from None
 
 
 def check_constants(model: Model) -> Iterator[IRError]:
@@ -142,7 +149,7 @@ def _strings(model: Model, layer: Layer, data: memoryview, count: int) -> Iterat
     import numpy as np
 
     header = np.frombuffer(data[: 4 * (count + 2)], "<i4")
-    offsets = header[1:]
+    offsets = header[1:].astype(np.int64)
     text = data[4 * (count + 2) :]
     if header[0] != count:
         raise _error(model, layer, f"the payload holds {header[0]} strings, the shape {count}")
@@ -178,6 +185,8 @@ def _needed_bytes(layer: Layer) -> int:
     if element_type is None or element_type.name == "dynamic":
         raise ValueError(f"element_type='{layer.attributes.get('element_type', '')}' is not the type of a constant")
     count = element_count(shape.sizes)
+    if count > MAX_DIMENSION:
+        raise ValueError(f"shape='{layer.attributes.get('shape', '')[:40]}' makes more than 2^63-1 elements")
     # Packed strings: the count and one offset more than there are strings, four bytes each.
     return 4 * (count + 2) if element_type is STRING else -(-count * element_type.bits // 8)
 

@@ -33,6 +33,8 @@ def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
         OSError: the files cannot be written.
     """
     path = Path(path)
+    if path.suffix == ".bin":
+        raise ValueError(f"{path}: the .bin has this name; give the .xml another")
     with replacing(path) as xml_file, replacing(path.with_suffix(".bin")) as bin_file:
         xml_file.write(_serialize(model, bin_file))
 
@@ -193,12 +195,12 @@ def _attributes(attributes: Mapping[str, object]) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_checked(text))
+    return escape(_checked(text), {"\r": "&#13;"})
 
 
 def _checked(text: str) -> str:
     if match := _NOT_XML.search(text):
-        raise IRError(Fault.SYNTAX, f"{text[:40]!r} holds {match[0]!r}, which XML cannot hold")
+        raise IRError(Fault.SYNTAX, f"the name or text {text[:40]!r} holds {match[0]!r}, which XML cannot hold")
     return text
 
 

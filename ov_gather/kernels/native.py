@@ -38,18 +38,20 @@ def supports(dtype: np.dtype[Any]) -> bool:
 
 def gather_elements(kernel: ModuleType, data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any]) -> int:
     """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds."""
-    carrier = _CARRIER[data.dtype.itemsize]
-    in_place = output if _is_regular(output) else np.empty(output.shape, output.dtype)
-    position: int = kernel.gather_elements(_regular(data).view(carrier), _regular(indices), axis, in_place.view(carrier))
+    carrier = np.dtype(_CARRIER[data.dtype.itemsize])
+    in_place = output if _is_regular(output, carrier) else np.empty(output.shape, output.dtype)
+    position: int = kernel.gather_elements(
+        _regular(data, carrier).view(carrier), _regular(indices, indices.dtype), axis, in_place.view(carrier)
+    )
     if in_place is not output:
         output[...] = in_place
     return position
 
 
-def _is_regular(array: NDArray[Any]) -> bool:
-    """Aligned, and every stride a whole number of elements (a field of a packed record is neither)."""
-    return array.flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
+def _is_regular(array: NDArray[Any], carrier: np.dtype[Any]) -> bool:
+    """Aligned for its carrier, and every stride a whole number of elements (a field of a packed record is neither)."""
+    return array.view(carrier).flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
 
 
-def _regular(array: NDArray[Any]) -> NDArray[Any]:
-    return array if _is_regular(array) else array.copy()
+def _regular(array: NDArray[Any], carrier: np.dtype[Any]) -> NDArray[Any]:
+    return array if _is_regular(array, carrier) else array.copy()

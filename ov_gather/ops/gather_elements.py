@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DATA, INDICES = 0, 1
+MAX_RANK = 64
 
 
 def _rank(shapes: Shapes) -> int | None:
@@ -64,7 +65,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
         if dim is None:
             raise DimensionError(
                 f"dimension {i} is {have} in data {data} and {want} in indices {indices}",
-                f"off the axis ({axis}) data and indices must have equal dimensions",
+                f"off the axis ({axis}) GatherElements-6 takes data and indices of equal dimensions, unlike ONNX",
                 INDICES,
             )
         output.append(dim)
@@ -75,6 +76,8 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     """Sizes for open dimensions: off the axis the same for data and indices."""
     (output,) = infer_shapes(shapes, attributes)
     rank = output.rank or max(2, attributes["axis"] + 1, -attributes["axis"])
+    if rank > MAX_RANK:
+        raise ValueError(f"axis {attributes['axis']} needs a rank of {rank} or more; NumPy arrays have at most {MAX_RANK}")
     axis = attributes["axis"] % rank
     common = output.dims or (ANY,) * rank
     data_dims = shapes[DATA].dims or (ANY,) * rank

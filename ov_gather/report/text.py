@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from ov_gather.findings import Finding, Severity
+from ov_gather.ir.errors import printable
 
 _STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
@@ -16,12 +17,12 @@ def render(findings: Sequence[Finding]) -> Iterator[Text]:
     for finding in findings:
         place = finding.location
         yield Text.assemble(
-            (f"{place.path}:{place.line}: ", "bold"),
+            (printable(f"{place.path}:{place.line}: "), "bold"),
             (f"{finding.severity.value} {finding.rule}", _STYLE[finding.severity]),
-            f": {_layer(finding)}{finding.message}",
+            printable(f": {_layer(finding)}{finding.message}"),
         )
         if finding.hint:
-            yield Text(f"    {finding.hint}", "dim")
+            yield Text(f"    {printable(finding.hint)}", "dim")
 
 
 def _layer(finding: Finding) -> str:

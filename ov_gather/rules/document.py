@@ -46,7 +46,11 @@ def unknown_version(document: Document) -> Iterator[Violation]:
 
 @document_rule("OVG005")
 def beyond_limits(document: Document) -> Iterator[Violation]:
-    """The document exceeds a limit: 256 nested elements, 1 GiB of XML, or a port whose dims make more than 2^63-1 elements."""
+    """The document exceeds a limit of the reader.
+
+    The limits: 256 nested elements, 256 MiB of XML, 1 MiB for a tag or a comment, a million elements of rt_info and the like,
+    2^63-1 elements in the tensor of a port.
+    """
     return faults(document, Fault.LIMIT)
 
 
@@ -60,3 +64,9 @@ def missing_or_repeated(document: Document) -> Iterator[Violation]:
 def malformed_number(document: Document) -> Iterator[Violation]:
     """An id, an edge end or a <dim> is not a whole number. OpenVINO reads "3abc" as 3."""
     return faults(document, Fault.NUMBER)
+
+
+@document_rule("OVG008")
+def cannot_be_opened(document: Document) -> Iterator[Violation]:
+    """The file cannot be opened: a broken link, a directory, no permission."""
+    return faults(document, Fault.FILE)

@@ -29,17 +29,18 @@ def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG102")
 def dangling_edge(graph: Model) -> Iterator[Violation]:
     """An edge starts or ends at a layer or a port that is not there. OpenVINO ignores an edge to an unknown layer."""
+    outputs = {(layer.id, port.id) for layer in graph.layers for port in layer.outputs}
+    inputs = {(layer.id, port.id) for layer in graph.layers for port in layer.inputs}
     for edge in graph.edges:
-        for end, layer_id, port_id in (
-            ("output", edge.from_layer, edge.from_port),
-            ("input", edge.to_layer, edge.to_port),
+        for kind, known, layer_id, port_id in (
+            ("output", outputs, edge.from_layer, edge.from_port),
+            ("input", inputs, edge.to_layer, edge.to_port),
         ):
-            layer = graph.layer_by_id.get(layer_id)
-            ports = (layer.outputs if end == "output" else layer.inputs) if layer else ()
-            if port_id not in (port.id for port in ports):
-                has = f"whose {end} ports are {[port.id for port in ports]}" if layer else "which does not exist"
+            if (layer_id, port_id) not in known:
+                layer = graph.layer_by_id.get(layer_id)
+                there = "has no such port" if layer else "does not exist"
                 yield Violation(
-                    f"{_text(edge)} refers to {end} port {port_id} of layer {layer_id}, {has}",
+                    f"{_text(edge)} refers to {kind} port {port_id} of layer {layer_id}, which {there}",
                     "make the edge refer to a port that the layer declares",
                     edge.line,
                     layer,

@@ -20,11 +20,13 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
     import numpy as np
 
     port, size = view.operation.index_rule.port, view.axis_size
+    if view.input_types[port] not in (view.operation.inputs[port].element_types or ()):
+        return None
     try:
         indices = view.constant(port)
     except IRError:  # 5xx reports it
         return None
-    if indices is None or size is None or indices.dtype.kind not in "iu":
+    if indices is None or size is None:
         return None
     wrong = is_wrong(indices, size)
     if not wrong.any():

@@ -14,8 +14,9 @@ from ov_gather.rules.base import Violation, graph_rule, layer_rule
 def unknown_precision(graph: Model) -> Iterator[Violation]:
     """The precision of a port is not one that OpenVINO knows, or an output port has none. Only a fragment may leave it out."""
     for layer in graph.layers:
-        for port in (*layer.inputs, *layer.outputs):
-            missing = port.precision is None and port in layer.outputs and not graph.is_fragment
+        outputs_from = len(layer.inputs)
+        for position, port in enumerate((*layer.inputs, *layer.outputs)):
+            missing = port.precision is None and position >= outputs_from and not graph.is_fragment
             if missing or (port.precision is not None and port.element_type is None):
                 text = "no precision" if missing else f"unknown precision '{port.precision}'"
                 yield Violation(text, "write one such as FP32, FP16, I64, I32, BOOL", port.line, layer, port.id)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ov_gather.findings import Finding, Location
+from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
@@ -25,31 +26,26 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
         ignore: rule ids or groups not to check.
 
     Returns:
-        The findings, in the order of the document. A document that cannot be read is a finding, too.
-
-    Raises:
-        OSError: the .xml cannot be opened.
+        The findings, in the order of the document. A document that cannot be opened or read is a finding, too.
     """
-    return validate_document(read_document(source), path_of(source), select=select, ignore=ignore)
-
-
-def path_of(source: Source) -> str:
-    """What to call a source in findings and errors."""
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
-    return str(getattr(source, "name", "<memory>"))
-
-
-def validate_document(
-    document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = ()
-) -> list[Finding]:
-    """`validate` for a document that has been read."""
+    path = _path_of(source)
+    try:
+        document = read_document(source)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        document = Document(None, (IRError(Fault.FILE, f"cannot be opened: {reason}", path=path),))
     rules = [rule for rule in RULES.values() if _matches(rule, select, True) and not _matches(rule, ignore, False)]
     findings = [
         Finding(rule.id, rule.severity, violation.message, violation.hint, _location(path, violation, trail))
         for rule, trail, violation in _violations(document, rules)
     ]
     return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
+
+
+def _path_of(source: Source) -> str:
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    return str(getattr(source, "name", "<memory>"))
 
 
 def _matches(rule: Rule, prefixes: Iterable[str], if_none: bool) -> bool:

@@ -57,7 +57,8 @@ def _check_inputs(operation: Operation, layer: Layer, arrays: Sequence[NDArray[A
         names = ", ".join(given.name for given in operation.inputs)
         raise ValueError(f"{layer}: {len(arrays)} inputs for {len(layer.inputs)} ports; {operation.name} takes {names}")
     for given, port, array in zip(operation.inputs, layer.inputs, arrays, strict=True):
-        if given.element_types and by_dtype(array.dtype) not in given.element_types:
+        native = array.dtype if array.dtype.isnative else array.dtype.newbyteorder("=")
+        if given.element_types and by_dtype(native) not in given.element_types:
             allowed = " or ".join(map(str, given.element_types))
             raise TypeError(f"{layer}: {given.name} must be {allowed}, not {array.dtype}")
         if array.shape not in port.shape:

@@ -34,19 +34,19 @@ class OpenVINORuntime(Runtime[Model]):
         unsafe = [layer for layer in model.layers if layer.declared_type in UNSAFE_ON_CPU]
         if unsafe:
             raise RefusedError(f"not run: the CPU plugin writes past tensors of {unsafe[0].declared_type}")
-        xml, binary = to_bytes(model)
-        weights = ov.Tensor(np.frombuffer(binary, np.uint8)) if binary else ov.Tensor(np.zeros(1, np.uint8))
+        self._model = read_model(model)
         try:
-            self._model = _core().read_model(model=xml, weights=weights)
             self._request = _core().compile_model(self._model, "CPU", _CONFIG).create_infer_request()
         except RuntimeError as error:
             raise RefusedError(_reason(error)) from None
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Infer once. Raises RefusedError with what OpenVINO says."""
+        # Tensors share the memory of their arrays without owning it: they must outlive the inference.
+        tensors = [_to_tensor(array, _element_type(port)) for port, array in zip(self._model.inputs, inputs, strict=True)]
         try:
-            for i, (port, array) in enumerate(zip(self._model.inputs, inputs, strict=True)):
-                self._request.set_input_tensor(i, _to_tensor(array, _element_type(port)))
+            for i, (tensor, _) in enumerate(tensors):
+                self._request.set_input_tensor(i, tensor)
             self._request.start_async()
             self._request.wait()
         except RuntimeError as error:
@@ -54,6 +54,15 @@ class OpenVINORuntime(Runtime[Model]):
         return [
             _to_array(self._request.get_output_tensor(i), _element_type(port)) for i, port in enumerate(self._model.outputs)
         ]
+
+
+def read_model(model: Model) -> Any:
+    """The `openvino.Model` that OpenVINO's reader makes of the IR that our writer makes. Raises RefusedError."""
+    xml, binary = to_bytes(model)
+    try:
+        return _core().read_model(model=xml, weights=ov.Tensor(np.frombuffer(binary or bytes(1), np.uint8)))
+    except RuntimeError as error:
+        raise RefusedError(_reason(error)) from None
 
 
 _CONFIG = {"INFERENCE_PRECISION_HINT": "f32"}
@@ -71,14 +80,17 @@ def _element_type(port: Any) -> ElementType:
     return found
 
 
-def _to_tensor(array: NDArray[Any], element_type: ElementType) -> Any:
+def _to_tensor(array: NDArray[Any], element_type: ElementType) -> tuple[Any, NDArray[Any]]:
+    """A tensor, and the array whose memory it uses. Raises RefusedError where that does not hold `element_type`."""
+    if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind in "UT"):
+        raise RefusedError(f"an input of {element_type} cannot be {array.dtype}")
     if element_type is STRING:
-        return ov.Tensor(array.astype(str))
+        return ov.Tensor(array.astype(str)), array
     if element_type.bits % 8:
         carried = np.frombuffer(pack_bits(array, element_type.bits), np.uint8)
     else:
         carried = np.ascontiguousarray(array).view(f"u{element_type.bits // 8}")
-    return ov.Tensor(carried, list(array.shape), getattr(ov.Type, element_type.name))
+    return ov.Tensor(carried, list(array.shape), getattr(ov.Type, element_type.name)), carried
 
 
 def _to_array(tensor: Any, element_type: ElementType) -> NDArray[Any]:

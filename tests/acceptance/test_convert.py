@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 
 def save(path, nodes, inputs=("x",), outputs=("y",)):
@@ -21,8 +22,9 @@ def test_verify(cli, tmp_path):
     nodes = [helper.make_node("Constant", [], ["i"], value=indices), helper.make_node("GatherElements", ["x", "i"], ["y"])]
     done = cli("convert", save(tmp_path / "m.onnx", nodes), "-o", tmp_path / "m.xml", "--verify")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "output y: kernel against onnxruntime: passed" in done.stdout
-    assert "openvino: passed" in done.stdout
+    assert "whole model, onnxruntime: passed" in done.stdout
+    assert "whole model, openvino: passed (reads it)" in done.stdout
+    assert f"{tmp_path}/m.xml │ y" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.bin", "m.onnx", "m.xml"]
 
 
@@ -35,6 +37,31 @@ def test_what_cannot_be_converted_names_the_node_and_writes_nothing(cli, tmp_pat
         "GatherElements, Identity, Constant can\n"
     )
     assert list(tmp_path.iterdir()) == [model]
+
+
+def test_what_cannot_be_verified_writes_nothing(cli, tmp_path):
+    infos = [helper.make_tensor_value_info(*info) for info in (("x", 1, [0, 4]), ("i", 7, [3, 4]), ("y", 1, [3, 4]))]
+    graph = helper.make_graph([helper.make_node("GatherElements", ["x", "i"], ["y"])], "g", infos[:2], infos[2:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10), tmp_path / "m.onnx")
+    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify")
+    assert done.returncode == 2
+    assert "indexes an axis of size 0" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_the_model_is_not_overwritten(cli, tmp_path):
+    table = numpy_helper.from_array(np.arange(1000, dtype=np.float32).reshape(250, 4), "x")
+    index = helper.make_tensor_value_info("i", TensorProto.INT64, [3, 4])
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 4])
+    graph = helper.make_graph([helper.make_node("GatherElements", ["x", "i"], ["y"])], "g", [index], [output], [table])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
+    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="m.bin", size_threshold=0)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml")
+    assert done.returncode == 2
+    assert f"writing {tmp_path}/m.bin would overwrite a part of the model" in done.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "other.xml", "--verify").returncode == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"not ONNX at all", b"\x08\x07\x12\x04" * 100, b"\xff" * 1000])

@@ -57,10 +57,38 @@ def test_what_cannot_be_executed_writes_nothing(cli, files, change, text):
     assert sorted(files.iterdir()) == before
 
 
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04j", b"\x93NUMPY\x01\x00\x06\x00(((((\n", b"\x93NUMPY"])
+def test_damaged_arrays(cli, files, content):
+    (files / "d.npy").write_bytes(content)
+    done = run(cli, files)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {files}/d.npy: not a .npy file: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_several_arrays_in_one_file(cli, files):
+    np.savez(files / "d.npz", a=np.zeros(1))
+    assert "holds several arrays" in run(cli, files, data="d.npz").stderr
+
+
+def test_foreign_byte_order(cli, files):
+    np.save(files / "i.npy", np.load(files / "i.npy").astype(">i8"))
+    assert run(cli, files).returncode == 0
+
+
+def test_a_fragment_with_too_many_ports(cli, files, samples):
+    text = (samples / "valid" / "spec_layer_fragment.xml").read_text()
+    (files / "m.xml").write_text(text.replace("</input>", '<port id="9"/></input>'))
+    done = run(cli, files, files / "m.xml")
+    assert done.returncode == 2
+    assert "GatherElements-6 has the inputs data, indices and one output" in done.stderr
+
+
 def test_bad_arguments(cli, files):
     assert cli("run", FRAGMENT, "-o", files / "out.npy").returncode == 2
     assert "needs --input for data and indices" in cli("run", FRAGMENT, "-o", files / "out.npy").stderr
     assert "NAME one of data, indices" in cli("run", FRAGMENT, "--input", "x=y.npy", "-o", files / "out.npy").stderr
     assert "exactly one gather-family layer" in run(cli, files, "ir_samples/valid/if_bodies.xml").stderr
     assert run(cli, files, data="nowhere.npy").returncode == 2
+    assert "each once" in run(cli, files, FRAGMENT, "--input", "data=x.npy").stderr
     assert not (files / "out.npy").exists()

@@ -120,6 +120,27 @@ def test_given_inputs_out_of_bounds_are_refused_by_both():
     assert (comparison.status, comparison.detail) == (Status.PASSED, "both refuse")
 
 
+def test_given_inputs_that_do_not_fit_are_refused():
+    data, indices = np.zeros((3, 7, 5), np.float32), np.zeros((3, 10, 5), np.int64)
+    for inputs, error, text in (
+        ([data], ValueError, "1 inputs are given; the layer needs data and indices"),
+        ([data.astype(np.float16), indices], TypeError, "data must be f32, not float16"),
+        ([data, indices.astype(np.int32)], TypeError, "indices must be i64, not int32"),
+        ([data, indices[:, :4]], ValueError, r"indices has shape \[3, 4, 5\]; the layer declares"),
+        ([1.0, 2], (TypeError, ValueError), "data"),
+    ):
+        with pytest.raises(error, match=text):
+            cross_check(layer_model(F32), inputs)
+
+
+def test_inputs_need_not_be_contiguous_nor_outlive_the_call():
+    data = np.arange(200_000, dtype=np.float32)[::2]
+    for element_type, values in ((F32, data), (by_name("i4"), (np.arange(100_000) % 7).astype(by_name("i4").dtype))):
+        indices = np.arange(100_000)[::-1]
+        model = layer_model(element_type, "100000", "100000", 0)
+        assert only(cross_check(model, [values, indices])).status is Status.PASSED
+
+
 def test_inputs_for_several_layers_are_refused():
     with pytest.raises(ValueError, match="there are 2 gather-family layers"):
         cross_check(SAMPLES / "valid" / "if_bodies.xml", [np.zeros(1)])

@@ -174,6 +174,27 @@ def test_fields_of_records_and_foreign_byte_order():
     assert output.tolist() == [4.5, 2.5]
 
 
+@pytest.mark.parametrize("dtype", ["V16", "S8", "U4", "V2", "f8"])
+def test_misaligned_elements(dtype):
+    dtype = np.dtype(dtype)
+    buffer = np.frombuffer(np.random.default_rng(0).bytes(10 * dtype.itemsize + 1), np.uint8)
+    data = buffer[1:].view(np.uint8 if dtype.kind == "U" else dtype)[:10]
+    if dtype.kind == "U":
+        data = np.array(list("abcdefghij"), "U4")
+        shifted = np.empty(data.nbytes + 4, np.uint8)[4:]
+        shifted[:] = data.view(np.uint8)
+        data = shifted.view("U4")
+    out = np.empty(buffer.size + 1, np.uint8)[1 : 1 + 3 * dtype.itemsize].view(dtype)
+    gather_elements(data, np.array([9, 0, -2]), out=out)
+    assert out.tobytes() == data[[9, 0, 8]].tobytes()
+
+
+def test_out_between_the_elements_of_data():
+    both = np.arange(12.0).reshape(6, 2)
+    gather_elements(both[:, 0], np.array([5, 4, 3, 2, 1, 0]), out=both[:, 1])
+    assert both[:, 1].tolist() == [10, 8, 6, 4, 2, 0]
+
+
 def test_may_be_called_from_many_threads_at_once():
     data = np.random.default_rng(0).random((64, 4096))
     indices = np.random.default_rng(1).integers(0, 4096, (64, 4096))

@@ -78,6 +78,27 @@ def test_an_error_leaves_the_old_files_alone(tmp_path, samples):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_target_that_cannot_be_written_leaves_its_neighbour_alone(tmp_path, samples):
+    model = read_ir(samples / "valid" / "onnx_page_1.xml")
+    (tmp_path / "model.xml").mkdir()
+    (tmp_path / "model.bin").write_bytes(b"precious")
+    with pytest.raises(IsADirectoryError):
+        write_ir(model, tmp_path / "model.xml")
+    assert (tmp_path / "model.bin").read_bytes() == b"precious"
+    with pytest.raises(FileNotFoundError, match="there is no directory"):
+        write_ir(model, tmp_path / "nowhere" / "model.xml")
+    with pytest.raises(ValueError, match=r"the \.bin has this name"):
+        write_ir(model, tmp_path / "model.bin")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.bin", "model.xml"]
+
+
+def test_kept_text_survives():
+    text = b'<net name="n" version="11"><layers/><rt_info><x>a&#13;b &lt;&amp;</x></rt_info></net>'
+    model = read_ir(text)
+    assert model.sections[0].children[0].text == "a\rb <&"
+    assert read_ir(to_bytes(model)[0]) == model
+
+
 def test_identical_payloads_are_stored_once():
     builder = ModelBuilder("shared")
     for name in "ab":
