@@ -135,25 +135,24 @@ def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtoco
 
 def _gather_elements(builder: ModelBuilder, node: onnx_ir.Node, inputs: Sequence[Value]) -> Value:
     operation, place = GATHER_ELEMENTS_6, describe(node)
-    axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 0
+    attributes = {"axis": str(node.attributes["axis"].as_int() if "axis" in node.attributes else 0)}
     shapes = [value.shape for value in inputs]
     types = [value.element_type for value in inputs]
     for given, element_type in zip(operation.inputs, types, strict=True):
         if given.element_types and element_type not in given.element_types:
             raise ConversionError(f"{place}: {given.name} must be int32 or int64, not {element_type}")
-    valid = operation.attributes[0].valid_range(shapes)
-    if valid and not valid[0] <= axis <= valid[1]:
-        raise ConversionError(f"{place}: axis {axis} is out of range ({valid[0]} to {valid[1]})")
     try:
-        (shape,) = operation.infer_shapes(shapes, {"axis": axis})
+        (shape,) = operation.infer_shapes(shapes, operation.read_attributes(attributes, shapes))
     except ShapeError as error:
         raise ConversionError(f"{place}: {error.reason}; {error.hint}") from None
+    except ValueError as error:
+        raise ConversionError(f"{place}: {error}") from None
     output = str(node.outputs[0].name)
     return builder.layer(
         operation.type,
         node.name or output,
         operation.opsets[0],
-        {"axis": str(axis)},
+        attributes,
         inputs,
         [(types[0], shape)],
         tensor=output,

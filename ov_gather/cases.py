@@ -54,7 +54,7 @@ def _plan(model: Model) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int
     for view in family_layers(model):
         sources = [source[0] for source in map(view.producer, range(len(view.layer.inputs))) if source]
         inputs = [shapes[source.id] for source in sources]
-        attributes = view.operation.parse_attributes(view.layer.attributes)
+        attributes = view.read_attributes()
         chosen = view.operation.choose_sizes(inputs, attributes, OPEN_DIMENSION)
         static = [PartialShape.of(sizes) for sizes in chosen]
         shapes |= {source.id: shape for source, shape in zip(sources, static, strict=True)}

@@ -51,7 +51,7 @@ class Divergence:
 
 def _below_specified(view: LayerView, operands: Operands) -> bool:
     rule = view.operation.index_rule
-    size = operands[0].shape[rule.axis(view.operation.parse_attributes(view.layer.attributes), operands[0].ndim)]
+    size = operands[0].shape[rule.axis(view.read_attributes(), operands[0].ndim)]
     return bool((operands[rule.port] < rule.lowest_specified(size)).any())
 
 

@@ -10,13 +10,14 @@ from rich.progress import track
 
 from ov_gather.cli.files import IR_PATHS, find_irs
 from ov_gather.cli.output import console
-from ov_gather.comparison import DEFAULT_SEED, CrossCheckResult, LayerResult, cross_check, table
+from ov_gather.comparison import DEFAULT_SEED, cross_check
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.findings import Finding, Severity
 from ov_gather.ir.errors import IRError
-from ov_gather.ir.reader import read_ir
+from ov_gather.ir.reader import read_document
 from ov_gather.report import text
-from ov_gather.rules.validation import validate
+from ov_gather.results import CrossCheckResult, LayerResult, table
+from ov_gather.rules.validation import validate_document
 
 
 @click.command(name="check")
@@ -38,12 +39,15 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     unreadable: list[IRError | OSError] = []
     for file in track(find_irs(paths), "checking", console=out, disable=not out.is_terminal, transient=True):
         try:
-            model = read_ir(file)
-        except (IRError, OSError) as error:
+            document = read_document(file)
+        except OSError as error:
             unreadable.append(error)
             continue
-        findings += validate(file)
-        results.append(cross_check(model, seed=seed))
+        if document.model is None or document.problems:
+            unreadable.append(document.problems[0])
+            continue
+        findings += validate_document(document, str(file))
+        results.append(cross_check(document.model, seed=seed))
 
     layers = [layer for result in results for layer in result.layers]
     if layers:

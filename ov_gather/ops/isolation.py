@@ -13,25 +13,24 @@ def isolate(view: LayerView) -> Model:
     """Wrap a layer in Parameters or Consts and a Result; what a fragment leaves unsaid is filled in.
 
     Raises:
-        ValueError: the type of an input is unknown, an attribute is missing or malformed, or the input shapes do not fit the
-            operation (ShapeError).
+        ValueError: the type of an input is unknown, an attribute is missing, malformed or out of range, or the input shapes
+            do not fit the operation (ShapeError).
         IRError: the payload of a Const cannot be had.
     """
     operation = view.operation
     if not view.has_all_ports:
         raise ValueError(f"{operation.name} has {len(operation.inputs)} inputs and {len(operation.outputs)} outputs")
-    attributes = operation.parse_attributes(view.layer.attributes)
-    shapes = operation.infer_shapes(view.input_shapes, attributes)
+    shapes = operation.infer_shapes(view.input_shapes, view.read_attributes())
     builder = ModelBuilder(view.layer.name)
     inputs = [_input(builder, view, position, given) for position, given in enumerate(operation.inputs)]
-    types = operation.infer_types([value.element_type for value in inputs])
+    types = filter(None, operation.infer_types([value.element_type for value in inputs]))  # all are known
     outputs = builder.layer(
         operation.type,
         view.layer.name or operation.type,
         view.layer.version or operation.opsets[0],
         view.layer.attributes,
         inputs,
-        [(element_type or inputs[0].element_type, shape) for element_type, shape in zip(types, shapes, strict=True)],
+        list(zip(types, shapes, strict=True)),
     )
     for name, value in zip(operation.outputs, outputs, strict=True):
         builder.result(name, value)

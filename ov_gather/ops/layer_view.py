@@ -35,18 +35,17 @@ class LayerView:
         """The layer and output port that feed the input at this position."""
         return self.graph.producer(self.layer, self.layer.inputs[port])
 
+    def read_attributes(self) -> dict[str, int]:
+        """The attributes as numbers. Raises ValueError where one is missing, malformed or out of range."""
+        return self.operation.read_attributes(self.layer.attributes, self.input_shapes)
+
     @cached_property
     def attributes(self) -> dict[str, int] | None:
         """The attributes as numbers; None where one is missing, malformed or out of range."""
         try:
-            values = self.operation.parse_attributes(self.layer.attributes)
+            return self.read_attributes()
         except ValueError:
             return None
-        for attribute in self.operation.attributes:
-            valid = attribute.valid_range(self.input_shapes)
-            if valid and not valid[0] <= values[attribute.name] <= valid[1]:
-                return None
-        return values
 
     @cached_property
     def input_types(self) -> tuple[ElementType | None, ...]:

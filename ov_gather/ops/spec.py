@@ -45,6 +45,16 @@ class Attribute:
     default: int
     valid_range: Callable[[Shapes], tuple[int, int] | None]
 
+    def read(self, text: Mapping[str, str], shapes: Shapes) -> int:
+        """The value of this attribute. Raises ValueError."""
+        if self.name not in text and self.required:
+            raise ValueError(f"attribute {self.name} is missing")
+        value = parse_integer(text[self.name]) if self.name in text else self.default
+        valid = self.valid_range(shapes)
+        if valid and not valid[0] <= value <= valid[1]:
+            raise ValueError(f"{self.name}={value} is out of range ({valid[0]} to {valid[1]})")
+        return value
+
 
 @dataclass(frozen=True, slots=True)
 class Input:
@@ -109,17 +119,12 @@ class Operation:
         """The `version` values under which this operation is found."""
         return tuple(f"opset{number}" for number in range(self.since, self.until + 1))
 
-    def parse_attributes(self, text: Mapping[str, str]) -> dict[str, int]:
-        """The values of a layer's attributes, defaults filled in. Raises ValueError where one is missing or malformed."""
-        values = {}
-        for attribute in self.attributes:
-            if attribute.name in text:
-                values[attribute.name] = parse_integer(text[attribute.name])
-            elif attribute.required:
-                raise ValueError(f"attribute {attribute.name} is missing")
-            else:
-                values[attribute.name] = attribute.default
-        return values
+    def read_attributes(self, text: Mapping[str, str], shapes: Shapes) -> dict[str, int]:
+        """The values of a layer's attributes for inputs of these shapes, defaults filled in.
+
+        Raises ValueError where one is missing, malformed or out of range.
+        """
+        return {attribute.name: attribute.read(text, shapes) for attribute in self.attributes}
 
 
 def parse_integer(text: str) -> int:

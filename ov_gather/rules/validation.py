@@ -34,6 +34,13 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
     except OSError as error:
         reason = error.strerror or str(error)
         document = Document(None, (IRError(Fault.FILE, f"cannot be opened: {reason}", path=path),))
+    return validate_document(document, path, select=select, ignore=ignore)
+
+
+def validate_document(
+    document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = ()
+) -> list[Finding]:
+    """`validate` for a document that has been read."""
     rules = [rule for rule in RULES.values() if _matches(rule, select, True) and not _matches(rule, ignore, False)]
     findings = [
         Finding(rule.id, rule.severity, violation.message, violation.hint, _location(path, violation, trail))

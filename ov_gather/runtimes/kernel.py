@@ -40,14 +40,8 @@ def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
         raise ValueError(f"{layer} of version '{layer.version}' is not a gather-family operation")
     arrays = [np.asarray(array) for array in inputs]
     _check_inputs(operation, layer, arrays)
-    attributes = operation.parse_attributes(layer.attributes)
     shapes = [PartialShape.of(array.shape) for array in arrays]
-    for attribute in operation.attributes:
-        valid = attribute.valid_range(shapes)
-        if valid and not valid[0] <= attributes[attribute.name] <= valid[1]:
-            raise ValueError(
-                f"{layer}: {attribute.name}={attributes[attribute.name]} is out of range ({valid[0]} to {valid[1]})"
-            )
+    attributes = operation.read_attributes(layer.attributes, shapes)
     operation.infer_shapes(shapes, attributes)
     return list(operation.evaluate(arrays, attributes))
 

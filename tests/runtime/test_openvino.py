@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from openvino import opset6, opset8
 
 from ov_gather import cross_check, read_ir, validate
-from ov_gather.comparison import Status
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import ELEMENT_TYPES, F32, I64, by_name
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.weights import constant
 from ov_gather.ir.writer import write_ir
 from ov_gather.ops.spec import LATEST_OPSET
+from ov_gather.results import Status
 
 SAMPLES = Path(__file__).parents[2] / "ir_samples"
 F32_HINT = {"INFERENCE_PRECISION_HINT": "f32"}

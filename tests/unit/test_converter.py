@@ -63,7 +63,7 @@ def test_every_type_of_the_ir(row):
     [
         (gather(), [[3], [3]], [TensorProto.COMPLEX64, INT64], "no element type for COMPLEX64"),
         (gather(), [[3], [3]], [FLOAT, FLOAT], "indices must be int32 or int64, not f32"),
-        (gather(axis=2), [[3, 3], [3, 3]], [FLOAT, INT64], r"axis 2 is out of range \(-2 to 1\)"),
+        (gather(axis=2), [[3, 3], [3, 3]], [FLOAT, INT64], r"axis=2 is out of range \(-2 to 1\)"),
         (gather(), [[3, 3], [3]], [FLOAT, INT64], "rank 2, indices .3. has rank 1"),
         (gather(), [[3, 3], [2, 2]], [FLOAT, INT64], "equal dimensions, unlike ONNX"),
         (gather(mode=1), [[3], [3]], [FLOAT, INT64], "Unrecognized attribute: mode"),
