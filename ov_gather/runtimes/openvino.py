@@ -42,10 +42,10 @@ class OpenVINORuntime(Runtime[Model]):
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Infer once. Raises RefusedError with what OpenVINO says."""
-        # Tensors share the memory of their arrays without owning it: they must outlive the inference.
+        # A request does not keep its tensors, nor the arrays whose memory they use: they must outlive the inference.
         tensors = [_to_tensor(array, _element_type(port)) for port, array in zip(self._model.inputs, inputs, strict=True)]
         try:
-            for i, (tensor, _) in enumerate(tensors):
+            for i, tensor in enumerate(tensors):
                 self._request.set_input_tensor(i, tensor)
             self._request.start_async()
             self._request.wait()
@@ -60,7 +60,7 @@ def read_model(model: Model) -> Any:
     """The `openvino.Model` that OpenVINO's reader makes of the IR that our writer makes. Raises RefusedError."""
     xml, binary = to_bytes(model)
     try:
-        return _core().read_model(model=xml, weights=ov.Tensor(np.frombuffer(binary or bytes(1), np.uint8)))
+        return _core().read_model(model=xml, weights=binary)
     except RuntimeError as error:
         raise RefusedError(_reason(error)) from None
 
@@ -80,17 +80,17 @@ def _element_type(port: Any) -> ElementType:
     return found
 
 
-def _to_tensor(array: NDArray[Any], element_type: ElementType) -> tuple[Any, NDArray[Any]]:
-    """A tensor, and the array whose memory it uses. Raises RefusedError where that does not hold `element_type`."""
+def _to_tensor(array: NDArray[Any], element_type: ElementType) -> Any:
+    """A tensor that uses the memory of the array where it can. Raises RefusedError where that does not hold `element_type`."""
     if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind in "UT"):
         raise RefusedError(f"an input of {element_type} cannot be {array.dtype}")
     if element_type is STRING:
-        return ov.Tensor(array.astype(str)), array
+        return ov.Tensor(array.astype(str))
     if element_type.bits % 8:
         carried = np.frombuffer(pack_bits(array, element_type.bits), np.uint8)
     else:
         carried = np.ascontiguousarray(array).view(f"u{element_type.bits // 8}")
-    return ov.Tensor(carried, list(array.shape), getattr(ov.Type, element_type.name)), carried
+    return ov.Tensor(carried, list(array.shape), getattr(ov.Type, element_type.name))
 
 
 def _to_array(tensor: Any, element_type: ElementType) -> NDArray[Any]:
