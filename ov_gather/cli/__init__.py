@@ -11,7 +11,13 @@ from pathlib import Path
 
 import click
 
-COMMANDS = ("check", "convert", "run", "validate")
+# With what the overview says of them, so that --help need not import them.
+COMMANDS = {
+    "check": "Parse, validate, execute and cross-check every gather-family layer.",
+    "validate": "Find what is wrong in OpenVINO IR files, without any runtime.",
+    "run": "Execute one layer on our kernel.",
+    "convert": "Convert an ONNX model to OpenVINO IR.",
+}
 
 
 class _LazyGroup(click.Group):
@@ -23,6 +29,10 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f"ov_gather.cli.{name}").command
         return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -37,6 +37,11 @@ def test_import_loads_nothing_heavy():
     assert not _modules_after("import ov_gather") & {"openvino", "onnx", "onnxruntime", "onnx_ir", "numpy"}
 
 
+def test_help_loads_no_command():
+    code = "from ov_gather.cli import group; group(['--help'], standalone_mode=False)"
+    assert not _modules_after(code) & {"openvino", "onnx", "onnx_ir", "numpy", "ov_gather.cli.check"}
+
+
 def test_validation_loads_no_runtime(samples):
     code = f"import ov_gather; assert not ov_gather.validate({str(samples / 'valid' / 'onnx_page_1.xml')!r})"
     assert not _modules_after(code) & {"openvino", "onnx", "onnxruntime", "onnx_ir"}
