@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from ov_gather.ir.errors import IRError
     from ov_gather.ir.reader import read_ir
     from ov_gather.kernels.gather import gather_elements
+    from ov_gather.kernels.native import set_num_threads
     from ov_gather.rules.validation import validate
     from ov_gather.runtimes.kernel import execute
 
-__all__ = ["IRError", "converters", "cross_check", "execute", "gather_elements", "read_ir", "validate"]
+__all__ = ["IRError", "converters", "cross_check", "execute", "gather_elements", "read_ir", "set_num_threads", "validate"]
 
 _HOME = {
     "IRError": "ov_gather.ir.errors",
@@ -25,6 +26,7 @@ _HOME = {
     "execute": "ov_gather.runtimes.kernel",
     "gather_elements": "ov_gather.kernels.gather",
     "read_ir": "ov_gather.ir.reader",
+    "set_num_threads": "ov_gather.kernels.native",
     "validate": "ov_gather.rules.validation",
 }
 

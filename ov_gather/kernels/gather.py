@@ -40,18 +40,29 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
 
     Source: ONNX GatherElements-13.
     """
-    data, indices = np.asarray(data), np.asarray(indices)
+    kernel = native.load()
+    if kernel is not None:
+        done = kernel.gather_elements(data, indices, axis, out)
+        if isinstance(done, np.ndarray):
+            return done
+    return _gather_elements(np.asarray(data), np.asarray(indices), axis, out)
+
+
+def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:
+    """What the compiled kernel does not take as it is: arguments that are wrong, or arrays that are not plain."""
     if indices.dtype.kind != "i" or indices.dtype.newbyteorder("=") not in INDEX_DTYPES:
         raise TypeError(f"gather_elements: indices must be int32 or int64, not {indices.dtype}")
     axis = _checked_axis("gather_elements", axis, data, indices)
     output = _checked_output("gather_elements", out, indices.shape, data, indices)
-
     native_order = indices.astype(indices.dtype.newbyteorder("="), copy=False)
     kernel = native.load() if native.supports(data.dtype) else None
-    if kernel:
-        position = native.gather_elements(kernel, data, native_order, axis, output)
-    else:
+    if kernel is None:
         position = reference.gather_elements(data, native_order, axis, output)
+    else:
+        done = kernel.gather_elements(native.plain(data), native.plain(native_order), axis, None)
+        position = done if isinstance(done, int) else reference.ALL_IN_BOUNDS
+        if position == reference.ALL_IN_BOUNDS:
+            output[...] = done
     if position != reference.ALL_IN_BOUNDS:
         raise IndexError(_out_of_bounds("gather_elements", indices, position, axis, data.shape[axis]))
     return output

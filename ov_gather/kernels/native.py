@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from functools import cache
 from types import ModuleType
@@ -28,7 +29,28 @@ def load() -> ModuleType | None:
         )
         return None
     module: ModuleType = _native
+    if "OV_GATHER_NUM_THREADS" in os.environ:
+        module.set_num_threads(checked_count(os.environ["OV_GATHER_NUM_THREADS"], "OV_GATHER_NUM_THREADS"))
     return module
+
+
+def set_num_threads(n: int) -> None:
+    """Set how many threads our kernel uses when called from Python, from now on.
+
+    The environment variable OV_GATHER_NUM_THREADS does the same at start. Without either it is as many as there are cores.
+
+    Raises ValueError where n is not a whole number from 1 to 1024.
+    """
+    kernel = load()
+    if kernel is not None:
+        kernel.set_num_threads(checked_count(n, "set_num_threads"))
+
+
+def checked_count(value: int | str, name: str) -> int:
+    """A number of threads. Raises ValueError."""
+    if isinstance(value, bool) or not (str(value).isdecimal() and 1 <= int(value) <= 1024):
+        raise ValueError(f"{name}: {value!r} is not a number of threads from 1 to 1024")
+    return int(value)
 
 
 def supports(dtype: np.dtype[Any]) -> bool:
@@ -36,22 +58,8 @@ def supports(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize in _CARRIER and not dtype.hasobject
 
 
-def gather_elements(kernel: ModuleType, data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any]) -> int:
-    """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds."""
-    carrier = np.dtype(_CARRIER[data.dtype.itemsize])
-    in_place = output if _is_regular(output, carrier) else np.empty(output.shape, output.dtype)
-    position: int = kernel.gather_elements(
-        _regular(data, carrier).view(carrier), _regular(indices, indices.dtype), axis, in_place.view(carrier)
-    )
-    if in_place is not output:
-        output[...] = in_place
-    return position
-
-
-def _is_regular(array: NDArray[Any], carrier: np.dtype[Any]) -> bool:
-    """Aligned for its carrier, and every stride a whole number of elements (a field of a packed record is neither)."""
-    return array.view(carrier).flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
-
-
-def _regular(array: NDArray[Any], carrier: np.dtype[Any]) -> NDArray[Any]:
-    return array if _is_regular(array, carrier) else array.copy()
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, or a copy where its elements do not lie at multiples of their size (a field of a packed record)."""
+    carrier = np.dtype(_CARRIER[array.dtype.itemsize])
+    aligned = array.view(carrier).flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
+    return array if aligned else array.copy()

@@ -1,53 +1,108 @@
-// The compiled kernel as a Python module. kernels/native.py is its only caller: it has checked ranks, shapes and types.
+// The compiled kernel as a Python module. It takes plain arrays only and says so of others: kernels/gather.py deals with those.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
-#include <stdexcept>
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
 
 #include "gather.hpp"
+#include "isa.hpp"
 
 namespace nb = nanobind;
-using namespace ov_gather;
 
 namespace {
 
-using Input = nb::ndarray<nb::ro, nb::device::cpu>;
-using Output = nb::ndarray<nb::device::cpu>;
-
-Gather describe(const Input& data, const Input& indices, size_t axis, const Output& output) {
-    Gather gather{{}, static_cast<int64_t>(data.shape(axis)), data.stride(axis)};
-    for (size_t i = 0; i < indices.ndim(); ++i)
-        gather.loops.push_back({static_cast<int64_t>(indices.shape(i)), indices.stride(i),
-                                i == axis ? 0 : data.stride(i), output.stride(i)});
-    return gather;
+// Bytes that can be moved without asking the dtype, at addresses and strides that are multiples of the element.
+bool is_movable(PyArrayObject* array) {
+    const npy_intp size = PyArray_ITEMSIZE(array);
+    if (size == 0 || size > 16 || (size & (size - 1)) != 0 || PyDataType_REFCHK(PyArray_DESCR(array))) return false;
+    const npy_intp alignment = size < 16 ? size : 8;
+    npy_intp low_bits = reinterpret_cast<npy_intp>(PyArray_DATA(array)) & (alignment - 1);
+    for (int i = 0; i < PyArray_NDIM(array); ++i) low_bits |= PyArray_STRIDE(array, i) & (size - 1);
+    return low_bits == 0;
 }
 
-template <typename Element>
-int64_t with_index_type(const Gather& gather, const Input& data, const Input& indices, const Output& output) {
-    const auto* from = static_cast<const Element*>(data.data());
-    auto* to = static_cast<Element*>(output.data());
-    nb::gil_scoped_release release;
-    if (indices.dtype() == nb::dtype<int32_t>())
-        return gather_elements(gather, from, static_cast<const int32_t*>(indices.data()), to);
-    return gather_elements(gather, from, static_cast<const int64_t*>(indices.data()), to);
+bool is_index(PyArrayObject* array) {
+    const PyArray_Descr* type = PyArray_DESCR(array);
+    return type->kind == 'i' && PyArray_ITEMSIZE(array) >= 4 && PyArray_ISNBO(type->byteorder) && is_movable(array);
 }
 
-int64_t gather_elements_any(const Input& data, const Input& indices, size_t axis, const Output& output) {
-    const Gather gather = describe(data, indices, axis, output);
-    switch (data.itemsize()) {
-        case 1: return with_index_type<uint8_t>(gather, data, indices, output);
-        case 2: return with_index_type<uint16_t>(gather, data, indices, output);
-        case 4: return with_index_type<uint32_t>(gather, data, indices, output);
-        case 8: return with_index_type<uint64_t>(gather, data, indices, output);
-        case 16: return with_index_type<Bytes16>(gather, data, indices, output);
-        default: throw std::invalid_argument("element size must be 1, 2, 4, 8 or 16 bytes");
+// The addresses from the first to the last byte of an array.
+std::pair<const char*, const char*> extent(PyArrayObject* array) {
+    const char *low = PyArray_BYTES(array), *high = low + PyArray_ITEMSIZE(array);
+    for (int i = 0; i < PyArray_NDIM(array); ++i) {
+        const npy_intp span = (PyArray_DIM(array, i) - 1) * PyArray_STRIDE(array, i);
+        (span < 0 ? low : high) += span;
     }
+    return {low, high};
+}
+
+bool may_overlap(PyArrayObject* one, PyArrayObject* other) {
+    if (PyArray_SIZE(one) == 0 || PyArray_SIZE(other) == 0) return false;
+    const auto a = extent(one), b = extent(other);
+    return a.first < b.second && b.first < a.second;
+}
+
+// Gathers and returns the output; or the first position whose index is out of bounds; or None where an argument is not plain
+// or not right, which the caller then has to look into.
+nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out) {
+    if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr()) ||
+        !PyLong_CheckExact(axis_object.ptr()))
+        return nb::none();
+    auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
+    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
+    const int rank = PyArray_NDIM(data);
+    if (rank == 0 || PyArray_NDIM(indices) != rank || !is_movable(data) || !is_index(indices)) return nb::none();
+
+    int overflow = 0;
+    long long axis = PyLong_AsLongLongAndOverflow(axis_object.ptr(), &overflow);
+    if (overflow || axis < -rank || axis >= rank) return nb::none();
+    if (axis < 0) axis += rank;
+    for (int i = 0; i < rank; ++i)
+        if (i != axis && PyArray_DIM(indices, i) > PyArray_DIM(data, i)) return nb::none();
+
+    nb::object result;
+    if (out.is_none()) {
+        PyArray_Descr* type = PyArray_DESCR(data);
+        Py_INCREF(type);
+        result = nb::steal(PyArray_NewFromDescr(&PyArray_Type, type, rank, PyArray_DIMS(indices), nullptr, nullptr, 0, nullptr));
+        if (!result.is_valid()) throw nb::python_error();
+    } else {
+        if (!PyArray_CheckExact(out.ptr())) return nb::none();
+        auto* given = reinterpret_cast<PyArrayObject*>(out.ptr());
+        if (PyArray_NDIM(given) != rank || !PyArray_CompareLists(PyArray_DIMS(given), PyArray_DIMS(indices), rank) ||
+            !PyArray_EquivTypes(PyArray_DESCR(given), PyArray_DESCR(data)) || !PyArray_ISWRITEABLE(given) ||
+            !is_movable(given) || may_overlap(given, data) || may_overlap(given, indices))
+            return nb::none();
+        result = nb::borrow(out);
+    }
+    auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
+
+    const int at = static_cast<int>(axis);
+    ov_gather::Gather gather{{}, PyArray_DIM(data, at), PyArray_STRIDE(data, at), PyArray_ITEMSIZE(data),
+                             PyArray_ITEMSIZE(indices) == 4 ? ov_gather::IndexType::int32 : ov_gather::IndexType::int64};
+    gather.loops.reserve(rank);
+    for (int i = 0; i < rank; ++i)
+        gather.loops.push_back({PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), i == at ? 0 : PyArray_STRIDE(data, i),
+                                PyArray_STRIDE(output, i)});
+    int64_t position;
+    {
+        nb::gil_scoped_release release;
+        position = ov_gather::gather_elements(gather, PyArray_BYTES(data), PyArray_BYTES(indices), PyArray_BYTES(output));
+    }
+    return position == ov_gather::all_in_bounds ? result : nb::int_(position);
 }
 
 }  // namespace
 
 NB_MODULE(_native, module) {
-    module.def("gather_elements", &gather_elements_any, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
-               nb::arg("axis"), nb::arg("output").noconvert(),
-               "Fill output; return -1, or the first position whose index is out of bounds.");
+    if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
+    module.def("gather_elements", &gather_elements, nb::arg("data"), nb::arg("indices"), nb::arg("axis"),
+               nb::arg("out").none(),
+               "The output; or the first position whose index is out of bounds; or None: an argument is not plain.");
+    module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
+    module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
+    module.def("available_isas", &ov_gather::available_isas, "Those that this machine has, best first.");
 }

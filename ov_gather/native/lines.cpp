@@ -1,0 +1,225 @@
+// Compiled once for each instruction set, which OV_GATHER_ISA names (see CMakeLists.txt). Includes nothing that defines inline
+// functions: the linker may keep any one of their copies, and the baseline must not get one that was compiled for AVX-512.
+#include "lines.hpp"
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace ov_gather {
+namespace {
+
+constexpr int64_t block = 512;           // indices that are checked, then used, while in the first-level cache
+constexpr int64_t index_prefetch = 1024;     // elements
+constexpr int64_t row_prefetch = 1 << 14;    // bytes; longer rows would evict what is still needed
+constexpr int64_t prefetch_ahead = 24;   // elements; enough loads in flight to hide memory's latency
+
+struct Bytes16 {
+    uint64_t low, high;
+};
+
+// Wraps negative indices; false if one is out of bounds. For axes of 2^31 elements or more.
+template <typename Index>
+inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t* wrapped) {
+    bool in_bounds = true;
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t index = indices[i];
+        index += (index >> 63) & axis_size;
+        wrapped[i] = index;
+        in_bounds &= static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
+    }
+    return in_bounds;
+}
+
+// The same for smaller axes, narrowed to 32 bits: half the memory, twice the elements in a vector register. No branch.
+template <typename Index>
+inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
+    const int32_t size = static_cast<int32_t>(axis_size);
+    uint32_t out_of_bounds = 0;
+    int64_t i = 0;
+#if defined(__AVX2__)
+    // What GCC makes of the loop below for int64 takes three times as long.
+    if (sizeof(Index) == 8) {
+        const __m256i sizes = _mm256_set1_epi32(size), last = _mm256_set1_epi32(size - 1);
+        __m256i bad = _mm256_setzero_si256();
+        for (; i + 8 <= count; i += 8) {
+            const auto* from = reinterpret_cast<const float*>(indices + i);
+            const __m256 first = _mm256_loadu_ps(from), second = _mm256_loadu_ps(from + 8);
+            const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88));
+            const __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd));
+            const __m256i sign = _mm256_srai_epi32(low, 31);
+            const __m256i index = _mm256_add_epi32(low, _mm256_and_si256(sign, sizes));
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(high, sign));  // does not fit into 32 bits
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(_mm256_max_epu32(index, last), last));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(wrapped + i), _mm256_permute4x64_epi64(index, 0xd8));
+        }
+        out_of_bounds = !_mm256_testz_si256(bad, bad) || size == 0;
+    }
+#endif
+    for (; i < count; ++i) {
+        const int32_t low = static_cast<int32_t>(indices[i]);
+        const int32_t index = low + ((low >> 31) & size);
+        wrapped[i] = index;
+        out_of_bounds |= static_cast<uint32_t>(low != indices[i]);
+        out_of_bounds |= static_cast<uint32_t>(static_cast<uint32_t>(index) >= static_cast<uint32_t>(size));
+    }
+    return out_of_bounds == 0;
+}
+
+inline void stream(const char* from, char* to, int64_t bytes) {
+#if defined(__x86_64__)
+    const int64_t head = -reinterpret_cast<intptr_t>(to) & 15;
+    if (head <= bytes) {
+        memcpy(to, from, head);
+        int64_t at = head;
+        for (; at + 16 <= bytes; at += 16)
+            _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
+                             _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+        memcpy(to + at, from + at, bytes - at);
+        return;
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
+// `upcoming`: the indices of the next block. The hardware's prefetcher loses their stream while this block is gathered.
+template <typename Element, typename Offset, bool across, bool prefetch>
+inline void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
+                 const char* upcoming, int64_t index_size) {
+    const auto take_one = [=](int64_t i) {
+        if (prefetch) {
+            const int64_t ahead = i + prefetch_ahead < count ? i + prefetch_ahead : count - 1;
+            __builtin_prefetch(data + offsets[ahead] * step + (across ? ahead : 0));
+        }
+        output[i] = data[offsets[i] * step + (across ? i : 0)];
+    };
+    int64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __builtin_prefetch(upcoming + i * index_size);
+        for (int64_t k = 0; k < 8; ++k) take_one(i + k);
+    }
+    for (; i < count; ++i) take_one(i);
+}
+
+template <typename Element, typename Index, typename Offset>
+inline void take_block(const Plane& plane, const Element* data, const Index* indices, const Offset* offsets, Element* output,
+                       int64_t count) {
+    const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
+    const auto* upcoming = reinterpret_cast<const char*>(indices + index_prefetch);
+    constexpr int64_t size = sizeof(Index);
+    if (plane.line.data_stride != 0) {
+        if (plane.prefetch)
+            take<Element, Offset, true, true>(data, step, offsets, output, count, upcoming, size);
+        else
+            take<Element, Offset, true, false>(data, step, offsets, output, count, upcoming, size);
+    } else if (step == 1) {
+        if (plane.prefetch)
+            take<Element, Offset, false, true>(data, 1, offsets, output, count, upcoming, size);
+        else
+            take<Element, Offset, false, false>(data, 1, offsets, output, count, upcoming, size);
+    } else {
+        take<Element, Offset, false, false>(data, step, offsets, output, count, upcoming, size);
+    }
+}
+
+template <typename Element, typename Index>
+bool contiguous(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
+    Element buffer[block];
+    const bool narrow = plane.axis_size <= INT32_MAX;
+    for (int64_t start = 0; start < count; start += block) {
+        const int64_t length = count - start < block ? count - start : block;
+        const auto* from = reinterpret_cast<const Element*>(data + start * plane.line.data_stride);
+        Element* to = plane.stream ? buffer : output + start;
+        if (narrow) {
+            int32_t offsets[block];
+            if (!wrap(indices + start, length, plane.axis_size, offsets)) return false;
+            take_block(plane, from, indices + start, offsets, to, length);
+        } else {
+            int64_t offsets[block];
+            if (!wrap(indices + start, length, plane.axis_size, offsets)) return false;
+            take_block(plane, from, indices + start, offsets, to, length);
+        }
+        if (plane.stream)
+            stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(output + start), length * sizeof(Element));
+    }
+    return true;
+}
+
+// One index for the whole line: a copy of what it names.
+template <typename Element>
+bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
+    constexpr int64_t size = sizeof(Element);
+    if (index < 0) index += plane.axis_size;
+    if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(plane.axis_size)) return false;
+    data += index * plane.axis_stride;
+    if (plane.line.data_stride == size && plane.line.output_stride == size) {
+        if (plane.stream)
+            stream(data, output, count * size);
+        else
+            memcpy(output, data, count * size);
+        return true;
+    }
+    for (int64_t i = 0; i < count; ++i) memcpy(output + i * plane.line.output_stride, data + i * plane.line.data_stride, size);
+    return true;
+}
+
+template <typename Element, typename Index>
+bool strided(const Plane& plane, const char* data, const char* indices, char* output, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t index = *reinterpret_cast<const Index*>(indices + i * plane.line.index_stride);
+        if (index < 0) index += plane.axis_size;
+        if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(plane.axis_size)) return false;
+        memcpy(output + i * plane.line.output_stride, data + index * plane.axis_stride + i * plane.line.data_stride,
+               sizeof(Element));
+    }
+    return true;
+}
+
+// Rows are read in no order, which the hardware does not foresee: fetch the next one while this one is gathered.
+inline void prefetch_row(const char* row, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+}
+
+template <typename Element, typename Index>
+bool gather_plane(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count) {
+    constexpr int64_t size = sizeof(Element);
+    const Loop& line = plane.line;
+    const bool regular = line.index_stride == sizeof(Index) && line.output_stride == size &&
+                         plane.axis_stride % size == 0 && (line.data_stride == 0 || line.data_stride == size);
+    const int64_t reach = plane.axis_size * plane.axis_stride;
+    const bool prefetch = regular && line.data_stride == 0 && plane.lines.data_stride != 0 && reach <= row_prefetch;
+    for (int64_t i = 0; i < lines; ++i) {
+        if (prefetch) prefetch_row(data + plane.lines.data_stride, reach);
+        const auto* here = reinterpret_cast<const Index*>(indices);
+        const bool in_bounds =
+            line.index_stride == 0 ? constant<Element>(plane, data, *here, output, count)
+            : regular ? contiguous(plane, data, here, reinterpret_cast<Element*>(output), count)
+                      : strided<Element, Index>(plane, data, indices, output, count);
+        if (!in_bounds) return false;
+        data += plane.lines.data_stride;
+        indices += plane.lines.index_stride;
+        output += plane.lines.output_stride;
+    }
+#if defined(__x86_64__)
+    if (plane.stream) _mm_sfence();  // streamed stores are not ordered with what tells other threads that we are done
+#endif
+    return true;
+}
+
+}  // namespace
+
+#define OV_GATHER_JOIN_(a, b) a##b
+#define OV_GATHER_JOIN(a, b) OV_GATHER_JOIN_(a, b)
+extern const PlaneTable OV_GATHER_JOIN(lines_, OV_GATHER_ISA);
+const PlaneTable OV_GATHER_JOIN(lines_, OV_GATHER_ISA) = {
+    {gather_plane<uint8_t, int32_t>, gather_plane<uint8_t, int64_t>},
+    {gather_plane<uint16_t, int32_t>, gather_plane<uint16_t, int64_t>},
+    {gather_plane<uint32_t, int32_t>, gather_plane<uint32_t, int64_t>},
+    {gather_plane<uint64_t, int32_t>, gather_plane<uint64_t, int64_t>},
+    {gather_plane<Bytes16, int32_t>, gather_plane<Bytes16, int64_t>},
+};
+
+}  // namespace ov_gather

@@ -1,0 +1,33 @@
+// The two innermost loops of a gather, lines of elements, for every element size, index type and instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace ov_gather {
+
+// One loop of the walk over the positions of indices. Strides in bytes; data_stride is 0 for the axis, whose coordinate comes
+// from indices.
+struct Loop {
+    int64_t size;
+    int64_t index_stride;
+    int64_t data_stride;
+    int64_t output_stride;
+};
+
+struct Plane {
+    Loop lines;
+    Loop line;
+    int64_t axis_size;
+    int64_t axis_stride;
+    bool prefetch;  // the data that an index can reach exceeds the caches near the core
+    bool stream;    // the arrays exceed the last-level cache: write around it
+};
+
+// Gathers `lines` lines of `count` elements and returns true; or returns false if an index is out of bounds, having read
+// nothing there. The pointers are those of the first element; `lines` > 1 only for whole lines.
+using PlaneFunction = bool (*)(const Plane&, const char* data, const char* indices, char* output, int64_t lines, int64_t count);
+
+// By logarithm of the element size (1 to 16 bytes), then by index type (int32, int64).
+using PlaneTable = PlaneFunction[5][2];
+
+}  // namespace ov_gather

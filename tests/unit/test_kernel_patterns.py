@@ -1,0 +1,131 @@
+"""Every access pattern of the compiled kernel, at the sizes where it changes its ways, on each instruction set there is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ov_gather import gather_elements, set_num_threads
+from ov_gather.kernels import native
+
+DTYPES = [np.uint8, np.float16, np.float32, np.float64, np.complex128]
+# data shape, indices shape, axis, dimensions of indices that are broadcast
+PATTERNS = {
+    "one line shorter than a vector": ((9,), (7,), 0, ()),
+    "lines around the length of a block": ((4, 700), (4, 511), 1, ()),
+    "a block and a bit": ((4, 700), (4, 513), 1, ()),
+    "several blocks": ((3, 700), (3, 1541), 1, ()),
+    "rows that are fetched ahead": ((64, 100), (64, 100), 1, ()),
+    "rows too long to be fetched ahead": ((3, 20_000), (3, 700), 1, ()),
+    "columns within the near cache": ((20, 3, 512), (30, 3, 512), 0, ()),
+    "columns that are split": ((300, 1024), (310, 1024), 0, ()),
+    "columns that are split, several axes": ((2, 300, 2, 512), (2, 310, 2, 512), 1, ()),
+    "columns of an odd length": ((300, 1021), (310, 1021), 0, ()),
+    "smaller than data off the axis": ((30, 40, 50), (20, 45, 30), 1, ()),
+    "random access beyond the near cache": ((300_000,), (50_000,), 0, ()),
+    "one index for a row": ((50, 300), (900, 300), 0, (1,)),
+    "one index for a row, in batches": ((3, 50, 300), (3, 90, 300), 1, (2,)),
+    "one index for a short row": ((50, 3), (9000, 3), 0, (1,)),
+    "the same indices for every slab": ((6, 70, 60), (6, 70, 64), 2, (0,)),
+    "one index for all": ((6, 7, 60), (6, 7, 64), 2, (0, 1, 2)),
+    "index constant in the middle": ((6, 7, 60), (6, 7, 64), 2, (1,)),
+    "an axis in the middle, last dimension 1": ((40, 50, 1), (40, 60, 1), 1, ()),
+}
+
+
+def make(name, dtype, index_dtype):
+    data_shape, index_shape, axis, broadcast = PATTERNS[name]
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 250, data_shape).astype(dtype)
+    size = data_shape[axis]
+    own = [1 if i in broadcast else n for i, n in enumerate(index_shape)]
+    return data, np.broadcast_to(rng.integers(-size, size, own).astype(index_dtype), index_shape), axis
+
+
+def expected(data, indices, axis):
+    corner = data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
+    return np.take_along_axis(corner, indices.astype(np.int64) % data.shape[axis], axis)
+
+
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", PATTERNS)
+def test_pattern(name, dtype, index_dtype):
+    data, indices, axis = make(name, dtype, index_dtype)
+    np.testing.assert_array_equal(gather_elements(data, indices, axis), expected(data, indices, axis))
+    turned = np.ascontiguousarray(data.T).T  # the same values, strides the other way round
+    np.testing.assert_array_equal(gather_elements(turned, indices, axis), expected(data, indices, axis))
+    np.testing.assert_array_equal(gather_elements(data[::-1], indices, axis), expected(data[::-1], indices, axis))
+
+
+@pytest.mark.parametrize("value", ["size", "-size - 1", "2**31", "2**32", "-(2**32)", "2**63 - 1", "-(2**63)"])
+@pytest.mark.parametrize("name", [name for name in PATTERNS if not PATTERNS[name][3]])
+def test_out_of_bounds_in_the_last_element(name, value):
+    data, indices, axis = make(name, np.float32, np.int64)
+    value = eval(value, {"size": data.shape[axis]})
+    indices = indices.copy()
+    indices[(-1,) * indices.ndim] = value
+    out = np.full((*indices.shape[:-1], indices.shape[-1] + 1), -1, np.float32)
+    with pytest.raises(IndexError) as caught:
+        gather_elements(data, indices, axis, out=out[..., :-1])
+    where = ", ".join(str(n - 1) for n in indices.shape)
+    assert f"indices[{where}] = {value} is out of bounds for axis {axis}" in str(caught.value)
+    assert (out[..., -1] == -1).all()  # nothing is written past the output
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5, 15])
+def test_arrays_larger_than_the_last_level_cache(offset):
+    """What is written around the cache arrives, whatever the alignment of the output."""
+    rng = np.random.default_rng(0)
+    data, indices = rng.integers(0, 250, (64, 70_001)).astype(np.uint8), rng.integers(-70_001, 70_001, (64, 70_001))
+    buffer = np.zeros(indices.size + 16, np.uint8)
+    out = buffer[offset : offset + indices.size].reshape(indices.shape)
+    gather_elements(data, indices, 1, out=out)
+    np.testing.assert_array_equal(out, np.take_along_axis(data, indices, 1))
+    assert not buffer[:offset].any()
+    assert not buffer[offset + indices.size :].any()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_number_of_threads(threads):
+    set_num_threads(threads)
+    try:
+        data, indices, axis = make("columns that are split", np.float32, np.int64)
+        np.testing.assert_array_equal(gather_elements(data, indices, axis), expected(data, indices, axis))
+    finally:
+        set_num_threads(os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "two", True, 5000])
+def test_impossible_numbers_of_threads(count):
+    with pytest.raises(ValueError, match="not a number of threads from 1 to 1024"):
+        set_num_threads(count)
+
+
+def test_threads_from_the_environment():
+    code = "import numpy as np, ov_gather; print(ov_gather.gather_elements(np.array([1, 2]), np.array([1])))"
+
+    def run(count):
+        environment = {**os.environ, "OV_GATHER_NUM_THREADS": count}
+        return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+
+    assert run("2").stdout == "[2]\n"
+    assert "OV_GATHER_NUM_THREADS: 'many' is not a number of threads" in run("many").stderr
+
+
+@pytest.mark.skipif("OV_GATHER_ISA" in os.environ, reason="this is the run for one instruction set")
+@pytest.mark.parametrize("isa", native.load().available_isas() if native.load() else [])
+def test_on_every_instruction_set(isa):
+    """These tests again, with the instruction set forced."""
+    environment = {**os.environ, "OV_GATHER_ISA": isa}
+    code = "from ov_gather import _native; print(_native.isa_name())"
+    named = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert named.stdout.strip() == isa
+    pytest_again = [sys.executable, "-m", "pytest", "-q", __file__, str(Path(__file__).with_name("test_kernel.py"))]
+    done = subprocess.run(pytest_again, env=environment, capture_output=True, text=True, cwd=Path(__file__).parent)
+    assert done.returncode == 0, done.stdout
