@@ -17,6 +17,7 @@ COMMANDS = {
     "validate": "Find what is wrong in OpenVINO IR files, without any runtime.",
     "run": "Execute one layer on our kernel.",
     "convert": "Convert an ONNX model to OpenVINO IR.",
+    "bench": "Measure our kernel beside its peers.",
 }
 
 

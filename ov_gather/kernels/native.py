@@ -41,9 +41,9 @@ def set_num_threads(n: int) -> None:
 
     Raises ValueError where n is not a whole number from 1 to 1024.
     """
-    kernel = load()
+    count, kernel = checked_count(n, "set_num_threads"), load()
     if kernel is not None:
-        kernel.set_num_threads(checked_count(n, "set_num_threads"))
+        kernel.set_num_threads(count)
 
 
 def checked_count(value: int | str, name: str) -> int:

@@ -1,0 +1,1 @@
+"""Our kernel beside its peers, on the same work, in one run."""

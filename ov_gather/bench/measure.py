@@ -1,0 +1,82 @@
+"""Side by side: blocks of calls, contender after contender, round after round, a pause before each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from statistics import median
+
+import numpy as np
+
+from ov_gather.bench.cases import Case
+from ov_gather.bench.contenders import CONTENDERS, Run
+
+ROUNDS = 5
+PAUSE = 0.15
+"""Seconds before each block: the thread pools of a contender spin for a while after its last call."""
+BLOCK = 0.08
+"""Seconds of calls in a block, but at least three."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Median seconds of one call by contender; `excluded`: who did not take part, and why."""
+
+    case: str
+    seconds: Mapping[str, float]
+    excluded: Mapping[str, str]
+
+    def ratio(self, contender: str) -> float | None:
+        """How many times faster our kernel is; None if the contender did not take part."""
+        return self.seconds[contender] / self.seconds["kernel"] if contender in self.seconds else None
+
+
+def measure(case: Case, threads: int) -> Measurement:
+    """All contenders on one case. One whose result differs from NumPy's is not reported."""
+    expected = np.take_along_axis(case.data, case.indices, case.axis)
+    runs: dict[str, Run] = {}
+    excluded: dict[str, str] = {}
+    for name, contender in CONTENDERS.items():
+        try:
+            run, result = contender(case, threads)
+            run()
+        except ImportError as error:
+            excluded[name] = f"not installed ({error.name})"
+            continue
+        except Exception as error:  # another project's code on a case that it may not support
+            excluded[name] = str(error).strip().splitlines()[-1][:100]
+            continue
+        if np.array_equal(result(), expected):
+            runs[name] = run
+        else:
+            excluded[name] = "its result differs"
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(ROUNDS):
+        for name, run in runs.items():
+            time.sleep(PAUSE)
+            times[name] += _block(run)
+    return Measurement(case.name, {name: median(values) for name, values in times.items()}, excluded)
+
+
+def _block(run: Run) -> list[float]:
+    run()
+    times: list[float] = []
+    end = time.perf_counter() + BLOCK
+    while len(times) < 3 or time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def geometric_mean(ratios: Iterable[float]) -> float:
+    """Of ratios; NaN of none."""
+    values = list(ratios)
+    return exp(sum(map(log, values)) / len(values)) if values else float("nan")
+
+
+def ratios(measurements: Sequence[Measurement], contender: str) -> list[float]:
+    """How many times faster our kernel is than a contender, by case, where that took part."""
+    return [ratio for it in measurements if (ratio := it.ratio(contender)) is not None]
