@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 
 #include "isa.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 constexpr int64_t grain = 1 << 15;         // elements worth handing to another thread
 constexpr int64_t near_cache = 1 << 18;    // bytes that stay close to one core, on any machine of the last ten years
+constexpr int64_t shortest_piece = 1 << 10;  // bytes of a row in a packed column; shorter ones cost more than they save
+constexpr int64_t largest_buffer = 1 << 23;  // bytes of a packed column: what the second-level TLB reaches
 constexpr int64_t column_block = 512;      // elements of a line, where the axis is not the last: keeps the slab it touches small
 
 int64_t last_level_cache() {
@@ -26,6 +29,15 @@ int64_t last_level_cache() {
     return size;
 #else
     return 8 << 20;
+#endif
+}
+
+int64_t second_level_cache() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    static const int64_t size = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), near_cache);
+    return size;
+#else
+    return near_cache;
 #endif
 }
 
@@ -134,6 +146,36 @@ int64_t first_out_of_bounds(const Gather& gather, const char* indices) {
     return all_in_bounds;
 }
 
+// Where the axis is not the last, every element of a line comes from another row, in another cache line, of which the rest is
+// wasted. So columns of rows are packed into a buffer that stays close to the core, and gathered from there, if the axis is
+// visited often enough. How wide a column may be; 0 = do not pack.
+int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
+    const Loop& line = loops.back();
+    const Loop& axis = loops[loops.size() - 2];
+    if (axis.data_stride != 0 || line.data_stride != gather.element_size || line.output_stride != gather.element_size ||
+        line.index_stride == 0 || axis.size * 2 < gather.axis_size || gather.axis_size * line.size * gather.element_size <= near_cache)
+        return 0;
+    const int64_t row_piece = second_level_cache() / 2 / gather.axis_size;
+    const int64_t bytes = std::max(row_piece, shortest_piece);
+    if (gather.axis_size * bytes > largest_buffer) return 0;
+    int64_t width = 1;
+    while (width * 2 * gather.element_size <= bytes && width * 2 <= line.size) width *= 2;
+    return width;
+}
+
+// One column: `width` elements of every row along the axis, packed, then gathered.
+bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size, int64_t width, const char* data,
+                   const char* indices, char* output) {
+    thread_local std::vector<char> buffer;
+    const int64_t bytes = width * element_size;
+    buffer.resize(plane.axis_size * bytes);
+    for (int64_t row = 0; row < plane.axis_size; ++row)
+        std::memcpy(buffer.data() + row * bytes, data + row * plane.axis_stride, bytes);
+    plane.axis_stride = bytes;
+    plane.prefetch = false;
+    return gather_plane(plane, buffer.data(), indices, output, plane.lines.size, width);
+}
+
 std::shared_ptr<tbb::task_arena> own_arena;  // a gather that runs in it keeps it alive
 
 }  // namespace
@@ -144,13 +186,14 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
     const int64_t count = count_positions(gather.loops);
     if (count == 0) return all_in_bounds;
     std::vector<Loop> loops = merged(gather.loops);
-    split_into_columns(loops, gather);
+    const int64_t width = packed_width(gather, loops);
+    if (width == 0) split_into_columns(loops, gather);
     const Plane plane = describe(gather, loops, count);
     const PlaneFunction gather_plane =
         best_planes()[__builtin_ctzll(gather.element_size)][gather.index_type == IndexType::int64];
 
     std::atomic<bool> in_bounds{true};
-    const auto run = [&](const tbb::blocked_range<int64_t>& range) {
+    const auto walk = [&](const tbb::blocked_range<int64_t>& range) {
         Cursor cursor(loops, range.begin());
         for (int64_t left = range.size(); left > 0 && in_bounds.load(std::memory_order_relaxed);) {
             const int64_t length = std::min(cursor.left_in_line(), left);
@@ -162,13 +205,35 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
             whole ? cursor.advance_lines(lines) : cursor.advance_elements(length);
         }
     };
-    const tbb::blocked_range<int64_t> everything(0, count, grain);
+
+    // Packed: the walk goes over columns, one step for each, and leaves the two innermost loops to gather_column.
+    std::vector<Loop> columns(loops.begin(), loops.end() - 2);
+    const Loop& line = plane.line;
+    if (width != 0)
+        columns.insert(columns.end(), {{(line.size + width - 1) / width, line.index_stride * width, line.data_stride * width,
+                                        line.output_stride * width}});
+    const auto walk_columns = [&](const tbb::blocked_range<int64_t>& range) {
+        for (int64_t column = range.begin(); column < range.end() && in_bounds.load(std::memory_order_relaxed); ++column) {
+            const Cursor cursor(columns, column);
+            const int64_t wide = std::min(width, line.size - column % columns.back().size * width);
+            if (!gather_column(plane, gather_plane, gather.element_size, wide, data + cursor.data, indices + cursor.index,
+                               output + cursor.output))
+                in_bounds.store(false, std::memory_order_relaxed);
+        }
+    };
+
+    const auto in_parallel = [&] {
+        if (width != 0)
+            tbb::parallel_for(tbb::blocked_range<int64_t>(0, count_positions(columns)), walk_columns);
+        else
+            tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, grain), walk);
+    };
     if (count <= grain)
-        run(everything);
+        walk({0, count, grain});
     else if (const auto arena = std::atomic_load(&own_arena))
-        arena->execute([&] { tbb::parallel_for(everything, run); });
+        arena->execute(in_parallel);
     else
-        tbb::parallel_for(everything, run);
+        in_parallel();
     if (in_bounds.load()) return all_in_bounds;
     return gather.index_type == IndexType::int32 ? first_out_of_bounds<int32_t>(gather, indices)
                                                  : first_out_of_bounds<int64_t>(gather, indices);

@@ -23,9 +23,12 @@ PATTERNS = {
     "rows that are fetched ahead": ((64, 100), (64, 100), 1, ()),
     "rows too long to be fetched ahead": ((3, 20_000), (3, 700), 1, ()),
     "columns within the near cache": ((20, 3, 512), (30, 3, 512), 0, ()),
-    "columns that are split": ((300, 1024), (310, 1024), 0, ()),
-    "columns that are split, several axes": ((2, 300, 2, 512), (2, 310, 2, 512), 1, ()),
-    "columns of an odd length": ((300, 1021), (310, 1021), 0, ()),
+    "columns that are packed": ((300, 1024), (310, 1024), 0, ()),
+    "columns that are packed, in batches": ((3, 130, 2, 700), (3, 140, 2, 700), 1, ()),
+    "columns that are packed, of an odd length": ((300, 1021), (310, 1021), 0, ()),
+    "columns that are packed, smaller than data": ((4, 300, 1030), (3, 310, 1021), 1, ()),
+    "columns that are visited too seldom to be packed": ((3000, 1024), (40, 1024), 0, ()),
+    "columns too long to be packed": ((70_000, 64), (36_000, 64), 0, ()),
     "smaller than data off the axis": ((30, 40, 50), (20, 45, 30), 1, ()),
     "random access beyond the near cache": ((300_000,), (50_000,), 0, ()),
     "one index for a row": ((50, 300), (900, 300), 0, (1,)),
@@ -95,7 +98,7 @@ def test_arrays_larger_than_the_last_level_cache(offset):
 def test_number_of_threads(threads):
     set_num_threads(threads)
     try:
-        data, indices, axis = make("columns that are split", np.float32, np.int64)
+        data, indices, axis = make("columns that are packed", np.float32, np.int64)
         np.testing.assert_array_equal(gather_elements(data, indices, axis), expected(data, indices, axis))
     finally:
         set_num_threads(os.cpu_count() or 1)
