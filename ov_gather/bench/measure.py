@@ -46,12 +46,14 @@ def measure(case: Case, threads: int) -> Measurement:
             excluded[name] = f"not installed ({error.name})"
             continue
         except Exception as error:  # another project's code on a case that it may not support
-            excluded[name] = str(error).strip().splitlines()[-1][:100]
+            excluded[name] = (str(error).strip() or type(error).__name__).splitlines()[-1][:100]
             continue
         if np.array_equal(result(), expected):
             runs[name] = run
         else:
             excluded[name] = "its result differs"
+    if "kernel" not in runs:
+        raise ValueError(f"{case.name}: our own kernel did not take part: {excluded['kernel']}")
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(ROUNDS):
         for name, run in runs.items():

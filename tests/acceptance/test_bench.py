@@ -40,3 +40,12 @@ def test_cases_fit_what_their_names_say(name):
     assert case.own_indices.min() >= 0
     assert case.own_indices.max() < case.data.shape[case.axis]
     assert case.is_expanded == (name in ("gnn", "topk_rows"))
+
+
+def test_our_own_kernel_must_be_right(monkeypatch):
+    def wrong(case, threads):
+        return lambda: None, lambda: np.zeros(case.shape, case.data.dtype)
+
+    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": wrong, "numpy": contenders.numpy})
+    with pytest.raises(ValueError, match="tiny: our own kernel did not take part: its result differs"):
+        measure.measure(make("tiny"), 1)
