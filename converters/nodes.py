@@ -126,7 +126,7 @@ def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtoco
         raise
     except Exception as error:  # broken payloads make onnx-ir raise many kinds
         raise ConversionError(f"{place}: its value cannot be read: {error}") from error
-    needed = -(-element_count(sizes) * element_type.bits // 8)
+    needed = element_type.byte_size(element_count(sizes))
     if len(data) != needed:
         shape = list(sizes)
         raise ConversionError(f"{place}: {len(data)} bytes, but shape {shape} of {element_type} needs {needed}")

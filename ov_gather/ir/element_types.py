@@ -30,6 +30,10 @@ class ElementType:
     def __str__(self) -> str:
         return self.name
 
+    def byte_size(self, count: int) -> int:
+        """Bytes that `count` elements take in the .bin: those smaller than a byte are packed."""
+        return -(-count * self.bits // 8)
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype (string: object). Raises TypeError where there is none."""

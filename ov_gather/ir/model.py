@@ -137,9 +137,13 @@ class Model:
             edges.setdefault((edge.to_layer, edge.to_port), []).append(edge)
         return edges
 
+    def edges_into(self, layer: Layer, port: Port) -> list[Edge]:
+        """The edges that end at an input port; one, if the document is right."""
+        return self._edges_into.get((layer.id, port.id), [])
+
     def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
         """The layer and output port that feed an input port; None where the document says none, or more than one."""
-        edges = self._edges_into.get((layer.id, port.id), [])
+        edges = self.edges_into(layer, port)
         return self._outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
 
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:

@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Edge, Element, Layer, Model, Port
+from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import BLANKS, MAX_DIMENSION, element_count
 from ov_gather.ir.weights import Weights
 
@@ -232,8 +233,9 @@ class Parser:
         if text is None:
             self._mandatory(element, text, name)
             return instead
-        if text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= MAX_DIMENSION:
-            return int(text)
+        number = parse_digits(text)
+        if number is not None and number <= MAX_DIMENSION:
+            return number
         reason = f"{name} '{text[:40]}' is not a whole number from 0 to 2^63-1"
         hint = "a <dim> may also be -1: any size" if name == "<dim>" else ""
         self.problems.append(self._error(Fault.NUMBER, reason, hint, line=element.line))

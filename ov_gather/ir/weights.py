@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import MAX_DIMENSION, element_count
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-_MAX_INTEGER_DIGITS = 19
 
 
 class Weights:
@@ -173,9 +172,10 @@ def _integer(layer: Layer, name: str) -> int:
     text = layer.attributes.get(name)
     if text is None:
         raise ValueError(f"attribute {name} is missing")
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_INTEGER_DIGITS):
+    number = parse_digits(text)
+    if number is None:
         raise ValueError(f"{name}='{text}' is not a number of bytes")
-    return int(text)
+    return number
 
 
 def _needed_bytes(layer: Layer) -> int:
@@ -188,7 +188,7 @@ def _needed_bytes(layer: Layer) -> int:
     if count > MAX_DIMENSION:
         raise ValueError(f"shape='{layer.attributes.get('shape', '')[:40]}' makes more than 2^63-1 elements")
     # Packed strings: the count and one offset more than there are strings, four bytes each.
-    return 4 * (count + 2) if element_type is STRING else -(-count * element_type.bits // 8)
+    return 4 * (count + 2) if element_type is STRING else element_type.byte_size(count)
 
 
 def _error(model: Model, layer: Layer, reason: str, hint: str = "", fault: Fault = Fault.CONST) -> IRError:

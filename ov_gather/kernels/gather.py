@@ -60,8 +60,10 @@ def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: 
         position = reference.gather_elements(data, native_order, axis, output)
     else:
         done = kernel.gather_elements(native.plain(data), native.plain(native_order), axis, None)
-        position = done if isinstance(done, int) else reference.ALL_IN_BOUNDS
-        if position == reference.ALL_IN_BOUNDS:
+        position = reference.ALL_IN_BOUNDS
+        if isinstance(done, int):
+            position = done
+        else:
             output[...] = done
     if position != reference.ALL_IN_BOUNDS:
         raise IndexError(_out_of_bounds("gather_elements", indices, position, axis, data.shape[axis]))

@@ -12,10 +12,10 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t block = 512;           // indices that are checked, then used, while in the first-level cache
-constexpr int64_t index_prefetch = 1024;     // elements
-constexpr int64_t row_prefetch = 1 << 14;    // bytes; longer rows would evict what is still needed
-constexpr int64_t prefetch_ahead = 24;   // elements; enough loads in flight to hide memory's latency
+constexpr int64_t block = 512;             // indices that are checked, then used, while in the first-level cache
+constexpr int64_t index_prefetch = 1024;   // elements ahead of the block that is gathered
+constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict what is still needed
+constexpr int64_t prefetch_ahead = 24;     // elements; enough loads in flight to hide memory's latency
 
 struct Bytes16 {
     uint64_t low, high;

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import PartialShape
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Operation:
 
 def parse_integer(text: str) -> int:
     """A decimal integer, nothing around it. Raises ValueError."""
-    digits = text[1:] if text.startswith("-") else text
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 19):
+    number = parse_digits(text.removeprefix("-"))
+    if number is None:
         raise ValueError(f"'{text[:40]}' is not an integer")
-    return int(text)
+    return -number if text.startswith("-") else number

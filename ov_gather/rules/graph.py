@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from ov_gather.ir.model import Edge, Layer, Model
@@ -52,10 +51,9 @@ def edges_into_port(graph: Model) -> Iterator[Violation]:
     """An input port has no edge, or more than one. Each input has exactly one producer."""
     if graph.is_fragment:
         return
-    edges = Counter((edge.to_layer, edge.to_port) for edge in graph.edges)
     for layer in graph.layers:
         for port in layer.inputs:
-            count = edges[layer.id, port.id]
+            count = len(graph.edges_into(layer, port))
             if count != 1:
                 hint = "connect it to an output" if count == 0 else "leave one edge"
                 yield Violation(f"input port {port.id} has {count or 'no'} edges", hint, port.line, layer, port.id)
