@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ov_gather import converters
     from ov_gather.comparison import cross_check
+    from ov_gather.extension import extension_path, register
     from ov_gather.ir.errors import IRError
     from ov_gather.ir.reader import read_ir
     from ov_gather.kernels.gather import gather_elements
@@ -18,14 +19,27 @@ if TYPE_CHECKING:
     from ov_gather.rules.validation import validate
     from ov_gather.runtimes.kernel import execute
 
-__all__ = ["IRError", "converters", "cross_check", "execute", "gather_elements", "read_ir", "set_num_threads", "validate"]
+__all__ = [
+    "IRError",
+    "converters",
+    "cross_check",
+    "execute",
+    "extension_path",
+    "gather_elements",
+    "read_ir",
+    "register",
+    "set_num_threads",
+    "validate",
+]
 
 _HOME = {
     "IRError": "ov_gather.ir.errors",
     "cross_check": "ov_gather.comparison",
     "execute": "ov_gather.runtimes.kernel",
+    "extension_path": "ov_gather.extension",
     "gather_elements": "ov_gather.kernels.gather",
     "read_ir": "ov_gather.ir.reader",
+    "register": "ov_gather.extension",
     "set_num_threads": "ov_gather.kernels.native",
     "validate": "ov_gather.rules.validation",
 }

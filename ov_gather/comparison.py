@@ -22,6 +22,8 @@ from ov_gather.runtimes.base import ModelT, RefusedError, Runtime
 from ov_gather.runtimes.kernel import KernelRuntime
 
 DEFAULT_SEED = 2026
+RUNTIMES = ("openvino", "extension")
+"""Those that `cross_check` compares our kernel with: stock OpenVINO, and OpenVINO with our extension."""
 
 
 def cross_check(
@@ -37,7 +39,7 @@ def cross_check(
         source: what `read_ir` takes, or a Model. Beside `x.xml`, a file `x.expected.json` ({layer name: values}) with the
             outputs of layers whose inputs are all constant is compared, too.
         inputs: the inputs of the only layer that are not constant, in order; generated from the ports if not given.
-        runtimes: names of the runtimes to compare with.
+        runtimes: of RUNTIMES, those to compare with.
         seed: for generated inputs.
 
     Returns:
@@ -46,7 +48,7 @@ def cross_check(
     Raises:
         IRError: the document cannot be read.
         TypeError, ValueError: a runtime is unknown; `inputs` do not fit the layer, or are given for a source with several.
-        ImportError: a runtime is not installed.
+        FileNotFoundError, ImportError: a runtime is not installed.
     """
     model = source if isinstance(source, Model) else read_ir(source)
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
@@ -96,11 +98,11 @@ def verify_conversion(onnx_model: Path, converted: Model, *, seed: int = DEFAULT
 
 
 def _runtime(name: str) -> Runtime[Model]:
-    if name == "openvino":
-        from ov_gather.runtimes.openvino import OpenVINORuntime
+    if name not in RUNTIMES:
+        raise ValueError(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
+    from ov_gather.runtimes.openvino import ExtensionRuntime, OpenVINORuntime
 
-        return OpenVINORuntime()
-    raise ValueError(f"there is no runtime '{name}'; openvino is one")
+    return ExtensionRuntime() if name == "extension" else OpenVINORuntime()
 
 
 def _expected_outputs(path: str) -> Mapping[str, Any]:

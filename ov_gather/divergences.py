@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import ELEMENT_TYPES, F4E2M1, F16, F32, F64, I64, STRING, U2, U32, U64
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,7 @@ class Divergence:
 
     Attributes:
         name: what reports call it.
-        runtime: whose it is.
+        runtimes: whose it is.
         observed: what the runtime does.
         applies: whether it concerns a layer with these operands.
         why: the reason, for people.
@@ -42,7 +43,7 @@ class Divergence:
     """
 
     name: str
-    runtime: str
+    runtimes: tuple[str, ...]
     observed: Observed
     applies: Callable[[LayerView, Operands], bool]
     why: str
@@ -80,17 +81,20 @@ def _as_seen_by_cpu(view: LayerView, data: NDArray[Any]) -> NDArray[Any]:
     return seen.astype(data.dtype)
 
 
+_STOCK = ("openvino",)
+_CPU_PLUGIN = ("openvino", "extension")
+
 DIVERGENCES = (
     Divergence(
         name="negative-indices",
-        runtime="openvino",
+        runtimes=_STOCK,
         observed=Observed.AGREES,
         applies=_below_specified,
         why="the operation's page does not allow negative indices; this runtime counts them from the end, as ONNX does",
     ),
     Divergence(
         name="narrowed-to-32-bits",
-        runtime="openvino",
+        runtimes=_CPU_PLUGIN,
         observed=Observed.DIFFERS,
         applies=lambda view, operands: view.input_types[0] in NARROWED_BY_CPU,
         why="the CPU plugin turns 64-bit data into 32-bit data before any operation sees it",
@@ -98,7 +102,7 @@ DIVERGENCES = (
     ),
     Divergence(
         name="rewritten-constants",
-        runtime="openvino",
+        runtimes=_CPU_PLUGIN,
         observed=Observed.DIFFERS,
         applies=lambda view, operands: view.input_types[0] in (F32, U32) and _data_comes_from_const(view),
         why="in constants the CPU plugin saturates u32 at 2^31-1, and turns f32 denormals, and -0.0 beside them, into 0.0",
@@ -106,43 +110,57 @@ DIVERGENCES = (
     ),
     Divergence(
         name="quieted-nan",
-        runtime="openvino",
+        runtimes=_CPU_PLUGIN,
         observed=Observed.DIFFERS,
         applies=lambda view, operands: view.input_types[0] is F16,
         why="the CPU plugin computes f16 as f32, which turns signalling NaNs into quiet ones",
         data_as_seen=_as_seen_by_cpu,
     ),
     Divergence(
+        name="custom-operation",
+        runtimes=_STOCK,
+        observed=Observed.REFUSES,
+        applies=lambda view, operands: CUSTOM_OPSET in view.operation.opsets,
+        why="operations of the opset ov_gather need our extension",
+    ),
+    Divergence(
+        name="no-elements-below-a-byte",
+        runtimes=("extension",),
+        observed=Observed.REFUSES,
+        applies=lambda view, operands: view.input_types[0] is not None and view.input_types[0].bits % 8 != 0,
+        why="our operation in OpenVINO does not take elements smaller than a byte",
+    ),
+    Divergence(
         name="no-strings",
-        runtime="openvino",
+        runtimes=_STOCK,
         observed=Observed.REFUSES,
         applies=lambda view, operands: view.input_types[0] is STRING,
         why="the CPU plugin has no GatherElements of strings",
     ),
     Divergence(
         name="no-dynamic-rank",
-        runtime="openvino",
+        runtimes=_CPU_PLUGIN,
         observed=Observed.REFUSES,
         applies=lambda view, operands: any(shape.rank is None for shape in view.input_shapes),
         why="the CPU plugin does not take inputs whose rank is open",
     ),
     Divergence(
         name="no-small-types",
-        runtime="onnxruntime",
+        runtimes=("onnxruntime",),
         observed=Observed.REFUSES,
         applies=lambda view, operands: view.input_types[0] in NOT_IN_ONNXRUNTIME,
         why="onnxruntime has no kernel for these types, or takes no NumPy arrays of them",
     ),
     Divergence(
         name="no-rank-above-32",
-        runtime="openvino",
+        runtimes=_CPU_PLUGIN,
         observed=Observed.REFUSES,
         applies=lambda view, operands: operands[0].ndim > 32,
         why="the CPU plugin keeps one bit for each dimension, and has 32",
     ),
     Divergence(
         name="unsafe-small-types",
-        runtime="openvino",
+        runtimes=_STOCK,
         observed=Observed.REFUSES,
         applies=lambda view, operands: view.input_types[0] in UNSAFE_ON_CPU,
         why="the CPU plugin of 2026.4.1 writes past tensors of these types, so that they are not run at all",
@@ -155,5 +173,5 @@ def applying(runtime: str, observed: Observed, view: LayerView, operands: Operan
     return [
         known
         for known in DIVERGENCES
-        if known.runtime == runtime and known.observed is observed and known.applies(view, operands)
+        if runtime in known.runtimes and known.observed is observed and known.applies(view, operands)
     ]

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "Execute one layer on our kernel.",
     "convert": "Convert an ONNX model to OpenVINO IR.",
     "bench": "Measure our kernel beside its peers.",
+    "extension-path": "Print where the compiled OpenVINO extension is.",
 }
 
 
@@ -28,7 +29,7 @@ class _LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"ov_gather.cli.{name}").command
+        command: click.Command = import_module(f"ov_gather.cli.{name.replace('-', '_')}").command
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

@@ -10,8 +10,9 @@ from rich.progress import track
 
 from ov_gather.cli.files import IR_PATHS, find_irs
 from ov_gather.cli.output import console
-from ov_gather.comparison import DEFAULT_SEED, cross_check
+from ov_gather.comparison import DEFAULT_SEED, RUNTIMES, cross_check
 from ov_gather.divergences import DIVERGENCES
+from ov_gather.extension import extension_path
 from ov_gather.findings import Finding, Severity
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.reader import read_document
@@ -27,13 +28,15 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
 
     PATH is an .xml file (a whole IR, or a bare <layer> fragment) or a directory, searched for *.xml. Each layer is executed
-    alone, on our kernel and on the OpenVINO CPU runtime, with the same inputs: its constants, and generated values for the
-    rest. Results are compared bit by bit. A difference that a known divergence explains is named and accepted.
+    alone with the same inputs, its constants and generated values for the rest: on our kernel, on the OpenVINO CPU runtime as
+    it is ("openvino"), and on that with our operation in the layer's place ("extension"). Results are compared bit by bit. A
+    difference that a known divergence explains is named and accepted.
 
     Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, or
     there is no gather-family layer.
     """
     out = console()
+    runtimes = _runtimes()
     findings: list[Finding] = []
     results: list[CrossCheckResult] = []
     unreadable: list[IRError | OSError] = []
@@ -47,7 +50,7 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
             unreadable.append(document.problems[0])
             continue
         findings += validate_document(document, str(file))
-        results.append(cross_check(document.model, seed=seed))
+        results.append(cross_check(document.model, runtimes=runtimes, seed=seed))
 
     layers = [layer for result in results for layer in result.layers]
     if layers:
@@ -68,6 +71,16 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     sys.exit(1 if failed or errors else 0)
 
 
+def _runtimes() -> tuple[str, ...]:
+    """All, or all but the extension where that could not be compiled, which is then said."""
+    try:
+        extension_path()
+    except FileNotFoundError as reason:
+        click.echo(f"warning: {reason}", err=True)
+        return tuple(name for name in RUNTIMES if name != "extension")
+    return RUNTIMES
+
+
 def _print_notes(results: list[CrossCheckResult], layers: list[LayerResult]) -> None:
     out = console()
     versions = ", ".join(f"{name} {version}" for name, version in results[0].versions.items())
@@ -78,4 +91,4 @@ def _print_notes(results: list[CrossCheckResult], layers: list[LayerResult]) -> 
     seen = {name for result in results for name in result.divergences}
     for known in DIVERGENCES:
         if known.name in seen:
-            out.print(f"expected divergence {known.name} ({known.runtime}): {known.why}")
+            out.print(f"expected divergence {known.name} ({', '.join(known.runtimes)}): {known.why}")

@@ -42,6 +42,10 @@ class Dimension:
         upper = min(uppers, default=None)
         return None if upper is not None and lower > upper else Dimension(lower, upper)
 
+    def closest_to(self, size: int) -> int:
+        """The size itself, or the bound next to it."""
+        return max(self.lower, size if self.upper is None else min(size, self.upper))
+
     def __str__(self) -> str:
         if self.is_static:
             return str(self.lower)

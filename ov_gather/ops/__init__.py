@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ov_gather.ir.model import Layer
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
+from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.ops.spec import Operation
 
-OPERATIONS: tuple[Operation, ...] = (GATHER_ELEMENTS_6,)
+OPERATIONS: tuple[Operation, ...] = (GATHER_ELEMENTS_6, GATHER_ELEMENTS_CUSTOM)
 FAMILY = frozenset(operation.type for operation in OPERATIONS)
 
 

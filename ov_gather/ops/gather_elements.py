@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64, ElementType
@@ -17,22 +17,25 @@ from ov_gather.ops.spec import (
     RankError,
     Shapes,
     Types,
+    numbered_opsets,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+OffAxis = Callable[[Dimension, Dimension], Dimension | None]
 DATA, INDICES = 0, 1
 MAX_RANK = 64
 
 
-def _rank(shapes: Shapes) -> int | None:
+def rank_of(shapes: Shapes) -> int | None:
     """Data and indices have the same rank, so either tells it."""
     return shapes[DATA].rank if shapes[DATA].rank is not None else shapes[INDICES].rank
 
 
-def _axis_range(shapes: Shapes) -> tuple[int, int] | None:
-    rank = _rank(shapes)
+def axis_range(shapes: Shapes) -> tuple[int, int] | None:
+    """Of the attribute axis: [-r, r-1]."""
+    rank = rank_of(shapes)
     return None if not rank else (-rank, rank - 1)
 
 
@@ -41,8 +44,16 @@ def infer_types(types: Types) -> tuple[ElementType | None]:
     return (types[DATA],)
 
 
-def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """The output has indices' shape, narrowed off the axis by what data says. Raises RankError, DimensionError."""
+def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
+    """The dimensions of a shape; all open where its rank is."""
+    return (ANY,) * rank if shape.dims is None else shape.dims
+
+
+def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tuple[PartialShape]:
+    """The shape of the output: along the axis that of indices, elsewhere what `off_axis` makes of data's and indices' size.
+
+    Raises RankError; DimensionError, with `rule` as its hint, where `off_axis` gives None.
+    """
     data, indices = shapes
     for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
         if shape.rank == 0:
@@ -53,40 +64,44 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
             "data and indices must have the same rank",
             INDICES,
         )
-    rank = _rank(shapes)
+    rank = rank_of(shapes)
     if rank is None:
         return (UNKNOWN,)
-    axis = attributes["axis"] % rank
-    data_dims = data.dims or (ANY,) * rank
-    index_dims = indices.dims or (ANY,) * rank
     output = []
-    for i, (have, want) in enumerate(zip(data_dims, index_dims, strict=True)):
-        dim = want if i == axis else have.intersect(want)
+    for i, (have, want) in enumerate(zip(open_dims(data, rank), open_dims(indices, rank), strict=True)):
+        dim = want if i == axis % rank else off_axis(have, want)
         if dim is None:
             raise DimensionError(
                 f"dimension {i} is {have} in data {data} and {want} in indices {indices}",
-                f"off the axis ({axis}) GatherElements-6 takes data and indices of equal dimensions, unlike ONNX",
+                f"off the axis ({axis % rank}) {rule}",
                 INDICES,
             )
         output.append(dim)
     return (PartialShape(tuple(output)),)
 
 
+def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """The output has indices' shape, narrowed off the axis by what data says. Raises RankError, DimensionError."""
+    rule = "GatherElements-6 takes data and indices of equal dimensions, unlike ONNX"
+    return infer_output(shapes, attributes["axis"], Dimension.intersect, rule)
+
+
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
     """Sizes for open dimensions: off the axis the same for data and indices."""
     (output,) = infer_shapes(shapes, attributes)
-    rank = output.rank or max(2, attributes["axis"] + 1, -attributes["axis"])
-    if rank > MAX_RANK:
-        raise ValueError(f"axis {attributes['axis']} needs a rank of {rank} or more; NumPy arrays have at most {MAX_RANK}")
+    rank = output.rank or rank_for(attributes["axis"])
     axis = attributes["axis"] % rank
-    common = output.dims or (ANY,) * rank
-    data_dims = shapes[DATA].dims or (ANY,) * rank
-    indices = tuple(_size_of(dim, size) for dim in common)
-    return (*indices[:axis], _size_of(data_dims[axis], size), *indices[axis + 1 :]), indices
+    indices = tuple(dim.closest_to(size) for dim in open_dims(output, rank))
+    along_axis = open_dims(shapes[DATA], rank)[axis].closest_to(size)
+    return (*indices[:axis], along_axis, *indices[axis + 1 :]), indices
 
 
-def _size_of(dim: Dimension, wanted: int) -> int:
-    return max(dim.lower, wanted if dim.upper is None else min(wanted, dim.upper))
+def rank_for(axis: int) -> int:
+    """A rank for shapes that leave it open. Raises ValueError where NumPy has none."""
+    rank = max(2, axis + 1, -axis)
+    if rank > MAX_RANK:
+        raise ValueError(f"axis {axis} needs a rank of {rank} or more; NumPy arrays have at most {MAX_RANK}")
+    return rank
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
@@ -99,8 +114,8 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
 GATHER_ELEMENTS_6 = Operation(
     name="GatherElements-6",
     type="GatherElements",
-    since=6,
-    attributes=(Attribute("axis", required=True, default=0, valid_range=_axis_range),),
+    opsets=numbered_opsets(6),
+    attributes=(Attribute("axis", required=True, default=0, valid_range=axis_range),),
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
     outputs=("output",),
     infer_types=infer_types,

@@ -19,6 +19,12 @@ Attributes = Mapping[str, int]
 
 # opset17 exists in OpenVINO 2026.4.1, but holds only a part of the operations: no GatherElements, no Result.
 LATEST_OPSET = 16
+CUSTOM_OPSET = "ov_gather"
+
+
+def numbered_opsets(first: int, last: int = LATEST_OPSET) -> tuple[str, ...]:
+    """The names of OpenVINO's opsets from the first to the last."""
+    return tuple(f"opset{number}" for number in range(first, last + 1))
 
 
 class ShapeError(ValueError):
@@ -37,20 +43,43 @@ class DimensionError(ShapeError):
     """The size of a dimension is wrong."""
 
 
+def parse_integer(text: str) -> int:
+    """A decimal integer, nothing around it. Raises ValueError."""
+    number = parse_digits(text.removeprefix("-"))
+    if number is None:
+        raise ValueError(f"'{text[:40]}' is not an integer")
+    return -number if text.startswith("-") else number
+
+
+def parse_boolean(text: str) -> bool:
+    """What OpenVINO's reader takes for a boolean; anything else it silently ignores. Raises ValueError."""
+    if text.lower() not in ("true", "false", "1", "0"):
+        raise ValueError(f"'{text[:40]}' is not true or false")
+    return text.lower() in ("true", "1")
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An integer attribute. `valid_range(shapes)`: the lowest and the highest value, None while the shapes leave it open."""
+    """An attribute, an integer or a boolean.
+
+    Attributes:
+        valid_range: of the shapes: the lowest and the highest value; None while they leave it open.
+        parse: text to value. Raises ValueError.
+        form: what `parse` takes, for people.
+    """
 
     name: str
     required: bool
     default: int
-    valid_range: Callable[[Shapes], tuple[int, int] | None]
+    valid_range: Callable[[Shapes], tuple[int, int] | None] = lambda shapes: None
+    parse: Callable[[str], int] = parse_integer
+    form: str = "a decimal integer"
 
     def read(self, text: Mapping[str, str], shapes: Shapes) -> int:
         """The value of this attribute. Raises ValueError."""
         if self.name not in text and self.required:
             raise ValueError(f"attribute {self.name} is missing")
-        value = parse_integer(text[self.name]) if self.name in text else self.default
+        value = self.parse(text[self.name]) if self.name in text else self.default
         valid = self.valid_range(shapes)
         if valid and not valid[0] <= value <= valid[1]:
             raise ValueError(f"{self.name}={value} is out of range ({valid[0]} to {valid[1]})")
@@ -76,14 +105,14 @@ class IndexRule:
         specified: the range as the operation's page states it, for people.
         lowest_specified: the lowest index that the page allows, from s. The highest is s - 1.
         negative_since: the OpenVINO release from which its CPU runtime counts negative indices from the end, whatever the
-            page says; our kernel always does, as ONNX.
+            page says; our kernel always does, as ONNX. "" where the page allows them.
     """
 
     port: int
     axis: Callable[[Attributes, int], int]
     specified: str
     lowest_specified: Callable[[int], int]
-    negative_since: str
+    negative_since: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +122,7 @@ class Operation:
     Attributes:
         name: versioned name, e.g. "GatherElements-6".
         type: as <layer type> writes it.
-        since: first and last opset that hold this version.
+        opsets: the `version` values under which it is found, oldest first.
         attributes, inputs, outputs: in order; outputs by name.
         infer_types: output element types from those of the inputs (None = unknown).
         infer_shapes: output shapes from those of the inputs and the attributes. Raises ShapeError.
@@ -104,8 +133,7 @@ class Operation:
 
     name: str
     type: str
-    since: int
-    until: int = LATEST_OPSET
+    opsets: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     inputs: tuple[Input, ...]
     outputs: tuple[str, ...]
@@ -116,9 +144,9 @@ class Operation:
     evaluate: Callable[[Sequence[NDArray[Any]], Attributes], tuple[NDArray[Any], ...]]
 
     @property
-    def opsets(self) -> tuple[str, ...]:
-        """The `version` values under which this operation is found."""
-        return tuple(f"opset{number}" for number in range(self.since, self.until + 1))
+    def found_in(self) -> str:
+        """The opsets, for people: "opset6 to opset16"."""
+        return " to ".join(dict.fromkeys((self.opsets[0], self.opsets[-1])))
 
     def read_attributes(self, text: Mapping[str, str], shapes: Shapes) -> dict[str, int]:
         """The values of a layer's attributes for inputs of these shapes, defaults filled in.
@@ -126,11 +154,3 @@ class Operation:
         Raises ValueError where one is missing, malformed or out of range.
         """
         return {attribute.name: attribute.read(text, shapes) for attribute in self.attributes}
-
-
-def parse_integer(text: str) -> int:
-    """A decimal integer, nothing around it. Raises ValueError."""
-    number = parse_digits(text.removeprefix("-"))
-    if number is None:
-        raise ValueError(f"'{text[:40]}' is not an integer")
-    return -number if text.startswith("-") else number

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import Attribute, parse_integer
+from ov_gather.ops.spec import Attribute
 from ov_gather.rules.base import Violation, layer_rule
 
 # OpenVINO's own writer may add these to any layer; they are hints to a plugin, not the operation's.
@@ -39,12 +39,12 @@ def unknown_attribute(view: LayerView) -> Iterator[Violation]:
 
 @layer_rule("OVG203")
 def malformed_attribute(view: LayerView) -> Iterator[Violation]:
-    """The text of an attribute is not of its type. OpenVINO reads "1.7" and "1x" as 1."""
+    """The text of an attribute is not of its type. OpenVINO reads "1.7" and "1x" as 1, and takes the default for "yes"."""
     for attribute, text in _given(view):
         try:
-            parse_integer(text)
+            attribute.parse(text)
         except ValueError as error:
-            yield Violation(f"{attribute.name}: {error}", "write a decimal integer", view.layer.data_line, view.layer)
+            yield Violation(f"{attribute.name}: {error}", f"write {attribute.form}", view.layer.data_line, view.layer)
 
 
 @layer_rule("OVG204")
@@ -53,7 +53,7 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
     for attribute, text in _given(view):
         valid = attribute.valid_range(view.input_shapes)
         try:
-            value = parse_integer(text)
+            value = attribute.parse(text)
         except ValueError:
             continue
         if valid and not valid[0] <= value <= valid[1]:

@@ -84,7 +84,7 @@ def version_without_operation(graph: Model) -> Iterator[Violation]:
     """The opset that a gather-family layer names does not hold its operation."""
     for layer in graph.layers:
         if layer.type in FAMILY and find_operation(layer) is None:
-            known = ", ".join(f"{it.opsets[0]} to {it.opsets[-1]} ({it.name})" for it in versions_of(layer.type))
+            known = ", ".join(f"{it.found_in} ({it.name})" for it in versions_of(layer.type))
             yield Violation(
                 f"version='{layer.version}' does not hold {layer.type}",
                 f"{layer.type} is found in {known}",

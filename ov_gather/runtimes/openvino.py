@@ -1,8 +1,12 @@
-"""The OpenVINO CPU runtime, asynchronous (its synchronous infer swallows errors on one thread) and without bf16."""
+"""The OpenVINO CPU runtime, stock and with our extension.
+
+Asynchronous, as its synchronous infer swallows errors on one thread; and without bf16.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,11 +15,14 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.divergences import UNSAFE_ON_CPU
+from ov_gather.extension import register
 from ov_gather.ir import element_types
 from ov_gather.ir.element_types import STRING, ElementType
 from ov_gather.ir.model import Model
 from ov_gather.ir.weights import pack_bits, unpack_bits
 from ov_gather.ir.writer import to_bytes
+from ov_gather.ops import OPERATIONS
+from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.base import RefusedError, Runtime
 
 
@@ -34,11 +41,15 @@ class OpenVINORuntime(Runtime[Model]):
         unsafe = [layer for layer in model.layers if layer.declared_type in UNSAFE_ON_CPU]
         if unsafe:
             raise RefusedError(f"not run: the CPU plugin writes past tensors of {unsafe[0].declared_type}")
-        self._model = read_model(model)
+        core = self._core()
+        self._model = _read(core, model)
         try:
-            self._request = _core().compile_model(self._model, "CPU", _CONFIG).create_infer_request()
+            self._request = core.compile_model(self._model, "CPU", _CONFIG).create_infer_request()
         except RuntimeError as error:
             raise RefusedError(_reason(error)) from None
+
+    def _core(self) -> Any:
+        return _stock_core()
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Infer once. Raises RefusedError with what OpenVINO says."""
@@ -56,11 +67,30 @@ class OpenVINORuntime(Runtime[Model]):
         ]
 
 
+class ExtensionRuntime(OpenVINORuntime):
+    """The same with our extension: layers for which it has an operation become that."""
+
+    name = "extension"
+
+    def activate(self, model: Model) -> None:
+        """Write, read and compile the model. Raises RefusedError with what OpenVINO says."""
+        custom = {operation.type for operation in OPERATIONS if CUSTOM_OPSET in operation.opsets}
+        layers = (replace(layer, version=CUSTOM_OPSET) if layer.type in custom else layer for layer in model.layers)
+        super().activate(replace(model, layers=tuple(layers)))
+
+    def _core(self) -> Any:
+        return _core_with_extension()
+
+
 def read_model(model: Model) -> Any:
     """The `openvino.Model` that OpenVINO's reader makes of the IR that our writer makes. Raises RefusedError."""
+    return _read(_stock_core(), model)
+
+
+def _read(core: Any, model: Model) -> Any:
     xml, binary = to_bytes(model)
     try:
-        return _core().read_model(model=xml, weights=binary)
+        return core.read_model(model=xml, weights=binary)
     except RuntimeError as error:
         raise RefusedError(_reason(error)) from None
 
@@ -69,8 +99,13 @@ _CONFIG = {"INFERENCE_PRECISION_HINT": "f32"}
 
 
 @cache
-def _core() -> Any:
+def _stock_core() -> Any:
     return ov.Core()
+
+
+@cache
+def _core_with_extension() -> Any:
+    return register(ov.Core())
 
 
 def _element_type(port: Any) -> ElementType:

@@ -1,0 +1,20 @@
+"""`ov-gather extension-path`: where the compiled OpenVINO extension is."""
+
+from __future__ import annotations
+
+import click
+
+from ov_gather.extension import extension_path
+
+
+@click.command(name="extension-path")
+def command() -> None:
+    """Print the path of the compiled OpenVINO extension.
+
+    \b
+    ovc model.onnx --extension $(ov-gather extension-path)
+    benchmark_app -m model.xml -extensions $(ov-gather extension-path)
+
+    Exit code: 0 done, 2 there is none.
+    """
+    click.echo(extension_path())

@@ -1,0 +1,59 @@
+"""The compiled OpenVINO extension: where it is, and how it gets into an `openvino.Core`."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from openvino import Core
+
+_FILE_NAME = "libov_gather_extension.so"
+_BUILT_FOR = re.compile(rb"ov_gather built for OpenVINO (\d+\.\d+\.\d+)")
+
+
+def extension_path() -> Path:
+    """The library that OpenVINO loads: `core.add_extension`, `ovc --extension`, `benchmark_app -extensions`.
+
+    Raises:
+        FileNotFoundError: ov-gather was installed without a compiler, so that there is none.
+    """
+    native = find_spec("ov_gather._native")
+    path = Path(native.origin if native and native.origin else __file__).with_name(_FILE_NAME)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"the OpenVINO extension is missing ({path}): install a C++17 compiler (g++) and reinstall ov-gather"
+        )
+    return path
+
+
+def register(core: Core) -> Core:
+    """Add our operations to an `openvino.Core`: opset `ov_gather`, and ONNX nodes that become them.
+
+    Returns:
+        The core. Its `read_model` then also reads ONNX GatherElements as ours.
+
+    Raises:
+        FileNotFoundError: there is no extension.
+        ImportError: it was built for another OpenVINO than the one in use.
+    """
+    import openvino
+
+    path = extension_path()
+    running = openvino.get_version().split("-")[0]
+    built_for = _built_for(path)
+    if built_for != running:
+        raise ImportError(
+            f"{path.name} was built for OpenVINO {built_for}; this is OpenVINO {running}: "
+            f"pip install openvino=={built_for}, or build ov-gather from source beside OpenVINO {running}"
+        )
+    core.add_extension(path)
+    return core
+
+
+def _built_for(path: Path) -> str:
+    """The three numbers, from the file itself: beside another OpenVINO the library could not be loaded to ask it."""
+    found = _BUILT_FOR.search(path.read_bytes())
+    return found[1].decode() if found else "an unknown release"

@@ -1,0 +1,101 @@
+"""GatherElements of our custom opset: ONNX GatherElements-13 with indices smaller than data, and a broadcast of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import ELEMENT_TYPES, F32, I32, I64
+from ov_gather.ir.shapes import Dimension, PartialShape
+from ov_gather.ops.gather_elements import (
+    INDICES,
+    OffAxis,
+    axis_range,
+    infer_output,
+    infer_types,
+    open_dims,
+    rank_for,
+    rank_of,
+)
+from ov_gather.ops.spec import CUSTOM_OPSET, Attribute, Attributes, IndexRule, Input, Operation, Shapes, parse_boolean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def _within(have: Dimension, want: Dimension) -> Dimension | None:
+    return want.intersect(Dimension(0, have.upper))
+
+
+def _broadcast(have: Dimension, want: Dimension) -> Dimension | None:
+    return have if 1 in want else have.intersect(want)
+
+
+def _off_axis(attributes: Attributes) -> tuple[OffAxis, str]:
+    if attributes["broadcast"]:
+        return _broadcast, "each dimension of indices must be 1 or data's"
+    return _within, "no dimension of indices may exceed data's"
+
+
+def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """The output has indices' shape; with broadcast, off the axis data's. Raises RankError, DimensionError."""
+    return infer_output(shapes, attributes["axis"], *_off_axis(attributes))
+
+
+def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Sizes for open dimensions: off the axis indices are smaller than data, or one with broadcast, where they may be."""
+    infer_shapes(shapes, attributes)
+    rank = rank_of(shapes) or rank_for(attributes["axis"])
+    data, indices = [], []
+    for i, (have, want) in enumerate(zip(*(open_dims(shape, rank) for shape in shapes), strict=True)):
+        if i == attributes["axis"] % rank:
+            data.append(have.closest_to(size))
+            indices.append(want.closest_to(size))
+        elif attributes["broadcast"] and 1 not in want:
+            common = have.intersect(want) or have
+            data.append(common.closest_to(size))
+            indices.append(data[-1])
+        else:
+            data.append(have.closest_to(max(size, want.lower)))
+            smaller = 1 if attributes["broadcast"] else max(1, data[-1] - 1)
+            indices.append((want.intersect(Dimension(0, data[-1])) or want).closest_to(smaller))
+    return tuple(data), tuple(indices)
+
+
+def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """On our kernel. Raises IndexError for an index out of bounds."""
+    import numpy as np
+
+    from ov_gather.kernels.gather import gather_elements
+
+    data, indices = inputs
+    if attributes["broadcast"]:
+        axis = attributes["axis"] % data.ndim
+        indices = np.broadcast_to(indices, (*data.shape[:axis], indices.shape[axis], *data.shape[axis + 1 :]))
+    return (gather_elements(data, indices, attributes["axis"]),)
+
+
+GATHER_ELEMENTS_CUSTOM = Operation(
+    name="GatherElements-ov_gather",
+    type="GatherElements",
+    opsets=(CUSTOM_OPSET,),
+    attributes=(
+        Attribute("axis", required=True, default=0, valid_range=axis_range),
+        Attribute("broadcast", required=False, default=False, parse=parse_boolean, form="true or false"),
+    ),
+    inputs=(
+        Input("data", assumed=F32, element_types=tuple(row for row in ELEMENT_TYPES if row.bits % 8 == 0)),
+        Input("indices", assumed=I64, element_types=(I32, I64)),
+    ),
+    outputs=("output",),
+    infer_types=infer_types,
+    infer_shapes=infer_shapes,
+    index_rule=IndexRule(
+        port=INDICES,
+        axis=lambda attributes, rank: attributes["axis"] % rank,
+        specified="[-s, s-1]",
+        lowest_specified=lambda size: -size,
+    ),
+    choose_sizes=choose_sizes,
+    evaluate=evaluate,
+)
