@@ -12,7 +12,7 @@ from typing import IO
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file under a temporary name beside `path` that takes its place when all went well and something was written."""
+    """A file under a temporary name beside `path` that takes its place when all went well."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory")
     if not path.parent.is_dir():
@@ -21,9 +21,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         try:
             yield file
             file.flush()
-            if file.tell():
-                Path(file.name).chmod(0o666 & ~_umask())
-                Path(file.name).replace(path)
+            Path(file.name).chmod(0o666 & ~_umask())
+            Path(file.name).replace(path)
         finally:
             Path(file.name).unlink(missing_ok=True)
 

@@ -84,10 +84,40 @@ def onnxruntime(case: Case, threads: int) -> tuple[Run, Result]:
 
 
 def openvino(case: Case, threads: int) -> tuple[Run, Result]:
-    """The stock operation on the CPU plugin, behind a Broadcast where indices are expanded; tensors set before."""
+    """The stock operation on the CPU plugin, behind a Broadcast where indices are expanded."""
     import openvino as ov
     from openvino import opset13 as ops
 
+    def gather(data: Any, indices: Any) -> Any:
+        expanded = ops.broadcast(indices, ops.constant(np.array(case.shape))) if case.is_expanded else indices
+        return ops.gather_elements(data, expanded, case.axis)
+
+    return _in_openvino(ov.Core(), gather, case, threads)
+
+
+def extension(case: Case, threads: int) -> tuple[Run, Result]:
+    """Our operation on the CPU plugin, which broadcasts by itself."""
+    import openvino as ov
+    from openvino.utils.node_factory import NodeFactory
+
+    from ov_gather import extension_path, register
+
+    factory = NodeFactory()
+    factory.add_extension(extension_path())
+
+    def gather(data: Any, indices: Any) -> Any:
+        attributes = {"axis": case.axis, "broadcast": case.is_expanded}
+        return factory.create("GatherElements", [data.output(0), indices.output(0)], attributes)
+
+    return _in_openvino(register(ov.Core()), gather, case, threads)
+
+
+def _in_openvino(core: Any, gather: Callable[[Any, Any], Any], case: Case, threads: int) -> tuple[Run, Result]:
+    """A model of one gather on the CPU plugin; tensors set before, asynchronous."""
+    import openvino as ov
+    from openvino import opset13 as ops
+
+    arrays = [case.data, case.own_indices]
     data = ops.parameter(case.data.shape, case.data.dtype)
     indices = (
         ops.constant(case.own_indices)
@@ -95,11 +125,10 @@ def openvino(case: Case, threads: int) -> tuple[Run, Result]:
         else ops.parameter(case.own_indices.shape, case.own_indices.dtype)
     )
     parameters = [data] if case.constant_indices else [data, indices]
-    expanded = ops.broadcast(indices, ops.constant(np.array(case.shape))) if case.is_expanded else indices
-    model = ov.Model([ops.gather_elements(data, expanded, case.axis)], parameters, case.name)
+    model = ov.Model([gather(data, indices)], parameters, case.name)
     config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
-    request = ov.Core().compile_model(model, "CPU", config).create_infer_request()
-    tensors = [ov.Tensor(array, shared_memory=True) for array in (case.data, case.own_indices)]
+    request = core.compile_model(model, "CPU", config).create_infer_request()
+    tensors = [ov.Tensor(array, shared_memory=True) for array in arrays]
     for i in range(len(parameters)):
         request.set_input_tensor(i, tensors[i])
 
@@ -132,5 +161,6 @@ CONTENDERS: Mapping[str, Contender] = {
     "onnxruntime": onnxruntime,
     "numpy": numpy,
     "openvino": openvino,
+    "extension": extension,
     "copy": copy,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import exp, log
 from statistics import median
@@ -22,15 +22,16 @@ BLOCK = 0.08
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Median seconds of one call by contender; `excluded`: who did not take part, and why."""
+    """Median seconds of one call by contender; `excluded`: who did not take part, and why; `bytes`: what must be moved."""
 
     case: str
+    bytes: int
     seconds: Mapping[str, float]
     excluded: Mapping[str, str]
 
-    def ratio(self, contender: str) -> float | None:
-        """How many times faster our kernel is; None if the contender did not take part."""
-        return self.seconds[contender] / self.seconds["kernel"] if contender in self.seconds else None
+    def ratio(self, contender: str, ours: str = "kernel") -> float | None:
+        """How many times faster we are; None if one of both did not take part."""
+        return self.seconds[contender] / self.seconds[ours] if {contender, ours} <= self.seconds.keys() else None
 
 
 def measure(case: Case, threads: int) -> Measurement:
@@ -59,7 +60,7 @@ def measure(case: Case, threads: int) -> Measurement:
         for name, run in runs.items():
             time.sleep(PAUSE)
             times[name] += _block(run)
-    return Measurement(case.name, {name: median(values) for name, values in times.items()}, excluded)
+    return Measurement(case.name, case.bytes_moved, {name: median(values) for name, values in times.items()}, excluded)
 
 
 def _block(run: Run) -> list[float]:
@@ -77,8 +78,3 @@ def geometric_mean(ratios: Iterable[float]) -> float:
     """Of ratios; NaN of none."""
     values = list(ratios)
     return exp(sum(map(log, values)) / len(values)) if values else float("nan")
-
-
-def ratios(measurements: Sequence[Measurement], contender: str) -> list[float]:
-    """How many times faster our kernel is than a contender, by case, where that took part."""
-    return [ratio for it in measurements if (ratio := it.ratio(contender)) is not None]

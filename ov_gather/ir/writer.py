@@ -24,7 +24,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write `path` (.xml) and, if the model has Consts, the .bin of the same stem.
+    """Write `path` (.xml) and the .bin of the same stem; without Consts that is empty, as tools want a pair.
 
     Both are written to temporary names beside their place and moved when complete, so an error leaves nothing behind.
 

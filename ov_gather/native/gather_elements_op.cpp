@@ -26,16 +26,17 @@ int64_t normalized(int64_t axis, size_t rank) { return axis < 0 ? axis + static_
 
 // The loops over the output; a dimension of indices that is broadcast does not step.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis) {
-    const auto shape = output.get_shape();
+    const auto shape = output.get_shape(), index_shape = indices.get_shape();
     const auto data_strides = data.get_strides(), index_strides = indices.get_strides(), strides = output.get_strides();
     Gather gather{{},
                   static_cast<int64_t>(data.get_shape()[axis]),
                   static_cast<int64_t>(data_strides[axis]),
                   static_cast<int64_t>(data.get_element_type().size()),
                   indices.get_element_type() == ov::element::i32 ? IndexType::int32 : IndexType::int64};
+    gather.loops.reserve(shape.size());
     for (size_t i = 0; i < shape.size(); ++i)
         gather.loops.push_back({static_cast<int64_t>(shape[i]),
-                                indices.get_shape()[i] == shape[i] ? static_cast<int64_t>(index_strides[i]) : 0,
+                                index_shape[i] == shape[i] ? static_cast<int64_t>(index_strides[i]) : 0,
                                 i == axis ? 0 : static_cast<int64_t>(data_strides[i]), static_cast<int64_t>(strides[i])});
     return gather;
 }

@@ -1,4 +1,4 @@
-"""Measurements as a table: milliseconds of our kernel, and how many times slower the others are."""
+"""Measurements as a table: milliseconds of our kernel and of our extension, and how many times slower the others are."""
 
 from __future__ import annotations
 
@@ -6,23 +6,38 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from ov_gather.bench.contenders import CONTENDERS
-from ov_gather.bench.measure import Measurement, geometric_mean, ratios
+from ov_gather.bench.measure import Measurement, geometric_mean
 
-_PEERS = [name for name in CONTENDERS if name not in ("kernel", "copy")]
+# Each peer with what of ours it is held against: from Python the kernel, inside OpenVINO the extension.
+_PAIRS = (("torch", "kernel"), ("onnxruntime", "kernel"), ("numpy", "kernel"), ("openvino", "extension"))
+_LARGE = 1_000_000
 
 
 def render(measurements: Sequence[Measurement]) -> Table:
     """One row a case, then geometric means and worst cases. "copy limit": the time of the copy as a share of the kernel's."""
-    table = Table("case", "kernel ms", *(f"{name} / kernel" for name in _PEERS), "copy limit")
+    headers = [f"{peer} / {ours}" for peer, ours in _PAIRS]
+    table = Table("case", "kernel ms", *headers[:-1], "copy limit", "extension ms", headers[-1])
     for it in measurements:
-        cells = [_times(it.ratio(name)) for name in _PEERS]
+        ratios = [_times(it.ratio(*pair)) for pair in _PAIRS]
         limit = it.ratio("copy")
-        table.add_row(it.case, f"{it.seconds['kernel'] * 1e3:.3f}", *cells, "" if limit is None else f"{limit:.0%}")
+        copy = "-" if limit is None else f"{limit:.0%}"
+        table.add_row(it.case, _milliseconds(it, "kernel"), *ratios[:-1], copy, _milliseconds(it, "extension"), ratios[-1])
     table.add_section()
-    table.add_row("geometric mean", "", *(_times(geometric_mean(ratios(measurements, name))) for name in _PEERS), "")
-    table.add_row("worst case", "", *(_times(min(ratios(measurements, name), default=None)) for name in _PEERS), "")
+    large = [it for it in measurements if it.bytes >= _LARGE]
+    for label, chosen in (("geometric mean", measurements), ("the same from 1 MB", large)):
+        means = [_times(geometric_mean(_ratios(chosen, *pair))) for pair in _PAIRS]
+        table.add_row(label, "", *means[:-1], "", "", means[-1])
+    worst = [_times(min(_ratios(measurements, *pair), default=None)) for pair in _PAIRS]
+    table.add_row("worst case", "", *worst[:-1], "", "", worst[-1])
     return table
+
+
+def _ratios(measurements: Sequence[Measurement], peer: str, ours: str) -> list[float]:
+    return [ratio for it in measurements if (ratio := it.ratio(peer, ours)) is not None]
+
+
+def _milliseconds(measurement: Measurement, contender: str) -> str:
+    return f"{measurement.seconds[contender] * 1e3:.3f}" if contender in measurement.seconds else "-"
 
 
 def _times(ratio: float | None) -> str:

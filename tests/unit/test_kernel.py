@@ -118,6 +118,17 @@ def test_out_of_bounds_names_position_value_axis_and_range(position, value):
     )
 
 
+def test_more_than_2_to_the_31_elements():
+    data = np.zeros(2**31 + 64, np.uint8)
+    indices = np.array([2**31 + 63, -1, 0, 2**31, -(2**31) - 64])
+    data[indices] = [1, 1, 2, 3, 2]
+    assert gather_elements(data, indices).tolist() == [1, 1, 2, 3, 2]
+    rows, where = data[: 2**31].reshape(2**16, 2**15), np.zeros((1, 2**15), np.int64)
+    where[0, 5:7] = 2**16 - 1, -1  # byte offsets beyond 2^31
+    rows[2**16 - 1, 5:7] = 8, 9
+    assert gather_elements(rows, where, 0)[0, :8].tolist() == [2, 0, 0, 0, 0, 8, 9, 0]
+
+
 def test_no_index_is_valid_on_an_empty_axis():
     with pytest.raises(IndexError, match=r"axis 1 of size 0 \(no index is valid\)"):
         gather_elements(np.zeros((3, 0)), np.zeros((3, 2), np.int64), 1)

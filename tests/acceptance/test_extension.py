@@ -1,0 +1,113 @@
+"""The extension as its users load it: from C++, benchmark_app, ovc, and built alone with plain CMake."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import openvino
+import pytest
+from onnx import helper
+
+import ov_gather
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import write_ir
+
+ROOT = Path(__file__).parents[2]
+OPENVINO = Path(openvino.__file__).parent
+SCRIPTS = Path(sys.executable).parent
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+def run(*command, **options):
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, encoding="utf-8", timeout=300, check=False, **options
+    )
+
+
+@pytest.fixture
+def layer(tmp_path):
+    """An IR of one layer of ours, [2, 2] by [2, 2] along axis 1."""
+    builder = ModelBuilder("model")
+    shape = PartialShape.of((2, 2))
+    inputs = [builder.parameter("data", F32, shape), builder.parameter("indices", I64, shape)]
+    (output,) = builder.layer("GatherElements", "gather", "ov_gather", {"axis": "1"}, inputs, [(F32, shape)])
+    builder.result("output", output)
+    write_ir(builder.build(), tmp_path / "layer.xml")
+    return tmp_path / "layer.xml"
+
+
+def test_extension_path(cli):
+    result = cli("extension-path")
+    assert (result.returncode, result.stdout) == (0, f"{ov_gather.extension_path()}\n")
+
+
+@needs_compiler
+def test_a_cpp_program_runs_our_layer(layer, tmp_path):
+    program = tmp_path / "host"
+    libraries = OPENVINO / "libs"
+    built = run(
+        "g++",
+        "-std=c++17",
+        Path(__file__).with_name("host.cpp"),
+        "-I",
+        OPENVINO / "include",
+        *libraries.glob("libopenvino.so.*"),
+        f"-Wl,-rpath,{libraries}",
+        "-o",
+        program,
+    )
+    assert built.returncode == 0, built.stderr
+    right = run(program, ov_gather.extension_path(), layer, "-2")
+    assert (right.returncode, right.stdout) == (0, "1 0 3 2 \n"), right.stderr
+    wrong = run(program, ov_gather.extension_path(), layer, "2")
+    assert wrong.returncode == 1
+    assert "GatherElements 'gather': indices[1, 1] = 2 is out of bounds for axis 1 of size 2 (valid -2..1)" in wrong.stdout
+
+
+def test_benchmark_app_runs_our_layer(layer, tmp_path):
+    np.save(tmp_path / "data.npy", np.zeros((2, 2), np.float32))
+    for value, code in ((-2, 0), (2, 1)):
+        np.save(tmp_path / "indices.npy", np.array([[0, 1], [1, value]]))
+        inputs = [f"{name}:{tmp_path / name}.npy" for name in ("data", "indices")]
+        extension = ["-extensions", ov_gather.extension_path()]
+        result = run(SCRIPTS / "benchmark_app", "-m", layer, "-d", "CPU", *extension, "-niter", "4", "-i", *inputs)
+        assert result.returncode == code, result.stdout + result.stderr
+        assert ("Throughput:" in result.stdout) == (code == 0)
+        assert ("indices[1, 1] = 2 is out of bounds" in result.stdout + result.stderr) == (code == 1)
+
+
+def test_ovc_converts_to_our_layer(tmp_path, cli):
+    node = helper.make_node("GatherElements", ["data", "indices"], ["output"], axis=1)
+    inputs = [helper.make_tensor_value_info("data", 1, [3, 4]), helper.make_tensor_value_info("indices", 7, [2, 2])]
+    graph = helper.make_graph([node], "graph", inputs, [helper.make_tensor_value_info("output", 1, [2, 2])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10), tmp_path / "m.onnx")
+    result = run(
+        *(SCRIPTS / "ovc", tmp_path / "m.onnx", "--extension", ov_gather.extension_path(), "--output_model", tmp_path / "m.xml")
+    )
+    assert result.returncode == 0, result.stderr
+    assert 'type="GatherElements" version="ov_gather"' in (tmp_path / "m.xml").read_text()
+    checked = cli("check", tmp_path / "m.xml")
+    assert checked.returncode == 0, checked.stdout
+    assert "extension: passed" in checked.stdout
+
+
+@needs_compiler
+def test_the_extension_builds_alone_with_plain_cmake(tmp_path):
+    """What an author of a custom layer starts from; nothing of scikit-build, nanobind or Python's headers."""
+    source = shutil.copytree(ROOT / "ov_gather" / "native", tmp_path / "native")
+    built = tmp_path / "build"
+    configured = run("cmake", "-S", source, "-B", built, f"-DPython_EXECUTABLE={sys.executable}")
+    assert configured.returncode == 0, configured.stderr
+    compiled = run("cmake", "--build", built, "--parallel", "2")
+    assert compiled.returncode == 0, compiled.stdout + compiled.stderr
+    assert sorted(file.name for file in built.glob("*.so")) == ["libov_gather_extension.so"]
+    loads = "import openvino, sys; openvino.Core().add_extension(sys.argv[1])"
+    assert run(sys.executable, "-c", loads, built / "libov_gather_extension.so").returncode == 0

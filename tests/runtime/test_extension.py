@@ -1,0 +1,350 @@
+"""Our operation inside OpenVINO: types, shapes, errors, threads, ONNX, round trips, and what happens when it does not fit."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import onnx
+import openvino as ov
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import helper
+
+import ov_gather
+from ov_gather import extension
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import ELEMENT_TYPES, F32, I32, I64, STRING, by_name
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import to_bytes
+from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
+from ov_gather.runtimes.openvino import ExtensionRuntime
+
+
+@pytest.fixture(scope="module")
+def core():
+    return ov_gather.register(ov.Core())
+
+
+def layer_model(data="3,7,5", indices="3,10,5", axis=1, broadcast=False, data_type=F32, index_type=I64):
+    builder = ModelBuilder("model")
+    inputs = [
+        builder.parameter("data", data_type, PartialShape.parse(data)),
+        builder.parameter("indices", index_type, PartialShape.parse(indices)),
+    ]
+    attributes = {"axis": str(axis), "broadcast": str(broadcast).lower()}
+    (output,) = builder.layer("GatherElements", "gather", "ov_gather", attributes, inputs, [(data_type, PartialShape(None))])
+    builder.result("output", output)
+    return builder.build()
+
+
+def read(core, model):
+    xml, binary = to_bytes(model)
+    return core.read_model(model=xml, weights=binary)
+
+
+def inferred_shape(model):
+    return PartialShape.parse(str(model.output(0).partial_shape).strip("[]"))
+
+
+def compiled(core, model, threads=2):
+    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
+    return core.compile_model(model, "CPU", config).create_infer_request()
+
+
+def infer(request, *arrays):
+    tensors = [ov.Tensor(array) for array in arrays]
+    for i, tensor in enumerate(tensors):
+        request.set_input_tensor(i, tensor)
+    request.start_async()
+    request.wait()
+    return request.get_output_tensor(0).data.copy()
+
+
+def evaluate(model, data_type, data, indices):
+    """The operation itself, without a plugin that converts types before."""
+    element_type = getattr(ov.Type, data_type.name)
+    if data_type is STRING:
+        given, output = ov.Tensor(data.astype(str)), ov.Tensor(ov.Type.string, ov.Shape([0]))
+    else:
+        carried = np.ascontiguousarray(data).view(f"u{data.itemsize}")
+        given = ov.Tensor(carried, list(data.shape), element_type)
+        output = ov.Tensor(element_type, ov.Shape([0] * data.ndim))
+    assert model.evaluate([output], [given, ov.Tensor(indices)])
+    return np.array(output.str_data, object) if data_type is STRING else np.array(output.data).view(data.dtype)
+
+
+@pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.numpy_name and row.bits % 8 == 0], ids=str)
+@pytest.mark.parametrize("index_type", [I32, I64], ids=str)
+def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
+    rng = np.random.default_rng(1)
+    if row is STRING:
+        data = np.array(["", "a", "элементы", "x" * 100], object)[rng.integers(0, 4, (3, 7, 5))]
+    else:
+        data = np.frombuffer(rng.bytes(3 * 7 * 5 * row.dtype.itemsize), row.dtype).reshape(3, 7, 5)
+        data = data.view(np.uint8).astype(bool) if row.name == "boolean" else data
+    indices = rng.integers(-7, 7, (3, 10, 5)).astype(index_type.dtype)
+    model = read(core, layer_model("3,7,5", "3,10,5", data_type=row, index_type=index_type))
+    result = evaluate(model, row, data, indices)
+    expected = np.take_along_axis(data, indices, 1)
+    assert result.tobytes() == expected.tobytes() if row is not STRING else (result == expected).all()
+
+
+@pytest.mark.parametrize("name", ["i4", "u4", "u1", "nf4", "f4e2m1"])
+def test_types_below_a_byte_are_refused(core, name):
+    with pytest.raises(RuntimeError, match=r"smaller than a byte.*convert it to i8 or u8"):
+        read(core, layer_model(data_type=by_name(name)))
+
+
+def test_more_than_2_to_the_31_elements(core):
+    data = np.zeros(2**31 + 64, np.uint8)
+    indices = np.array([2**31 + 63, -1, 0, 2**31, -(2**31) - 64])
+    data[indices] = [1, 1, 2, 3, 2]
+    size = str(data.size)
+    result = evaluate(read(core, layer_model(size, "5", 0, data_type=by_name("u8"))), by_name("u8"), data, indices)
+    assert result.tolist() == [1, 1, 2, 3, 2]
+    indices[3] = 2**31 + 64
+    with pytest.raises(RuntimeError, match=r"indices\[3\] = 2147483712 is out of bounds for axis 0 of size 2147483712"):
+        evaluate(read(core, layer_model(size, "5", 0, data_type=by_name("u8"))), by_name("u8"), data, indices)
+
+
+def test_other_index_types_are_refused(core):
+    with pytest.raises(RuntimeError, match="indices must be i32 or i64, not f32"):
+        read(core, layer_model(index_type=F32))
+
+
+@pytest.mark.parametrize(
+    ("data", "indices", "axis", "broadcast", "output"),
+    [
+        ("3,7,5", "3,10,5", 1, False, "[3,10,5]"),
+        ("3,7,5", "2,10,4", -2, False, "[2,10,4]"),
+        ("3,7,5", "...", 1, False, "[0..3,?,0..5]"),
+        ("...", "2,?", 1, False, "[2,?]"),
+        ("...", "...", 9, False, "[...]"),
+        ("2..4,?", "1..9,6", 1, False, "[1..4,6]"),
+        ("?,7", "?,1", 1, False, "[?,1]"),
+        ("3,7,5", "1,10,1", 1, True, "[3,10,5]"),
+        ("3,7,5", "3,10,1", 1, True, "[3,10,5]"),
+        ("?,7", "4,2", 1, True, "[4,2]"),
+        ("2..9,7", "?,2", 1, True, "[2..9,2]"),
+        ("?,7", "1,2", 1, True, "[?,2]"),
+        ("3,7", "...", 0, True, "[?,7]"),
+        ("...", "4,1", 0, True, "[4,?]"),
+        ("3,0", "3,0", 1, False, "[3,0]"),
+    ],
+)
+def test_output_shape(core, data, indices, axis, broadcast, output):
+    shapes = (PartialShape.parse(data), PartialShape.parse(indices))
+    (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, "broadcast": broadcast})
+    assert str(specified) == output
+    assert inferred_shape(read(core, layer_model(data, indices, axis, broadcast))) == specified
+
+
+@pytest.mark.parametrize(
+    ("data", "indices", "axis", "broadcast", "reason"),
+    [
+        ("3,7", "3", 0, False, "must have the same rank"),
+        ("", "", 0, False, "rank of at least 1"),
+        ("3,7", "3,2", 2, False, "axis 2 is out of range for rank 2"),
+        ("3,7", "4,2", 1, False, "do not fit data .3,7. in dimension 0: off the axis it may not exceed data's"),
+        ("3,7", "2,2", 1, True, "do not fit data .3,7. in dimension 0: with broadcast=true it must be 1 or data's"),
+        ("1..3,7", "4..9,7", 1, False, "in dimension 0"),
+        ("3,0", "3,2", 1, False, "size 0 along axis 1, so that no index is valid"),
+    ],
+)
+def test_shapes_that_do_not_fit(core, data, indices, axis, broadcast, reason):
+    with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
+        read(core, layer_model(data, indices, axis, broadcast))
+
+
+DIMS = st.sampled_from(["?", "1", "2", "3", "0", "1..2", "2..", "..3", "2..5"])
+SHAPES = st.one_of(st.just("..."), st.lists(DIMS, min_size=1, max_size=3).map(",".join))
+
+
+@settings(max_examples=150, deadline=None)
+@given(SHAPES, SHAPES, st.integers(-3, 2), st.booleans())
+def test_the_specification_says_what_the_operation_infers(core, data, indices, axis, broadcast):
+    shapes = (PartialShape.parse(data), PartialShape.parse(indices))
+    try:
+        GATHER_ELEMENTS_CUSTOM.read_attributes({"axis": str(axis)}, shapes)
+        (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, "broadcast": broadcast})
+    except ValueError:
+        specified = None
+    try:
+        assert inferred_shape(read(core, layer_model(data, indices, axis, broadcast))) == specified
+    except RuntimeError as error:
+        assert specified is None or "no index is valid" in str(error)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("data", "indices"), [("3,7,5", "3,10,5"), ("?,?,?", "?,?,?")])
+def test_an_index_out_of_bounds_raises_and_the_request_goes_on(core, threads, data, indices):
+    request = compiled(core, read(core, layer_model(data, indices)), threads)
+    table = np.arange(105, dtype=np.float32).reshape(3, 7, 5)
+    right = np.random.default_rng(0).integers(-7, 7, (3, 10, 5))
+    for bad in (7, -8, 2**31 - 1, -(2**31)):
+        wrong = right.copy()
+        wrong[2, 9, 4] = bad
+        with pytest.raises(RuntimeError) as raised:
+            infer(request, table, wrong)
+        reason = f"GatherElements 'gather': indices[2, 9, 4] = {bad} is out of bounds for axis 1 of size 7 (valid -7..6)"
+        assert reason in str(raised.value)
+        assert np.array_equal(infer(request, table, right), np.take_along_axis(table, right, 1))
+
+
+def test_the_position_is_that_of_the_broadcast_index(core):
+    request = compiled(core, read(core, layer_model("3,7,5", "3,2,1", 1, True)))
+    indices = np.zeros((3, 2, 1), np.int64)
+    indices[2, 1, 0] = -8
+    with pytest.raises(RuntimeError, match=r"indices\[2, 1, 0\] = -8"):
+        infer(request, np.zeros((3, 7, 5), np.float32), indices)
+
+
+def test_no_index_is_valid_for_an_axis_of_size_0(core):
+    """The plugin does not execute a node with an empty input: the shape rule has to refuse."""
+    request = compiled(core, read(core, layer_model("?,?", "?,?")))
+    with pytest.raises(RuntimeError, match="no index is valid"):
+        infer(request, np.zeros((3, 0), np.float32), np.zeros((3, 2), np.int64))
+    assert infer(request, np.zeros((3, 0), np.float32), np.zeros((3, 0), np.int64)).shape == (3, 0)
+
+
+def test_dynamic_shapes_from_call_to_call(core):
+    request = compiled(core, read(core, layer_model("?,?,?", "?,?,?", -2)))
+    rng = np.random.default_rng(0)
+    for data, indices in [
+        ((3, 7, 5), (3, 10, 5)),
+        ((4, 1, 2), (2, 3, 1)),
+        ((1, 1, 1), (1, 1, 1)),
+        ((40, 50, 60), (40, 70, 60)),
+    ]:
+        table, where = rng.random(data, np.float32), rng.integers(-data[1], data[1], indices)
+        part = table[: indices[0], :, : indices[2]]
+        assert np.array_equal(infer(request, table, where), np.take_along_axis(part, where, 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_broadcast_against_numpy(core, data):
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    indices = [data.draw(st.sampled_from([1, size])) for size in shape]
+    indices[axis] = data.draw(st.integers(0, 5))
+    rng = np.random.default_rng(0)
+    table, where = rng.random(shape, np.float32), rng.integers(-shape[axis], shape[axis], indices)
+    model = read(core, layer_model(",".join(map(str, shape)), ",".join(map(str, indices)), axis, True))
+    expected = np.take_along_axis(table, where, axis)  # NumPy broadcasts as we do
+    assert np.array_equal(evaluate(model, F32, table, where), expected)
+
+
+def onnx_gather(data, indices, **attributes):
+    node = helper.make_node("GatherElements", ["data", "indices"], ["output"], name="node", **attributes)
+    inputs = [helper.make_tensor_value_info("data", data[0], data[1]), helper.make_tensor_value_info("indices", 7, indices)]
+    graph = helper.make_graph([node], "graph", inputs, [helper.make_tensor_value_info("output", data[0], None)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10).SerializeToString()
+
+
+def test_onnx_is_read_as_ours(core):
+    model = core.read_model(onnx_gather((onnx.TensorProto.FLOAT, [3, 4]), [2, 2]))  # axis 0; smaller: stock refuses it
+    assert [op.get_type_info().version_id for op in model.get_ops() if op.get_type_name() == "GatherElements"] == ["ov_gather"]
+    table, where = np.arange(12, dtype=np.float32).reshape(3, 4), np.array([[2, -1], [0, -3]])
+    assert infer(compiled(core, model), table, where).tolist() == np.take_along_axis(table[:, :2], where, 0).tolist()
+    with pytest.raises(RuntimeError):
+        ov.Core().read_model(onnx_gather((onnx.TensorProto.FLOAT, [3, 4]), [2, 2]))
+
+
+def test_onnx_strings(core):
+    model = core.read_model(onnx_gather((onnx.TensorProto.STRING, [2, 2]), [2, 3], axis=1))
+    request = compiled(core, model)
+    words, where = ov.Tensor(np.array([["a", "b"], ["ccc", ""]])), ov.Tensor(np.array([[1, 1, 0], [0, 1, -2]]))
+    request.set_input_tensor(0, words)
+    request.set_input_tensor(1, where)
+    request.start_async()
+    request.wait()
+    assert request.get_output_tensor(0).str_data.tolist() == [["b", "b", "a"], ["ccc", "", "ccc"]]
+
+
+@pytest.mark.parametrize("broadcast", [False, True])
+def test_round_trip(core, tmp_path, broadcast):
+    model = read(core, layer_model("3,7", "1,2", -1, broadcast))
+    ov.serialize(model, tmp_path / "m.xml")
+    again = core.read_model(tmp_path / "m.xml")
+    (layer,) = [op for op in again.get_ops() if op.get_type_name() == "GatherElements"]
+    assert layer.get_type_info().version_id == "ov_gather"
+    assert layer.get_attributes() == {"axis": -1, "broadcast": broadcast}
+    assert again.output(0).partial_shape == model.output(0).partial_shape
+    assert ov_gather.validate(tmp_path / "m.xml") == []
+    table, where = np.arange(21, dtype=np.float32).reshape(3, 7), np.array([[6, -7]])
+    expected = np.take_along_axis(table if broadcast else table[:1], where, 1)
+    assert np.array_equal(infer(compiled(core, again), table, where), expected)
+
+
+def test_a_constant_layer_is_folded_and_checked_when_compiled(core):
+    builder = ModelBuilder("folded")
+    data = builder.const("data", F32, np.arange(6, dtype=np.float32).reshape(2, 3))
+    indices = builder.const("indices", I64, np.array([[1, 3]]))
+    shape = PartialShape.of((1, 2))
+    (output,) = builder.layer("GatherElements", "gather", "ov_gather", {"axis": "1"}, [data, indices], [(F32, shape)])
+    builder.result("output", output)
+    with pytest.raises(RuntimeError, match=r"GatherElements 'gather': indices\[0, 1\] = 3 is out of bounds"):
+        infer(compiled(core, read(core, builder.build())))
+
+
+def test_many_requests_at_once(core):
+    compiled_model = core.compile_model(read(core, layer_model("64,512,16", "64,300,16")), "CPU", {"NUM_STREAMS": 2})
+    rng = np.random.default_rng(0)
+    table = rng.random((64, 512, 16), np.float32)
+    cases = [rng.integers(-512, 512, (64, 300, 16)) for _ in range(6)]
+    requests, kept = [], []
+    for where in cases:
+        request = compiled_model.create_infer_request()
+        kept.append([ov.Tensor(table), ov.Tensor(where)])
+        request.set_tensors({0: kept[-1][0], 1: kept[-1][1]})
+        request.start_async()
+        requests.append(request)
+    for request, where in zip(requests, cases, strict=True):
+        request.wait()
+        assert np.array_equal(request.get_output_tensor(0).data, np.take_along_axis(table, where, 1))
+
+
+def test_a_model_outlives_its_core():
+    model = read(ov_gather.register(ov.Core()), layer_model("3,7", "3,2"))
+    gc.collect()
+    assert model.clone().output(0).partial_shape.to_shape() == ov.Shape([3, 2])
+
+
+def test_registering_twice_does_no_harm():
+    core = ov_gather.register(ov_gather.register(ov.Core()))
+    assert read(core, layer_model("3,7", "3,2")).output(0).partial_shape.to_shape() == ov.Shape([3, 2])
+
+
+def test_an_extension_built_for_another_openvino_is_refused(monkeypatch, tmp_path):
+    library = tmp_path / "library.so"
+    running = ov.get_version().split("-")[0].encode()
+    library.write_bytes(ov_gather.extension_path().read_bytes().replace(b"OpenVINO " + running, b"OpenVINO 2025.9.3"))
+    monkeypatch.setattr(extension, "extension_path", lambda: library)
+    with pytest.raises(ImportError, match=r"built for OpenVINO 2025\.9\.3; .*: pip install openvino==2025\.9\.3, or build"):
+        ov_gather.register(ov.Core())
+
+
+def test_a_missing_extension_names_the_fix(monkeypatch):
+    monkeypatch.setattr(extension, "_FILE_NAME", "nowhere.so")
+    with pytest.raises(FileNotFoundError, match="install a C\\+\\+17 compiler"):
+        ov_gather.register(ov.Core())
+
+
+def test_the_plugin_narrows_64_bits_before_our_operation_sees_them():
+    """Reported as a divergence, never claimed: from Python, and evaluated directly, the same layer is exact."""
+    runtime = ExtensionRuntime()
+    runtime.activate(layer_model("2", "2", 0, data_type=I64))
+    (output,) = runtime.execute([np.array([2**40 + 3, 5]), np.array([0, 1])])
+    assert output.tolist() == [3, 5]
+
+
+def test_only_two_symbols_are_ours():
+    """Hidden symbols: nothing of our kernel can clash with another extension's."""
+    exported = Path(ov_gather.extension_path()).read_bytes()
+    assert b"\0create_extensions\0" in exported
+    assert b"\0ov_gather_built_for\0" in exported
+    assert b"_ZN9ov_gather" not in exported
