@@ -30,8 +30,8 @@ def test_session(cli, session):
 
 def test_python_session(monkeypatch):
     monkeypatch.chdir(ROOT)
-    (text,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    text = "\n".join(re.findall(r"```python\n(.*?)```", README, re.S))
     example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
     results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
-    assert results.attempted == 7
+    assert results.attempted == 11
     assert results.failed == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 # An import of the compiled module that fails, as it does where no compiler was at hand.
 _HIDE = "import sys; sys.modules['ov_gather._native'] = None; import warnings, numpy as np, ov_gather; "
@@ -18,3 +19,15 @@ def test_one_warning_says_what_is_missing():
     assert done.stderr.count("RuntimeWarning") == 1
     assert "compiled kernel is missing" in done.stderr
     assert "install a C++17 compiler" in done.stderr
+
+
+def test_check_goes_without_the_extension_and_says_so():
+    code = (
+        "import sys; from ov_gather import extension; from ov_gather.cli import main; extension._FILE_NAME = 'missing.so';"
+        "sys.argv = ['ov-gather', 'check', 'ir_samples/valid/spec_layer.xml']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0
+    assert "openvino: passed" in done.stdout
+    assert "extension" not in done.stdout
+    assert "warning: the OpenVINO extension is missing" in done.stderr
