@@ -43,6 +43,7 @@ Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Ten
 
 // Strings own memory, so they cannot be moved as bytes: gather their positions, then copy each.
 int64_t gather_strings(const ov::Tensor& data, const ov::Tensor& indices, ov::Tensor& output, size_t axis) {
+    OPENVINO_ASSERT(data.is_continuous() && output.is_continuous(), "strings that are a part of a tensor are not gathered: copy it");
     ov::Tensor numbers(ov::element::i64, data.get_shape()), chosen(ov::element::i64, output.get_shape());
     auto* const number = numbers.data<int64_t>();
     std::iota(number, number + numbers.get_size(), 0);

@@ -110,6 +110,16 @@ def test_more_than_2_to_the_31_elements(core):
         evaluate(read(core, layer_model(size, "5", 0, data_type=by_name("u8"))), by_name("u8"), data, indices)
 
 
+def test_parts_of_tensors(core):
+    model = read(core, layer_model("?,?", "?,?", 1))
+    table, where = np.arange(200, dtype=np.float32).reshape(10, 20), np.random.default_rng(0).integers(-8, 8, (9, 9))
+    data = ov.Tensor(ov.Tensor(table), ov.Coordinate([2, 3]), ov.Coordinate([7, 11]))
+    indices = ov.Tensor(ov.Tensor(where), ov.Coordinate([1, 1]), ov.Coordinate([6, 5]))
+    output = ov.Tensor(ov.Type.f32, ov.Shape([0, 0]))
+    model.evaluate([output], [data, indices])
+    assert np.array_equal(output.data, np.take_along_axis(table[2:7, 3:11], where[1:6, 1:5], 1))
+
+
 def test_other_index_types_are_refused(core):
     with pytest.raises(RuntimeError, match="indices must be i32 or i64, not f32"):
         read(core, layer_model(index_type=F32))
@@ -278,6 +288,16 @@ def test_round_trip(core, tmp_path, broadcast):
     table, where = np.arange(21, dtype=np.float32).reshape(3, 7), np.array([[6, -7]])
     expected = np.take_along_axis(table if broadcast else table[:1], where, 1)
     assert np.array_equal(infer(compiled(core, again), table, where), expected)
+
+
+def test_a_cached_model_is_the_same(tmp_path):
+    table, where = np.arange(21, dtype=np.float32).reshape(3, 7), np.array([[6, -7], [0, 1]])
+    for _ in range(2):
+        core = ov_gather.register(ov.Core())
+        core.set_property({"CACHE_DIR": tmp_path})
+        request = compiled(core, read(core, layer_model("3,7", "2,2")))
+        assert np.array_equal(infer(request, table, where), np.take_along_axis(table[:2], where, 1))
+    assert len(list(tmp_path.glob("*.blob"))) == 1
 
 
 def test_a_constant_layer_is_folded_and_checked_when_compiled(core):
