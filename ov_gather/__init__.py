@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from ov_gather.extension import extension_path, register
     from ov_gather.ir.errors import IRError
     from ov_gather.ir.reader import read_ir
-    from ov_gather.kernels.gather import gather_elements
+    from ov_gather.kernels.gather import gather
+    from ov_gather.kernels.gather_elements import gather_elements
+    from ov_gather.kernels.gather_nd import gather_nd
     from ov_gather.kernels.native import set_num_threads
+    from ov_gather.kernels.scatter_elements import scatter_elements
     from ov_gather.rules.validation import validate
     from ov_gather.runtimes.kernel import execute
 
@@ -25,9 +28,12 @@ __all__ = [
     "cross_check",
     "execute",
     "extension_path",
+    "gather",
     "gather_elements",
+    "gather_nd",
     "read_ir",
     "register",
+    "scatter_elements",
     "set_num_threads",
     "validate",
 ]
@@ -37,7 +43,10 @@ _HOME = {
     "cross_check": "ov_gather.comparison",
     "execute": "ov_gather.runtimes.kernel",
     "extension_path": "ov_gather.extension",
-    "gather_elements": "ov_gather.kernels.gather",
+    "gather": "ov_gather.kernels.gather",
+    "gather_nd": "ov_gather.kernels.gather_nd",
+    "scatter_elements": "ov_gather.kernels.scatter_elements",
+    "gather_elements": "ov_gather.kernels.gather_elements",
     "read_ir": "ov_gather.ir.reader",
     "register": "ov_gather.extension",
     "set_num_threads": "ov_gather.kernels.native",

@@ -14,7 +14,7 @@ from ov_gather.cases import check_given, generate, operands
 from ov_gather.divergences import Observed, applying
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, read_ir
-from ov_gather.kernels.gather import kernel_name
+from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.results import Comparison, CrossCheckResult, LayerResult, Status

@@ -1,121 +1,78 @@
-"""The gather functions of the Python API: check the arguments, pick the kernel, name the index that is out of bounds."""
+"""`gather`: whole slices of data, named by indices; a gather of elements whose indices are broadcast."""
 
 from __future__ import annotations
 
-from operator import index as as_integer
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ov_gather.kernels import native, reference
+from ov_gather.kernels import reference
+from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.gather_elements import fill
 
-INDEX_DTYPES = (np.dtype(np.int32), np.dtype(np.int64))
-
-
-def kernel_name(dtype: np.dtype[Any]) -> str:
-    """Which kernel computes a gather of elements of `dtype` here: "native" or "reference"."""
-    return "native" if native.supports(dtype) and native.load() else "reference"
+Bounds = Literal["error", "zero"]
 
 
-def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Gather along one axis: `output[p] = data[p with p[axis] replaced by indices[p]]`.
+def gather(
+    data: ArrayLike,
+    indices: ArrayLike,
+    axis: int = 0,
+    batch_dims: int = 0,
+    *,
+    bounds: Bounds = "error",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Gather slices along one axis: `output[b, o, i, n] = data[b, o, indices[b, i], n]`.
+
+    b stands for the first `batch_dims` dimensions, o for those up to `axis`, i for the others of indices, n for those of data
+    behind `axis`.
 
     Args:
         data: any dtype, rank r >= 1.
-        indices: int32 or int64, rank r. Off the axis no dimension may exceed data's; a smaller one gathers from the leading
-            part of data. Values in `[-s, s-1]`, s = size of `axis` in data; negative ones count from the end. A stride-0
-            view (`np.broadcast_to`) is read as it is, never materialised by the compiled kernel.
-        axis: in `[-r, r-1]`.
-        out: an array of indices' shape and data's dtype to write to. It may not overlap the inputs. When an index is out of
-            bounds its content is undefined.
+        indices: int32 or int64, any rank q, also 0. Its first `batch_dims` dimensions are those of data. Values in
+            `[-s, s-1]`, s = size of `axis` in data; negative ones count from the end.
+        axis: in `[-r, r-1]`, not before `batch_dims`.
+        batch_dims: in `[-q, q]`; negative ones count from the end.
+        bounds: what an index out of bounds does: raise, or yield zeros ("" for strings).
+        out: an array of the result's shape and data's dtype to write to. It may not overlap the inputs.
 
     Returns:
-        An array of indices' shape and data's dtype; `out` if given.
+        An array of shape `data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:]` and data's dtype.
 
     Raises:
         IndexError: an index is out of bounds. It names the first one, in row-major order.
         TypeError: a dtype is wrong.
-        ValueError: a rank, a shape or the axis is wrong, or `out` is read-only or overlaps an input.
+        ValueError: a shape, the axis, `batch_dims` or `bounds` is wrong, or `out` is read-only or overlaps an input.
 
-    Source: ONNX GatherElements-13.
+    Source: ONNX Gather-13; with `bounds="zero"` OpenVINO Gather-8.
     """
-    kernel = native.load()
-    if kernel is not None:
-        done = kernel.gather_elements(data, indices, axis, out)
-        if isinstance(done, np.ndarray):
-            return done
-    return _gather_elements(np.asarray(data), np.asarray(indices), axis, out)
+    if bounds not in ("error", "zero"):
+        raise ValueError(f"gather: bounds must be 'error' or 'zero', not {bounds!r}")
+    table, where = np.asarray(data), checked_indices("gather", np.asarray(indices))
+    if table.ndim == 0:
+        raise ValueError("gather: data is a scalar; it must have a rank of at least 1")
+    axis = checked_axis("gather", "axis", axis, table.ndim)
+    batch = batch_dims if batch_dims == where.ndim else checked_axis("gather", "batch_dims", batch_dims, where.ndim)
+    if batch > axis:
+        raise ValueError(f"gather: batch_dims {batch} exceeds axis {axis}")
+    if table.shape[:batch] != where.shape[:batch]:
+        raise ValueError(
+            f"gather: the first {batch} dimensions (batch_dims) of data {table.shape} and indices {where.shape} differ"
+        )
+    before, behind = table.shape[:axis], table.shape[axis + 1 :]
+    output = checked_output("gather", out, before + where.shape[batch:] + behind, table, where)
 
-
-def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:
-    """What the compiled kernel does not take as it is: arguments that are wrong, or arrays that are not plain."""
-    if indices.dtype.kind != "i" or indices.dtype.newbyteorder("=") not in INDEX_DTYPES:
-        raise TypeError(f"gather_elements: indices must be int32 or int64, not {indices.dtype}")
-    axis = _checked_axis("gather_elements", axis, data, indices)
-    output = _checked_output("gather_elements", out, indices.shape, data, indices)
-    native_order = indices.astype(indices.dtype.newbyteorder("="), copy=False)
-    kernel = native.load() if native.supports(data.dtype) else None
-    if kernel is None:
-        position = reference.gather_elements(data, native_order, axis, output)
-    else:
-        done = kernel.gather_elements(native.plain(data), native.plain(native_order), axis, None)
-        position = reference.ALL_IN_BOUNDS
-        if isinstance(done, int):
-            position = done
-        else:
-            output[...] = done
+    # Elements: the dimensions of indices as one in the place of the axis, a step of 0 along all others of data.
+    count = where[(0,) * batch].size if where.size else 0
+    target = (*before, count, *behind)
+    column = where.reshape(where.shape[:batch] + (1,) * (axis - batch) + (count,) + (1,) * len(behind))
+    elements = output.reshape(target)
+    position = fill(table, np.broadcast_to(column, target), axis, elements, bounds == "zero")
     if position != reference.ALL_IN_BOUNDS:
-        raise IndexError(_out_of_bounds("gather_elements", indices, position, axis, data.shape[axis]))
+        place = unravel(position, target)
+        first = unravel(place[axis], where.shape[batch:])
+        raise out_of_bounds("gather", where, place[:batch] + first, axis, table.shape[axis])
+    if not np.may_share_memory(elements, output):
+        output[...] = elements.reshape(output.shape)
     return output
-
-
-def _checked_axis(function: str, axis: int, data: NDArray[Any], indices: NDArray[Any]) -> int:
-    rank = data.ndim
-    if rank == 0 or indices.ndim != rank:
-        raise ValueError(f"{function}: data and indices must have the same rank of at least 1, not {rank} and {indices.ndim}")
-    axis = as_integer(axis)
-    if not -rank <= axis < rank:
-        raise ValueError(f"{function}: axis {axis} is out of range for rank {rank} (valid {-rank}..{rank - 1})")
-    axis %= rank
-    for i, (have, want) in enumerate(zip(data.shape, indices.shape, strict=True)):
-        if i != axis and want > have:
-            raise ValueError(
-                f"{function}: indices of shape {indices.shape} exceed data of shape {data.shape} in dimension {i}; "
-                f"only along axis {axis} may they be larger"
-            )
-    return axis
-
-
-def _checked_output(
-    function: str, out: NDArray[Any] | None, shape: tuple[int, ...], data: NDArray[Any], indices: NDArray[Any]
-) -> NDArray[Any]:
-    if out is None:
-        return np.empty(shape, data.dtype)
-    if not isinstance(out, np.ndarray) or out.dtype != data.dtype:
-        given = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
-        raise TypeError(f"{function}: out must be an array of data's dtype {data.dtype}, not {given}")
-    if out.shape != shape:
-        raise ValueError(f"{function}: out must have indices' shape {shape}, not {out.shape}")
-    if not out.flags.writeable:
-        raise ValueError(f"{function}: out is read-only")
-    if _overlap(out, data) or _overlap(out, indices):
-        raise ValueError(f"{function}: out overlaps an input")
-    return out
-
-
-def _overlap(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether two arrays have a byte in common; also True where that would be too hard to tell."""
-    try:
-        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # the stub knows only 0 and -1
-    except np.exceptions.TooHardError:
-        return True
-
-
-def _out_of_bounds(function: str, indices: NDArray[Any], position: int, axis: int, size: int) -> str:
-    where = np.unravel_index(position, indices.shape)
-    valid = f"valid {-size}..{size - 1}" if size else "no index is valid"
-    return (
-        f"{function}: indices[{', '.join(map(str, where))}] = {indices[where]} "
-        f"is out of bounds for axis {axis} of size {size} ({valid})"
-    )

@@ -1,4 +1,4 @@
-"""The NumPy kernel: the oracle for the compiled one, and its stand-in where that is missing or does not know the dtype."""
+"""The NumPy kernels: the oracle for the compiled ones, and their stand-in where those are missing or do not know the dtype."""
 
 from __future__ import annotations
 
@@ -11,17 +11,53 @@ from numpy.typing import NDArray
 ALL_IN_BOUNDS = -1
 
 
-def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any]) -> int:
-    """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds."""
+def first_out_of_bounds(indices: NDArray[Any], size: int) -> int:
+    """The first position (row-major in `indices`) whose index is out of bounds for an axis of this size; -1 if none is."""
+    bad = (indices < -size) | (indices >= size)
+    return int(np.argmax(bad)) if bad.any() else ALL_IN_BOUNDS
+
+
+def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:
+    """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds.
+
+    With `zero` such an index yields zeros instead.
+    """
     size = data.shape[axis]
-    out_of_bounds = (indices < -size) | (indices >= size)
-    if out_of_bounds.any():
-        return int(np.argmax(out_of_bounds))
+    position = first_out_of_bounds(indices, size)
+    if position != ALL_IN_BOUNDS and not zero:
+        return position
+    zero_value = "" if data.dtype.hasobject else np.zeros((), data.dtype)
+    if size == 0:
+        output[...] = zero_value
+        return ALL_IN_BOUNDS
+    bad = (indices < -size) | (indices >= size)
     corner = data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
-    positions = indices.astype(np.intp)
-    positions[positions < 0] += size
+    positions = np.where(bad, 0, indices).astype(np.intp) % size
     # Three dimensions do for any rank, also for those where NumPy runs out of index arrays.
     outer, inner = prod(indices.shape[:axis]), prod(indices.shape[axis + 1 :])
     gathered = np.take_along_axis(corner.reshape(outer, size, inner), positions.reshape(outer, indices.shape[axis], inner), 1)
     output[...] = gathered.reshape(output.shape)
+    output[bad] = zero_value
     return ALL_IN_BOUNDS
+
+
+_REDUCE = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def scatter_elements(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> None:
+    """Update `output` in place, in the order of `indices`, all of which are in bounds."""
+    corner = output[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
+    outer, inner = prod(indices.shape[:axis]), prod(indices.shape[axis + 1 :])
+    size, count = output.shape[axis], indices.shape[axis]
+    if indices.size == 0:
+        return
+    table = corner.reshape(outer, size, inner)  # a copy where the corner is smaller
+    positions = (indices.astype(np.intp) % size).reshape(outer, count, inner)
+    places = (np.arange(outer)[:, None, None], positions, np.arange(inner))
+    values = updates.reshape(outer, count, inner)
+    if reduction == "none":
+        for k in range(count):  # one after the other: the last one wins
+            table[places[0][:, 0], positions[:, k], places[2]] = values[:, k]
+    else:
+        _REDUCE[reduction].at(table, places, values)
+    corner[...] = table.reshape(corner.shape)

@@ -1,18 +1,14 @@
 // The walk: which loops, in which order, on which threads. What happens within a line is in lines.cpp.
 #include "gather.hpp"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <memory>
 
 #include "isa.hpp"
+#include "threads.hpp"
 
 namespace ov_gather {
 namespace {
@@ -132,7 +128,8 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
     const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? index_size : 0));
     return {loops[loops.size() - 2], line,  gather.axis_size, gather.axis_stride,
-            reach > near_cache,      moved > last_level_cache()};
+            reach > near_cache,      moved > last_level_cache(),
+            gather.zero};
 }
 
 template <typename Index>
@@ -176,11 +173,7 @@ bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size
     return gather_plane(plane, buffer.data(), indices, output, plane.lines.size, width);
 }
 
-std::shared_ptr<tbb::task_arena> own_arena;  // a gather that runs in it keeps it alive
-
 }  // namespace
-
-void set_num_threads(int count) { std::atomic_store(&own_arena, std::make_shared<tbb::task_arena>(count)); }
 
 int64_t gather_elements(const Gather& gather, const char* data, const char* indices, char* output) {
     const int64_t count = count_positions(gather.loops);
@@ -193,7 +186,7 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
         best_planes()[__builtin_ctzll(gather.element_size)][gather.index_type == IndexType::int64];
 
     std::atomic<bool> in_bounds{true};
-    const auto walk = [&](const tbb::blocked_range<int64_t>& range) {
+    const auto walk = [&](const Range& range) {
         Cursor cursor(loops, range.begin());
         for (int64_t left = range.size(); left > 0 && in_bounds.load(std::memory_order_relaxed);) {
             const int64_t length = std::min(cursor.left_in_line(), left);
@@ -212,7 +205,7 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
     if (width != 0)
         columns.insert(columns.end(), {{(line.size + width - 1) / width, line.index_stride * width, line.data_stride * width,
                                         line.output_stride * width}});
-    const auto walk_columns = [&](const tbb::blocked_range<int64_t>& range) {
+    const auto walk_columns = [&](const Range& range) {
         for (int64_t column = range.begin(); column < range.end() && in_bounds.load(std::memory_order_relaxed); ++column) {
             const Cursor cursor(columns, column);
             const int64_t wide = std::min(width, line.size - column % columns.back().size * width);
@@ -222,18 +215,11 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
         }
     };
 
-    const auto in_parallel = [&] {
-        if (width != 0)
-            tbb::parallel_for(tbb::blocked_range<int64_t>(0, count_positions(columns)), walk_columns);
-        else
-            tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, grain), walk);
-    };
-    if (count <= grain)
-        walk({0, count, grain});
-    else if (const auto arena = std::atomic_load(&own_arena))
-        arena->execute(in_parallel);
+    // One packed column is work enough for a thread.
+    if (width != 0 && count > grain)
+        in_parallel(count_positions(columns), 1, walk_columns);
     else
-        in_parallel();
+        in_parallel(count, grain, walk);
     if (in_bounds.load()) return all_in_bounds;
     return gather.index_type == IndexType::int32 ? first_out_of_bounds<int32_t>(gather, indices)
                                                  : first_out_of_bounds<int64_t>(gather, indices);

@@ -18,6 +18,7 @@ struct Gather {
     int64_t axis_stride;
     int64_t element_size;  // 1, 2, 4, 8 or 16
     IndexType index_type;
+    bool zero = false;  // an index out of bounds yields zeros instead of ending the run
 };
 
 constexpr int64_t all_in_bounds = -1;
@@ -25,8 +26,5 @@ constexpr int64_t all_in_bounds = -1;
 // Returns all_in_bounds, or the first position (row-major in indices) whose index is out of bounds: the same one whatever the
 // number of threads. Nothing out of bounds is read; the output is then partly written.
 int64_t gather_elements(const Gather& gather, const char* data, const char* indices, char* output);
-
-// How many threads gather_elements uses, at least 1; before the first call, those of the caller's TBB arena.
-void set_num_threads(int count);
 
 }  // namespace ov_gather

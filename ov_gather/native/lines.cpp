@@ -126,6 +126,22 @@ inline void take_block(const Plane& plane, const Element* data, const Index* ind
 }
 
 template <typename Element, typename Index>
+bool strided(const Plane& plane, const char* data, const char* indices, char* output, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t index = *reinterpret_cast<const Index*>(indices + i * plane.line.index_stride);
+        if (index < 0) index += plane.axis_size;
+        if (static_cast<uint64_t>(index) < static_cast<uint64_t>(plane.axis_size))
+            memcpy(output + i * plane.line.output_stride, data + index * plane.axis_stride + i * plane.line.data_stride,
+                   sizeof(Element));
+        else if (plane.zero)
+            memset(output + i * plane.line.output_stride, 0, sizeof(Element));
+        else
+            return false;
+    }
+    return true;
+}
+
+template <typename Element, typename Index>
 bool contiguous(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
     Element buffer[block];
     const bool narrow = plane.axis_size <= INT32_MAX;
@@ -133,16 +149,21 @@ bool contiguous(const Plane& plane, const char* data, const Index* indices, Elem
         const int64_t length = count - start < block ? count - start : block;
         const auto* from = reinterpret_cast<const Element*>(data + start * plane.line.data_stride);
         Element* to = plane.stream ? buffer : output + start;
+        bool in_bounds;
         if (narrow) {
             int32_t offsets[block];
-            if (!wrap(indices + start, length, plane.axis_size, offsets)) return false;
-            take_block(plane, from, indices + start, offsets, to, length);
+            in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
+            if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
         } else {
             int64_t offsets[block];
-            if (!wrap(indices + start, length, plane.axis_size, offsets)) return false;
-            take_block(plane, from, indices + start, offsets, to, length);
+            in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
+            if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
         }
-        if (plane.stream)
+        if (!in_bounds) {
+            if (!plane.zero) return false;
+            strided<Element, Index>(plane, reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(indices + start),
+                                    reinterpret_cast<char*>(output + start), length);
+        } else if (plane.stream)
             stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(output + start), length * sizeof(Element));
     }
     return true;
@@ -153,7 +174,10 @@ template <typename Element>
 bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
     constexpr int64_t size = sizeof(Element);
     if (index < 0) index += plane.axis_size;
-    if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(plane.axis_size)) return false;
+    if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(plane.axis_size)) {
+        for (int64_t i = 0; plane.zero && i < count; ++i) memset(output + i * plane.line.output_stride, 0, size);
+        return plane.zero;
+    }
     data += index * plane.axis_stride;
     if (plane.line.data_stride == size && plane.line.output_stride == size) {
         if (plane.stream)
@@ -163,18 +187,6 @@ bool constant(const Plane& plane, const char* data, int64_t index, char* output,
         return true;
     }
     for (int64_t i = 0; i < count; ++i) memcpy(output + i * plane.line.output_stride, data + i * plane.line.data_stride, size);
-    return true;
-}
-
-template <typename Element, typename Index>
-bool strided(const Plane& plane, const char* data, const char* indices, char* output, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
-        int64_t index = *reinterpret_cast<const Index*>(indices + i * plane.line.index_stride);
-        if (index < 0) index += plane.axis_size;
-        if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(plane.axis_size)) return false;
-        memcpy(output + i * plane.line.output_stride, data + index * plane.axis_stride + i * plane.line.data_stride,
-               sizeof(Element));
-    }
     return true;
 }
 

@@ -21,10 +21,11 @@ struct Plane {
     int64_t axis_stride;
     bool prefetch;  // the data that an index can reach exceeds the caches near the core
     bool stream;    // the arrays exceed the last-level cache: write around it
+    bool zero;      // an index out of bounds yields zeros
 };
 
-// Gathers `lines` lines of `count` elements and returns true; or returns false if an index is out of bounds, having read
-// nothing there. The pointers are those of the first element; `lines` > 1 only for whole lines.
+// Gathers `lines` lines of `count` elements and returns true; or returns false if an index is out of bounds (and that does not
+// yield zeros), having read nothing there. The pointers are those of the first element; `lines` > 1 only for whole lines.
 using PlaneFunction = bool (*)(const Plane&, const char* data, const char* indices, char* output, int64_t lines, int64_t count);
 
 // By logarithm of the element size (1 to 16 bytes), then by index type (int32, int64).

@@ -9,6 +9,9 @@
 
 #include "gather.hpp"
 #include "isa.hpp"
+#include "scatter.hpp"
+#include "threads.hpp"
+#include "tuples.hpp"
 
 namespace nb = nanobind;
 
@@ -29,6 +32,10 @@ bool is_index(PyArrayObject* array) {
     return type->kind == 'i' && PyArray_ITEMSIZE(array) >= 4 && PyArray_ISNBO(type->byteorder) && is_movable(array);
 }
 
+ov_gather::IndexType index_type(PyArrayObject* indices) {
+    return PyArray_ITEMSIZE(indices) == 4 ? ov_gather::IndexType::int32 : ov_gather::IndexType::int64;
+}
+
 // The addresses from the first to the last byte of an array.
 std::pair<const char*, const char*> extent(PyArrayObject* array) {
     const char *low = PyArray_BYTES(array), *high = low + PyArray_ITEMSIZE(array);
@@ -47,7 +54,7 @@ bool may_overlap(PyArrayObject* one, PyArrayObject* other) {
 
 // Gathers and returns the output; or the first position whose index is out of bounds; or None where an argument is not plain
 // or not right, which the caller then has to look into.
-nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out) {
+nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out, bool zero) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr()) ||
         !PyLong_CheckExact(axis_object.ptr()))
         return nb::none();
@@ -82,7 +89,7 @@ nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb
 
     const int at = static_cast<int>(axis);
     ov_gather::Gather gather{{}, PyArray_DIM(data, at), PyArray_STRIDE(data, at), PyArray_ITEMSIZE(data),
-                             PyArray_ITEMSIZE(indices) == 4 ? ov_gather::IndexType::int32 : ov_gather::IndexType::int64};
+                             index_type(indices), zero};
     gather.loops.reserve(rank);
     for (int i = 0; i < rank; ++i)
         gather.loops.push_back({PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), i == at ? 0 : PyArray_STRIDE(data, i),
@@ -95,13 +102,44 @@ nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb
     return position == ov_gather::all_in_bounds ? result : nb::int_(position);
 }
 
+// `tuples`: one after the other, contiguous, int32 or int64. `flat`: int64, one element a tuple, contiguous.
+int64_t flatten_tuples(nb::handle tuples_object, const std::vector<int64_t>& dims, nb::handle flat_object) {
+    auto* tuples = reinterpret_cast<PyArrayObject*>(tuples_object.ptr());
+    auto* flat = reinterpret_cast<PyArrayObject*>(flat_object.ptr());
+    const nb::gil_scoped_release release;
+    return ov_gather::flatten_tuples(PyArray_BYTES(tuples), index_type(tuples), PyArray_SIZE(flat), dims,
+                                     static_cast<int64_t*>(PyArray_DATA(flat)));
+}
+
+// Arrays of one rank, whose shapes fit, of plain elements; `kind` and the numbers of reductions as scatter.hpp has them.
+bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::handle updates_object, int axis, char kind,
+                      int reduction) {
+    auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
+    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
+    auto* updates = reinterpret_cast<PyArrayObject*>(updates_object.ptr());
+    ov_gather::Scatter scatter{{{1, 0, 0, 0}}, {}, PyArray_DIM(output, axis), index_type(indices),
+                               static_cast<ov_gather::Reduction>(reduction), kind, PyArray_ITEMSIZE(output)};
+    for (int i = 0; i < PyArray_NDIM(output); ++i) {
+        const ov_gather::ScatterLoop loop{PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), PyArray_STRIDE(updates, i),
+                                          PyArray_STRIDE(output, i)};
+        if (i == axis)
+            scatter.axis = loop;
+        else
+            scatter.loops.push_back(loop);
+    }
+    const nb::gil_scoped_release release;
+    return ov_gather::scatter_elements(scatter, PyArray_BYTES(indices), PyArray_BYTES(updates), PyArray_BYTES(output));
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
     module.def("gather_elements", &gather_elements, nb::arg("data"), nb::arg("indices"), nb::arg("axis"),
-               nb::arg("out").none(),
+               nb::arg("out").none(), nb::arg("zero") = false,
                "The output; or the first position whose index is out of bounds; or None: an argument is not plain.");
+    module.def("flatten_tuples", &flatten_tuples, "Fills `flat`; returns -1, or the first tuple that is out of bounds.");
+    module.def("scatter_elements", &scatter_elements, "Updates `output`; returns whether all indices are in bounds.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
     module.def("available_isas", &ov_gather::available_isas, "Those that this machine has, best first.");

@@ -106,7 +106,7 @@ def rank_for(axis: int) -> int:
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
     """On our kernel. Raises IndexError for an index out of bounds."""
-    from ov_gather.kernels.gather import gather_elements
+    from ov_gather.kernels.gather_elements import gather_elements
 
     return (gather_elements(inputs[DATA], inputs[INDICES], attributes["axis"]),)
 

@@ -66,7 +66,7 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     """On our kernel. Raises IndexError for an index out of bounds."""
     import numpy as np
 
-    from ov_gather.kernels.gather import gather_elements
+    from ov_gather.kernels.gather_elements import gather_elements
 
     data, indices = inputs
     if attributes["broadcast"]:

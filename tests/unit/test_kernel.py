@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ov_gather import gather_elements
 from ov_gather.kernels import native
-from ov_gather.kernels.gather import kernel_name
+from ov_gather.kernels.gather_elements import kernel_name
 
 DTYPES = [
     np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.uint64, np.float64, np.complex64, np.complex128,
@@ -160,7 +160,7 @@ DATA, INDICES = np.zeros((2, 3)), np.zeros((2, 3), np.int64)
         (lambda: gather_elements(DATA, INDICES[0]), ValueError, "same rank of at least 1, not 2 and 1"),
         (lambda: gather_elements(np.zeros(()), np.zeros((), int)), ValueError, "at least 1, not 0 and 0"),
         (lambda: gather_elements(DATA, np.zeros((2, 4), int), 0), ValueError, "exceed data .* in dimension 1"),
-        (lambda: gather_elements(DATA, INDICES, out=np.zeros((2, 2))), ValueError, "out must have indices' shape"),
+        (lambda: gather_elements(DATA, INDICES, out=np.zeros((2, 2))), ValueError, "out must have the shape"),
         (lambda: gather_elements(DATA, INDICES, out=np.zeros((2, 3), "f4")), TypeError, "dtype float64, not float32"),
         (lambda: gather_elements(DATA, INDICES, out=[[0.0] * 3] * 2), TypeError, "not list"),
         (lambda: gather_elements(DATA, INDICES, out=_read_only((2, 3))), ValueError, "read-only"),

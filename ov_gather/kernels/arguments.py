@@ -1,0 +1,64 @@
+"""What the functions of the gather family check alike: indices, axes, outputs; and how they name an index out of bounds."""
+
+from __future__ import annotations
+
+from operator import index as as_integer
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def checked_axis(function: str, name: str, axis: int, rank: int) -> int:
+    """The axis, not negative. Raises ValueError, or TypeError for what is not a whole number."""
+    axis = as_integer(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"{function}: {name} {axis} is out of range for rank {rank} (valid {-rank}..{rank - 1})")
+    return axis % rank
+
+
+def checked_indices(function: str, indices: NDArray[Any]) -> NDArray[Any]:
+    """Indices in native byte order. Raises TypeError where they are not int32 or int64."""
+    if indices.dtype.kind != "i" or indices.itemsize < 4:
+        raise TypeError(f"{function}: indices must be int32 or int64, not {indices.dtype}")
+    return indices.astype(indices.dtype.newbyteorder("="), copy=False)
+
+
+def checked_output(
+    function: str, out: NDArray[Any] | None, shape: tuple[int, ...], data: NDArray[Any], *others: NDArray[Any]
+) -> NDArray[Any]:
+    """`out`, or a new array. Raises TypeError, ValueError where `out` has another shape, another dtype or an input's memory."""
+    if out is None:
+        return np.empty(shape, data.dtype)
+    if not isinstance(out, np.ndarray) or out.dtype != data.dtype:
+        given = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+        raise TypeError(f"{function}: out must be an array of data's dtype {data.dtype}, not {given}")
+    if out.shape != shape:
+        raise ValueError(f"{function}: out must have the shape {shape} of the result, not {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError(f"{function}: out is read-only")
+    if any(_overlap(out, array) for array in (data, *others)):
+        raise ValueError(f"{function}: out overlaps an input")
+    return out
+
+
+def _overlap(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two arrays have a byte in common; also True where that would be too hard to tell."""
+    try:
+        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # the stub knows only 0 and -1
+    except np.exceptions.TooHardError:
+        return True
+
+
+def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int) -> IndexError:
+    """What is wrong with the index at this position, for an axis of data of this size."""
+    valid = f"valid {-size}..{size - 1}" if size else "no index is valid"
+    return IndexError(
+        f"{function}: indices[{', '.join(map(str, position))}] = {indices[position]} "
+        f"is out of bounds for axis {axis} of size {size} ({valid})"
+    )
+
+
+def unravel(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The coordinates of a row-major position."""
+    return tuple(map(int, np.unravel_index(position, shape)))

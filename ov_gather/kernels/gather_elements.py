@@ -1,0 +1,87 @@
+"""`gather_elements`: check the arguments, pick the kernel, name the index that is out of bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ov_gather.kernels import native, reference
+from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+
+
+def kernel_name(dtype: np.dtype[Any]) -> str:
+    """Which kernel computes a gather of elements of `dtype` here: "native" or "reference"."""
+    return "native" if native.supports(dtype) and native.load() else "reference"
+
+
+def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Gather along one axis: `output[p] = data[p with p[axis] replaced by indices[p]]`.
+
+    Args:
+        data: any dtype, rank r >= 1.
+        indices: int32 or int64, rank r. Off the axis no dimension may exceed data's; a smaller one gathers from the leading
+            part of data. Values in `[-s, s-1]`, s = size of `axis` in data; negative ones count from the end. A stride-0
+            view (`np.broadcast_to`) is read as it is, never materialised by the compiled kernel.
+        axis: in `[-r, r-1]`.
+        out: an array of indices' shape and data's dtype to write to. It may not overlap the inputs. When an index is out of
+            bounds its content is undefined.
+
+    Returns:
+        An array of indices' shape and data's dtype; `out` if given.
+
+    Raises:
+        IndexError: an index is out of bounds. It names the first one, in row-major order.
+        TypeError: a dtype is wrong.
+        ValueError: a rank, a shape or the axis is wrong, or `out` is read-only or overlaps an input.
+
+    Source: ONNX GatherElements-13.
+    """
+    kernel = native.load()
+    if kernel is not None:
+        done = kernel.gather_elements(data, indices, axis, out)
+        if isinstance(done, np.ndarray):
+            return done
+    return _gather_elements(np.asarray(data), np.asarray(indices), axis, out)
+
+
+def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:
+    """What the compiled kernel does not take as it is: arguments that are wrong, or arrays that are not plain."""
+    indices = checked_indices("gather_elements", indices)
+    rank = data.ndim
+    if rank == 0 or indices.ndim != rank:
+        raise ValueError(
+            f"gather_elements: data and indices must have the same rank of at least 1, not {rank} and {indices.ndim}"
+        )
+    axis = checked_axis("gather_elements", "axis", axis, rank)
+    for i, (have, want) in enumerate(zip(data.shape, indices.shape, strict=True)):
+        if i != axis and want > have:
+            raise ValueError(
+                f"gather_elements: indices of shape {indices.shape} exceed data of shape {data.shape} in dimension {i}; "
+                f"only along axis {axis} may they be larger"
+            )
+    output = checked_output("gather_elements", out, indices.shape, data, indices)
+    position = fill(data, indices, axis, output)
+    if position != reference.ALL_IN_BOUNDS:
+        raise out_of_bounds("gather_elements", indices, unravel(position, indices.shape), axis, data.shape[axis])
+    return output
+
+
+def fill(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:
+    """Gather checked arguments of any dtype into `output`. With `zero` an index out of bounds yields zeros.
+
+    Returns -1, or the first position (row-major in `indices`) whose index is out of bounds.
+    """
+    kernel = native.load() if native.supports(data.dtype) else None
+    if kernel is None:
+        return reference.gather_elements(data, indices, axis, output, zero)
+    data, indices = native.plain(data), native.plain(indices)
+    done = kernel.gather_elements(data, indices, axis, output, zero)
+    if done is None:  # output is not plain, or lies between the elements of an input
+        done = kernel.gather_elements(data, indices, axis, None, zero)
+    if isinstance(done, int):
+        return done
+    if done is not output:
+        output[...] = done
+    return reference.ALL_IN_BOUNDS

@@ -1,0 +1,85 @@
+"""`gather_nd`: slices of data, named by tuples of coordinates; a gather along the indexed dimensions taken as one."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ov_gather.kernels import native, reference
+from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.gather import gather
+
+
+def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Gather slices that tuples name: `output[b, i] = data[b, *indices[b, i]]`.
+
+    b stands for the first `batch_dims` dimensions, i for the others of indices but the last, which holds the coordinates.
+
+    Args:
+        data: any dtype, rank r >= 1.
+        indices: int32 or int64, rank q >= 1, its last dimension k <= r - batch_dims; k = 0 names the whole. A coordinate lies
+            in `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
+        batch_dims: in `[0, min(q, r) - 1]`; the first dimensions of data and indices, which are the same.
+        out: an array of the result's shape and data's dtype to write to. It may not overlap the inputs.
+
+    Returns:
+        An array of shape `indices.shape[:-1] + data.shape[batch_dims + k:]` and data's dtype.
+
+    Raises:
+        IndexError: a coordinate is out of bounds. It names the first one, in row-major order.
+        TypeError: a dtype is wrong.
+        ValueError: a shape or `batch_dims` is wrong, or `out` is read-only or overlaps an input.
+
+    Source: ONNX GatherND-13, OpenVINO GatherND-8.
+    """
+    table, where = np.asarray(data), checked_indices("gather_nd", np.asarray(indices))
+    if table.ndim == 0 or where.ndim == 0:
+        raise ValueError("gather_nd: data and indices must have a rank of at least 1")
+    ranks = min(table.ndim, where.ndim)
+    batch = checked_axis("gather_nd", "batch_dims", batch_dims, ranks)
+    if batch != batch_dims:
+        raise ValueError(f"gather_nd: batch_dims {batch_dims} is negative")
+    if table.shape[:batch] != where.shape[:batch]:
+        raise ValueError(
+            f"gather_nd: the first {batch} dimensions (batch_dims) of data {table.shape} and indices {where.shape} differ"
+        )
+    depth = where.shape[-1]
+    if batch + depth > table.ndim:
+        raise ValueError(f"gather_nd: tuples of {depth} coordinates index data of rank {table.ndim} behind {batch} batch_dims")
+    dims, behind = table.shape[batch : batch + depth], table.shape[batch + depth :]
+    output = checked_output("gather_nd", out, where.shape[:-1] + behind, table, where)
+    if output.size == 0 and where.size == 0:
+        return output
+    flat = _flatten(where, dims, batch)
+    whole = table.reshape(*table.shape[:batch], prod(dims), *behind)
+    return gather(whole, flat, batch, batch, out=output)
+
+
+def _flatten(tuples: NDArray[Any], dims: tuple[int, ...], batch: int) -> NDArray[Any]:
+    """One index for each tuple, into the dimensions `dims` taken as one. Raises IndexError."""
+    flat = np.empty(tuples.shape[:-1], np.int64)
+    kernel = native.load()
+    if kernel is None:
+        position = _flatten_with_numpy(tuples, dims, flat)
+    else:
+        position = kernel.flatten_tuples(np.ascontiguousarray(tuples), dims, flat)
+    if position != reference.ALL_IN_BOUNDS:
+        place = unravel(position, flat.shape)
+        k = next(k for k, size in enumerate(dims) if not -size <= tuples[place][k] < size)
+        raise out_of_bounds("gather_nd", tuples, (*place, k), batch + k, dims[k])
+    return flat
+
+
+def _flatten_with_numpy(tuples: NDArray[Any], dims: tuple[int, ...], flat: NDArray[Any]) -> int:
+    sizes = np.array(dims, np.int64)
+    bad = ((tuples < -sizes) | (tuples >= sizes)).any(axis=-1)
+    if bad.any():
+        return int(np.argmax(bad))
+    flat[...] = 0
+    for k, size in enumerate(dims):
+        flat *= size
+        flat += np.where(tuples[..., k] < 0, tuples[..., k] + size, tuples[..., k])
+    return reference.ALL_IN_BOUNDS

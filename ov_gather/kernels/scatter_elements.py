@@ -1,0 +1,150 @@
+"""`scatter_elements`: the inverse of `gather_elements`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ov_gather.kernels import native, reference
+from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+
+Reduction = Literal["none", "sum", "prod", "min", "max", "mean"]
+REDUCTIONS = ("none", "sum", "prod", "min", "max", "mean")
+_NATIVE = ("none", "sum", "prod", "min", "max")  # as the compiled kernel counts them
+_WIDENED = ("float16", "bfloat16")
+_OF_BOOLEANS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
+
+
+def scatter_elements(
+    data: ArrayLike,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int = 0,
+    *,
+    reduction: Reduction = "none",
+    use_init_val: bool = True,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """A copy of data with `output[p with p[axis] replaced by indices[p]]` updated by `updates[p]`, for every position p.
+
+    Updates of one element come in the order of their positions: without a reduction the last one wins. float16 and bfloat16
+    are reduced in float32; integers wrap around; the mean of integers is rounded down; a NaN stays in min and max.
+
+    Args:
+        data: any dtype (numbers where there is a reduction), rank r >= 1.
+        indices: int32 or int64, rank r. Off the axis no dimension may exceed data's. Values in `[-s, s-1]`, s = size of `axis`
+            in data; negative ones count from the end.
+        updates: of indices' shape and data's dtype.
+        axis: in `[-r, r-1]`.
+        reduction: what an update does with the element: take its place, or be added, multiplied, ...
+        use_init_val: whether the element of data takes part in the reduction.
+        out: an array of data's shape and dtype to write to. It may not overlap the inputs. When an
+            index is out of bounds its content is undefined.
+
+    Returns:
+        An array of data's shape and dtype; `out` if given.
+
+    Raises:
+        IndexError: an index is out of bounds. It names the first one, in row-major order.
+        TypeError: a dtype is wrong.
+        ValueError: a rank, a shape, the axis or the reduction is wrong, or `out` is read-only or overlaps an input.
+
+    Source: ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12.
+    """
+    table, where, values = np.asarray(data), checked_indices("scatter_elements", np.asarray(indices)), np.asarray(updates)
+    axis = _checked(table, where, values, axis, reduction)
+    output = checked_output("scatter_elements", out, table.shape, table, where, values)
+    output[...] = table
+    if reduction == "none":
+        in_bounds = _update(output, where, values, axis, "none")
+    elif table.dtype.name in _WIDENED:
+        wide = output.astype(np.float32)
+        in_bounds = _reduce(wide, where, values.astype(np.float32), axis, reduction, use_init_val)
+        output[...] = wide.astype(output.dtype)
+    elif table.dtype.kind == "b" and reduction in _OF_BOOLEANS:
+        in_bounds = _reduce(output, where, values, axis, _OF_BOOLEANS[reduction], use_init_val)
+    elif table.dtype.kind in "fiu":
+        in_bounds = _reduce(output, where, values, axis, reduction, use_init_val)
+    else:
+        raise TypeError(f"scatter_elements: {table.dtype} has no reduction {reduction}")
+    if not in_bounds:
+        position = unravel(reference.first_out_of_bounds(where, table.shape[axis]), where.shape)
+        raise out_of_bounds("scatter_elements", where, position, axis, table.shape[axis])
+    return output
+
+
+def _reduce(
+    output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str, use_init_val: bool
+) -> bool:
+    """Whether all indices are in bounds."""
+    if reduction == "mean":
+        return _mean(output, indices, updates, axis, use_init_val)
+    if not use_init_val:
+        neutral = np.full((), _neutral(reduction, output.dtype), output.dtype)
+        _update(output, indices, np.broadcast_to(neutral, indices.shape), axis, "none")
+    return _update(output, indices, updates, axis, reduction)
+
+
+def _mean(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, use_init_val: bool) -> bool:
+    counts = np.zeros(output.shape, np.int64)
+    ones = np.broadcast_to(np.ones((), np.int64), indices.shape)
+    if not _update(counts, indices, ones, axis, "sum"):
+        return False
+    updated = counts > 0
+    _reduce(output, indices, updates, axis, "sum", use_init_val)
+    counts += use_init_val
+    divide = np.floor_divide if output.dtype.kind in "iu" else np.divide
+    divide(output, counts.astype(output.dtype), out=output, where=updated)
+    return True
+
+
+def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
+    """What a reduction of nothing gives."""
+    if reduction in ("sum", "prod"):
+        return int(reduction == "prod")
+    if dtype.kind == "b":
+        return reduction == "min"
+    if dtype.kind == "f":
+        return np.inf if reduction == "min" else -np.inf
+    return np.iinfo(dtype).max if reduction == "min" else np.iinfo(dtype).min
+
+
+def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> bool:
+    """Whether all indices are in bounds; on the compiled kernel where it knows the dtype."""
+    kernel = native.load() if native.supports(output.dtype) else None
+    if kernel is None:
+        if reference.first_out_of_bounds(indices, output.shape[axis]) != reference.ALL_IN_BOUNDS:
+            return False
+        reference.scatter_elements(output, indices, updates, axis, reduction)
+        return True
+    kind = "u" if output.dtype.kind == "b" else output.dtype.kind
+    target = native.plain(output)
+    in_bounds: bool = kernel.scatter_elements(
+        target, native.plain(indices), native.plain(updates), axis, kind, _NATIVE.index(reduction)
+    )
+    if target is not output:
+        output[...] = target
+    return in_bounds
+
+
+def _checked(data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> int:
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"scatter_elements: reduction must be one of {', '.join(REDUCTIONS)}, not {reduction!r}")
+    if data.ndim == 0 or indices.ndim != data.ndim:
+        raise ValueError(
+            f"scatter_elements: data and indices must have the same rank of at least 1, not {data.ndim} and {indices.ndim}"
+        )
+    axis = checked_axis("scatter_elements", "axis", axis, data.ndim)
+    if updates.shape != indices.shape:
+        raise ValueError(f"scatter_elements: updates {updates.shape} must have indices' shape {indices.shape}")
+    if updates.dtype != data.dtype:
+        raise TypeError(f"scatter_elements: updates must have data's dtype {data.dtype}, not {updates.dtype}")
+    for i, (have, want) in enumerate(zip(data.shape, indices.shape, strict=True)):
+        if i != axis and want > have:
+            raise ValueError(
+                f"scatter_elements: indices of shape {indices.shape} exceed data of shape {data.shape} in dimension {i}; "
+                f"only along axis {axis} may they be larger"
+            )
+    return axis

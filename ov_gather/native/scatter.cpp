@@ -1,0 +1,148 @@
+#include "scatter.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <type_traits>
+
+#include "threads.hpp"
+
+namespace ov_gather {
+namespace {
+
+constexpr int64_t grain = 1 << 14;   // updates worth handing to another thread
+constexpr int64_t neighbours = 256;  // elements of a line beside the axis that are updated together
+
+struct Bytes16 {
+    uint64_t low, high;
+};
+
+struct Replace {
+    template <typename T>
+    static T apply(T, T update) {
+        return update;
+    }
+};
+
+// Integers wrap around, as NumPy's do: in C++ only unsigned ones may.
+struct Sum {
+    template <typename T>
+    static T apply(T old, T update) {
+        if constexpr (std::is_floating_point_v<T>)
+            return old + update;
+        else
+            return static_cast<T>(static_cast<uint64_t>(old) + static_cast<uint64_t>(update));
+    }
+};
+
+struct Product {
+    template <typename T>
+    static T apply(T old, T update) {
+        if constexpr (std::is_floating_point_v<T>)
+            return old * update;
+        else
+            return static_cast<T>(static_cast<uint64_t>(old) * static_cast<uint64_t>(update));
+    }
+};
+
+// A NaN stays, as in np.minimum and np.maximum.
+struct Minimum {
+    template <typename T>
+    static T apply(T old, T update) {
+        return update < old || update != update ? update : old;
+    }
+};
+
+struct Maximum {
+    template <typename T>
+    static T apply(T old, T update) {
+        return update > old || update != update ? update : old;
+    }
+};
+
+// `count` neighbours off the axis, all their updates along it.
+template <typename Element, typename Index, typename Reduce>
+bool scatter_line(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
+    const ScatterLoop &axis = scatter.axis, &line = scatter.loops.back();
+    for (int64_t k = 0; k < axis.size; ++k) {
+        for (int64_t i = 0; i < count; ++i) {
+            int64_t index = *reinterpret_cast<const Index*>(indices + k * axis.index_stride + i * line.index_stride);
+            if (index < 0) index += scatter.axis_size;
+            if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(scatter.axis_size)) return false;
+            auto* to = reinterpret_cast<Element*>(output + index * axis.output_stride + i * line.output_stride);
+            *to = Reduce::apply(*to, *reinterpret_cast<const Element*>(updates + k * axis.update_stride + i * line.update_stride));
+        }
+    }
+    return true;
+}
+
+using LineFunction = bool (*)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
+
+template <typename Element, typename Reduce>
+LineFunction by_index(const Scatter& scatter) {
+    return scatter.index_type == IndexType::int32 ? scatter_line<Element, int32_t, Reduce>
+                                                  : scatter_line<Element, int64_t, Reduce>;
+}
+
+template <typename Element>
+LineFunction by_reduction(const Scatter& scatter) {
+    switch (scatter.reduction) {
+        case Reduction::sum: return by_index<Element, Sum>(scatter);
+        case Reduction::prod: return by_index<Element, Product>(scatter);
+        case Reduction::min: return by_index<Element, Minimum>(scatter);
+        case Reduction::max: return by_index<Element, Maximum>(scatter);
+        default: return by_index<Element, Replace>(scatter);
+    }
+}
+
+template <typename Unsigned, typename Signed>
+LineFunction by_kind(const Scatter& scatter) {
+    return scatter.kind == 'i' ? by_reduction<Signed>(scatter) : by_reduction<Unsigned>(scatter);
+}
+
+LineFunction choose(const Scatter& scatter) {
+    const bool floating = scatter.kind == 'f' && scatter.reduction != Reduction::none;
+    switch (scatter.element_size) {
+        case 1: return by_kind<uint8_t, int8_t>(scatter);
+        case 2: return by_kind<uint16_t, int16_t>(scatter);
+        case 4: return floating ? by_reduction<float>(scatter) : by_kind<uint32_t, int32_t>(scatter);
+        case 8: return floating ? by_reduction<double>(scatter) : by_kind<uint64_t, int64_t>(scatter);
+        default: return by_index<Bytes16, Replace>(scatter);
+    }
+}
+
+}  // namespace
+
+bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output) {
+    const ScatterLoop& line = scatter.loops.back();
+    // Two positions that differ off the axis never meet, so those are what the threads share out. Where the axis is not the
+    // last, neighbours lie together in each row that an index names.
+    const bool beside = std::abs(line.output_stride) < std::abs(scatter.axis.output_stride);
+    const int64_t width = beside ? neighbours : 1;
+    const int64_t pieces = (line.size + width - 1) / width;
+    int64_t lines = 1;
+    for (size_t level = 0; level + 1 < scatter.loops.size(); ++level) lines *= scatter.loops[level].size;
+    const LineFunction scatter_piece = choose(scatter);
+    std::atomic<bool> in_bounds{true};
+    const int64_t updates_a_piece = std::max<int64_t>(1, scatter.axis.size * std::min(width, line.size));
+    in_parallel(lines * pieces, std::max<int64_t>(1, grain / updates_a_piece), [&](const Range& range) {
+        for (int64_t piece = range.begin(); piece < range.end() && in_bounds.load(std::memory_order_relaxed); ++piece) {
+            const int64_t start = piece % pieces * width;
+            int64_t index = start * line.index_stride, update = start * line.update_stride, out = start * line.output_stride;
+            int64_t left = piece / pieces;
+            for (size_t level = scatter.loops.size() - 1; level-- > 0; left /= scatter.loops[level].size) {
+                const int64_t at = left % scatter.loops[level].size;
+                index += at * scatter.loops[level].index_stride;
+                update += at * scatter.loops[level].update_stride;
+                out += at * scatter.loops[level].output_stride;
+            }
+            const int64_t count = std::min(width, line.size - start);
+            if (!scatter_piece(scatter, indices + index, updates + update, output + out, count))
+                in_bounds.store(false, std::memory_order_relaxed);
+        }
+    });
+    return in_bounds.load();
+}
+
+}  // namespace ov_gather

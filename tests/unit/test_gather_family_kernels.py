@@ -1,0 +1,270 @@
+"""gather, gather_nd and scatter_elements against NumPy indexing, on the compiled kernel and on the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ov_gather import gather, gather_elements, gather_nd, scatter_elements
+from ov_gather.kernels import native
+
+DTYPES = [np.bool_, np.int8, np.uint16, np.float16, np.float32, np.int64, np.float64, np.complex128, object, "U3"]
+
+
+@pytest.fixture(params=["native", "reference"], autouse=True)
+def kernel(request, monkeypatch):
+    if request.param == "reference":
+        monkeypatch.setattr(native, "load", lambda: None)
+    return request.param
+
+
+def values(rng, shape, dtype=np.float32):
+    return rng.integers(0, 100, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_gather_every_dtype(dtype, axis):
+    rng = np.random.default_rng(0)
+    data = values(rng, (4, 5, 6), dtype)
+    indices = rng.integers(-data.shape[axis], data.shape[axis], (2, 3)).astype(np.int32)
+    assert np.array_equal(gather(data, indices, axis), np.take(data, indices, axis))
+
+
+@st.composite
+def batched(draw):
+    batch = draw(st.lists(st.integers(0, 3), max_size=2))
+    outer = draw(st.lists(st.integers(0, 3), max_size=2))
+    inner = draw(st.lists(st.integers(0, 3), max_size=2))
+    own = draw(st.lists(st.integers(0, 4), max_size=2))
+    return batch, outer, draw(st.integers(1, 5)), own, inner
+
+
+@settings(max_examples=150, deadline=None)
+@given(batched(), st.booleans(), st.integers(0, 2**32))
+def test_gather_with_batch_dims(shapes, strided, seed):
+    batch, outer, size, own, inner = shapes
+    rng = np.random.default_rng(seed)
+    data = values(rng, (*batch, *outer, size, *inner))
+    data = np.asfortranarray(data) if strided else data
+    indices = rng.integers(-size, size, (*batch, *own))
+    axis = len(batch) + len(outer)
+    output = gather(data, indices, axis - data.ndim, len(batch))
+    assert output.shape == (*batch, *outer, *own, *inner)
+    for place in np.ndindex(*batch):
+        assert np.array_equal(output[place], np.take(data[place], indices[place], len(outer)))
+
+
+def test_gather_is_a_gather_of_elements_whose_indices_are_broadcast():
+    rng = np.random.default_rng(0)
+    data, rows = rng.random((7, 5)), rng.integers(-7, 7, 9)
+    assert np.array_equal(gather(data, rows), gather_elements(data, np.broadcast_to(rows[:, None], (9, 5))))
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((6, 2000), 0), ((2000,), 0), ((3, 700, 2), 1), ((40, 3), 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.complex128], ids=str)
+def test_gather_fills_zeros_where_the_index_is_out_of_bounds(shape, axis, dtype):
+    rng = np.random.default_rng(0)
+    data = values(rng, shape, dtype) + dtype(1)
+    size = shape[axis]
+    indices = rng.integers(-2 * size, 2 * size, 1500)
+    inside = (indices >= -size) & (indices < size)
+    expected = np.take(data, np.where(inside, indices, 0), axis)
+    expected[(slice(None),) * axis + (~inside,)] = 0
+    assert np.array_equal(gather(data, indices, axis, bounds="zero"), expected)
+    assert not gather(data[(slice(None),) * axis + (slice(0),)], indices, axis, bounds="zero").any()
+
+
+def test_gather_fills_empty_strings():
+    words = np.array(["a", "b"], object)
+    assert gather(words, [1, 2, -2, -3], bounds="zero").tolist() == ["b", "", "a", ""]
+
+
+def test_gather_out():
+    data, indices = np.arange(12.0).reshape(3, 4), np.array([[2, -3], [0, 1]])
+    out = np.zeros((4, 2, 2)).T[:, :, ::1].transpose(1, 0, 2)[:, :, :4]
+    assert gather(data, indices, out=out) is out
+    assert np.array_equal(out, data[indices])
+    assert gather(data, np.int64(1), 1).tolist() == [1, 5, 9]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((np.ones(3), [0.5]), TypeError, "indices must be int32 or int64, not float64"),
+        ((np.ones(3), np.array([1], np.uint32)), TypeError, "not uint32"),
+        ((np.float64(3), [0]), ValueError, "data is a scalar"),
+        ((np.ones((3, 4)), [0], 2), ValueError, r"axis 2 is out of range for rank 2 \(valid -2..1\)"),
+        ((np.ones((3, 4)), [0], 0, 1), ValueError, "batch_dims 1 exceeds axis 0"),
+        ((np.ones((3, 4)), [0], 1, 2), ValueError, "batch_dims 2 is out of range for rank 1"),
+        ((np.ones((3, 4)), [[0]], 1, 1), ValueError, r"the first 1 dimensions \(batch_dims\) of data .* differ"),
+        ((np.ones((3, 4)), [[0, 1], [4, -5]], 1), IndexError, r"indices\[1, 0\] = 4 is out of bounds for axis 1 of size 4"),
+        (
+            (np.ones((2, 9, 4)), [[0, 1], [-5, 4]], 2, 1),
+            IndexError,
+            r"indices\[1, 0\] = -5 is out of bounds for axis 2 of size 4",
+        ),
+        ((np.ones((3, 0)), [0], 1), IndexError, r"size 0 \(no index is valid\)"),
+    ],
+)
+def test_gather_refuses(arguments, error, text):
+    with pytest.raises(error, match=text):
+        gather(*arguments)
+
+
+def test_gather_refuses_other_bounds():
+    with pytest.raises(ValueError, match="bounds must be 'error' or 'zero', not 'wrap'"):
+        gather(np.ones(3), [0], bounds="wrap")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_gather_nd_every_dtype(dtype, depth):
+    rng = np.random.default_rng(0)
+    data = values(rng, (4, 5, 6), dtype)
+    tuples = np.zeros((7, 2, depth), np.int64)
+    for k in range(depth):
+        tuples[..., k] = rng.integers(-data.shape[k], data.shape[k], (7, 2))
+    expected = data[tuple(np.moveaxis(tuples, -1, 0))] if depth else np.broadcast_to(data, (7, 2, 4, 5, 6))
+    assert np.array_equal(gather_nd(data, tuples), expected)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_gather_nd_with_batch_dims(data):
+    batch = data.draw(st.lists(st.integers(1, 3), max_size=2))
+    dims = data.draw(st.lists(st.integers(1, 4), max_size=3))
+    own = data.draw(st.lists(st.integers(0, 3), max_size=2))
+    inner = data.draw(st.lists(st.integers(0, 3), min_size=0 if dims else 1, max_size=2))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    table = values(rng, (*batch, *dims, *inner))
+    tuples = np.zeros((*batch, *own, len(dims)), data.draw(st.sampled_from([np.int32, np.int64])))
+    for k, size in enumerate(dims):
+        tuples[..., k] = rng.integers(-size, size, tuples.shape[:-1])
+    output = gather_nd(table, tuples, len(batch))
+    assert output.shape == (*batch, *own, *inner)
+    for place in np.ndindex(*batch, *own):
+        assert np.array_equal(output[place], table[place[: len(batch)]][tuple(tuples[place])])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((np.ones((3, 4)), [[0, 1, 2]]), ValueError, "tuples of 3 coordinates index data of rank 2"),
+        ((np.ones((3, 4)), [[0, 1]], 1), ValueError, "first 1 dimensions"),
+        ((np.ones((3, 4)), [[0], [1], [2]], 2), ValueError, "batch_dims 2 is out of range for rank 2"),
+        ((np.ones((3, 4)), [[0]], -1), ValueError, "batch_dims -1 is negative"),
+        ((np.ones((3, 4)), np.int64(1)), ValueError, "rank of at least 1"),
+        (
+            (np.ones((3, 4)), [[0, 1], [2, -5], [3, 9]]),
+            IndexError,
+            r"indices\[1, 1\] = -5 is out of bounds for axis 1 of size 4",
+        ),
+        ((np.ones((2, 3, 4)), [[[0]], [[3]]], 1), IndexError, r"indices\[1, 0, 0\] = 3 is out of bounds for axis 1 of size 3"),
+        ((np.ones((0, 4)), [[0, 1]]), IndexError, r"axis 0 of size 0 \(no index is valid\)"),
+        ((np.ones((3, 4)), [[2**40, 0]]), IndexError, r"indices\[0, 0\] = 1099511627776"),
+    ],
+)
+def test_gather_nd_refuses(arguments, error, text):
+    with pytest.raises(error, match=text):
+        gather_nd(*arguments)
+
+
+def loop(data, indices, updates, axis, function):
+    """ONNX's definition, one update after the other."""
+    output = data.copy()
+    for position in np.ndindex(*indices.shape):
+        place = (*position[:axis], indices[position], *position[axis + 1 :])
+        output[place] = function(output[place], updates[position])
+    return output
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_scatter_elements_every_dtype(dtype, axis):
+    rng = np.random.default_rng(0)
+    data = values(rng, (4, 5, 6), dtype)
+    shape = tuple(9 if i == axis else size - i % 2 for i, size in enumerate(data.shape))  # smaller off the axis, duplicates
+    indices = rng.integers(-data.shape[axis], data.shape[axis], shape)
+    updates = values(rng, shape, dtype)
+    expected = loop(data, indices, updates, axis, lambda old, new: new)
+    assert np.array_equal(scatter_elements(data, indices, updates, axis - 3), expected)
+
+
+FUNCTIONS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+@pytest.mark.parametrize("reduction", FUNCTIONS)
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.int32, np.uint64, np.float32, np.float64], ids=str)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_reductions(reduction, dtype, axis):
+    rng = np.random.default_rng(0)
+    data = values(rng, (6, 700), dtype)
+    shape = (9, 700) if axis == 0 else (6, 900)
+    indices = rng.integers(0, data.shape[axis], shape).astype(np.int32)
+    updates = values(rng, shape, dtype)
+    with np.errstate(all="ignore"):
+        expected = loop(data, indices, updates, axis, FUNCTIONS[reduction])
+        assert np.array_equal(scatter_elements(data, indices, updates, axis, reduction=reduction), expected)
+
+
+def test_reductions_without_the_initial_value():
+    data, indices, updates = np.array([10.0, 20, 30, 40]), np.array([1, 1, -1]), np.array([2.0, 5, 7])
+    results = {
+        name: scatter_elements(data, indices, updates, reduction=name, use_init_val=False).tolist()
+        for name in ("sum", "prod", "min", "max", "mean")
+    }
+    assert results == {
+        "sum": [10, 7, 30, 7],
+        "prod": [10, 10, 30, 7],
+        "min": [10, 2, 30, 7],
+        "max": [10, 5, 30, 7],
+        "mean": [10, 3.5, 30, 7],
+    }
+    assert scatter_elements(data, indices, updates, reduction="mean").tolist() == [10, 9, 30, 23.5]
+    whole = scatter_elements(np.array([-1, 4]), np.array([0, 1]), np.array([-2, 5]), reduction="mean")
+    assert whole.tolist() == [-2, 4]  # rounded down
+
+
+def test_a_nan_stays_and_half_floats_are_reduced_in_float32():
+    assert np.isnan(scatter_elements(np.array([1.0]), [0, 0], np.array([np.nan, 5]), reduction="min"))
+    half = scatter_elements(np.zeros(1, np.float16), np.zeros(3000, np.int64), np.ones(3000, np.float16), reduction="sum")
+    assert half.tolist() == [3000]  # one by one in float16 it would stop at 2048
+
+
+def test_scatter_is_the_inverse_of_gather_on_permutations():
+    rng = np.random.default_rng(0)
+    data = rng.random((20, 30, 4))
+    for axis in range(3):
+        order = np.argsort(rng.random(data.shape), axis)
+        assert np.array_equal(scatter_elements(np.zeros_like(data), order, gather_elements(data, order, axis), axis), data)
+        assert np.array_equal(gather_elements(scatter_elements(data, order, data, axis), order, axis), data)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((np.ones((2, 3)), [[0]], [[1.0, 2]]), ValueError, r"updates \(1, 2\) must have indices' shape \(1, 1\)"),
+        ((np.ones((2, 3)), [[0]], [[1]]), TypeError, "updates must have data's dtype float64, not int64"),
+        ((np.ones((2, 3)), [[0] * 4], [[1.0] * 4]), ValueError, "exceed data of shape .* in dimension 1"),
+        (
+            (np.ones((2, 3)), [[0, 1], [0, 2]], np.ones((2, 2))),
+            IndexError,
+            r"indices\[1, 1\] = 2 is out of bounds for axis 0 of size 2",
+        ),
+        ((np.ones((2, 3)), [[0, -3]], np.ones((1, 2))), IndexError, r"indices\[0, 1\] = -3"),
+        ((np.ones((2, 3)), [0], [1.0]), ValueError, "same rank"),
+    ],
+)
+def test_scatter_refuses(arguments, error, text):
+    with pytest.raises(error, match=text):
+        scatter_elements(*arguments)
+
+
+def test_scatter_refuses_what_has_no_reduction():
+    with pytest.raises(TypeError, match="complex128 has no reduction sum"):
+        scatter_elements(np.ones(2, complex), [0], np.ones(1, complex), reduction="sum")
+    with pytest.raises(ValueError, match="reduction must be one of none, sum"):
+        scatter_elements(np.ones(2), [0], [1.0], reduction="add")
