@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+from ov_gather.collection import paused_collection
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.parser import Parser
@@ -49,6 +50,7 @@ def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = Non
     return document.model
 
 
+@paused_collection()
 def read_document(source: Source, weights: str | os.PathLike[str] | bytes | None = None) -> Document:
     """Read as much as can be read, and collect what is wrong instead of raising it. Raises OSError only."""
     if isinstance(source, str | os.PathLike):

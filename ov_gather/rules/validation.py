@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from ov_gather.collection import paused_collection
 from ov_gather.findings import Finding, Location
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
@@ -17,6 +18,7 @@ from ov_gather.rules.base import RULES, Rule, Violation
 __all__ = ["attributes", "constants", "document", "graph", "indices", "portability", "shapes", "types", "validate"]
 
 
+@paused_collection()
 def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Finding]:
     """Check a whole IR or a bare layer fragment, without any runtime.
 
