@@ -39,6 +39,7 @@ _EDGE = re.compile(
     rf'{_BREAK}<edge from-layer="({_NUMBER})" from-port="({_NUMBER})" to-layer="({_NUMBER})" to-port="({_NUMBER})" ?/>',
     re.ASCII,
 )
+_EDGES = re.compile(f"(?:{_EDGE.pattern})*", re.ASCII)
 _PORT = re.compile(
     rf'{_BREAK}<port id="({_NUMBER})"(?: precision="(\w+)")?(?: names="({_TEXT}*)")?(?: ?/>|>({_DIMS}){_BREAK}</port>)',
     re.ASCII,
@@ -72,14 +73,10 @@ class Run(NamedTuple):
 
 def read_edges(text: str, start: int, line: int) -> Run:
     """As many canonical edges as follow from `start`, which is on this line."""
-    edges: list[Edge] = []
-    end = start
-    while match := _EDGE.match(text, end):
-        line += 1
-        from_layer, from_port, to_layer, to_port = match.groups()
-        edges.append(Edge(int(from_layer), int(from_port), int(to_layer), int(to_port), line))
-        end = match.end()
-    return Run(edges, end)
+    match = _EDGES.match(text, start)
+    end = match.end() if match else start
+    ends = enumerate(_EDGE.findall(text, start, end), line + 1)
+    return Run([Edge(int(from_), int(output), int(to), int(input_), line) for line, (from_, output, to, input_) in ends], end)
 
 
 def read_layers(text: str, start: int, line: int) -> Run:
@@ -141,6 +138,7 @@ def _port_rows(text: str) -> tuple[list[_PortRow], int]:
     while match := _PORT.match(text, end):
         port_id, precision, names, dims_text = match.groups()
         dims = _dims(dims_text) if dims_text else ()
+        precision = precision and intern(precision)
         rows.append((int(port_id), dims, precision, _NONE if names is None else {"names": names}, below))
         below += len(dims) + 2 if dims else 1
         end = match.end()

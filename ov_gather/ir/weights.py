@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
+from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType, by_name
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
-from ov_gather.ir.shapes import MAX_DIMENSION, element_count
+from ov_gather.ir.shapes import MAX_DIMENSION, UNKNOWN, PartialShape, element_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +44,7 @@ def payload(model: Model, layer: Layer) -> memoryview:
     """The bytes of a Const, checked against the .bin and against what its shape and type need. Raises IRError."""
     try:
         offset, size = _integer(layer, "offset"), _integer(layer, "size")
-        needed = _needed_bytes(layer)
+        needed = _needed_bytes(layer.attributes.get("shape", ""), layer.attributes.get("element_type", ""))
     except ValueError as error:
         raise _error(model, layer, str(error)) from None
     if "value" in layer.attributes:
@@ -94,7 +95,7 @@ def constant(model: Model, layer: Layer) -> NDArray[Any]:
     elif element_type.bits % 8 == 0:
         values = np.frombuffer(data, _dtype(model, layer, element_type), count)
     else:
-        packed = np.frombuffer(data, np.uint8, _needed_bytes(layer))
+        packed = np.frombuffer(data, np.uint8, element_type.byte_size(count))
         values = unpack_bits(packed, element_type.bits, count).view(_dtype(model, layer, element_type))
     values.flags.writeable = False
     try:
@@ -178,15 +179,20 @@ def _integer(layer: Layer, name: str) -> int:
     return number
 
 
-def _needed_bytes(layer: Layer) -> int:
-    shape, element_type = layer.declared_shape, layer.declared_type
-    if shape is None or not shape.is_static:
-        raise ValueError(f"shape='{layer.attributes.get('shape', '')}' is not a static shape")
+@lru_cache(maxsize=256)  # many layers have the same
+def _needed_bytes(shape_text: str, type_text: str) -> int:
+    try:
+        shape = PartialShape.parse(shape_text)
+    except ValueError:
+        shape = UNKNOWN
+    if not shape.is_static:
+        raise ValueError(f"shape='{shape_text}' is not a static shape")
+    element_type = by_name(type_text)
     if element_type is None or element_type.name == "dynamic":
-        raise ValueError(f"element_type='{layer.attributes.get('element_type', '')}' is not the type of a constant")
+        raise ValueError(f"element_type='{type_text}' is not the type of a constant")
     count = element_count(shape.sizes)
     if count > MAX_DIMENSION:
-        raise ValueError(f"shape='{layer.attributes.get('shape', '')[:40]}' makes more than 2^63-1 elements")
+        raise ValueError(f"shape='{shape_text[:40]}' makes more than 2^63-1 elements")
     # Packed strings: the count and one offset more than there are strings, four bytes each.
     return 4 * (count + 2) if element_type is STRING else element_type.byte_size(count)
 
