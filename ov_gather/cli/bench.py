@@ -1,4 +1,7 @@
-"""`ov-gather bench`: our kernel beside torch, onnxruntime, NumPy, stock OpenVINO and the copy limit, in one run."""
+"""`ov-gather bench`: our kernel beside torch, onnxruntime, NumPy, stock OpenVINO and the copy limit, in one run.
+
+`ov-gather bench validate`: whole validation beside OpenVINO's reader.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,25 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 from rich.progress import track
 
 from ov_gather.bench.cases import NAMES, make
-from ov_gather.bench.measure import measure
+from ov_gather.bench.measure import measure as measure_case
+from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.output import console
 from ov_gather.files import replacing
 from ov_gather.report.bench import render
 
 
-@click.command(name="bench")
+@click.group(name="bench", invoke_without_command=True)
 @click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), help="Only this case; may be repeated.")
 @click.option("--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="For everyone.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the measurements here, too.")
-def command(cases: tuple[str, ...], threads: int, json_file: Path | None) -> None:
+@click.pass_context
+def command(context: click.Context, cases: tuple[str, ...], threads: int, json_file: Path | None) -> None:
     """Measure our kernel beside torch, onnxruntime, NumPy and stock OpenVINO, in one run on the same work.
 
     Contenders that are not installed are left out and named. Times are medians of blocks of calls, contender after contender,
@@ -30,9 +36,11 @@ def command(cases: tuple[str, ...], threads: int, json_file: Path | None) -> Non
 
     Exit code: 0 measured, 1 a result differs, 2 it could not be done.
     """
+    if context.invoked_subcommand:
+        return
     out = console()
     measurements = [
-        measure(make(name), threads)
+        measure_case(make(name), threads)
         for name in track(cases or NAMES, "measuring", console=out, disable=not out.is_terminal, transient=True)
     ]
     out.print(render(measurements))
@@ -44,3 +52,22 @@ def command(cases: tuple[str, ...], threads: int, json_file: Path | None) -> Non
         with replacing(json_file) as file:
             file.write(json.dumps({"threads": threads, "cases": [asdict(it) for it in measurements]}, indent=2).encode())
     sys.exit(1 if any("differs" in reason for it in measurements for reason in it.excluded.values()) else 0)
+
+
+@command.command(name="validate")
+@click.option("--layers", type=click.IntRange(100), default=50_000, show_default=True, help="Of the model that is generated.")
+@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, help="Processes of each, by turns.")
+def validate(layers: int, rounds: int) -> None:
+    """Measure whole validation beside OpenVINO's read_model, on one generated model. Needs Linux, which tells peaks of memory.
+
+    A ratio below 1 means that validation takes less. Imports count in memory, but not in time.
+
+    Exit code: 0 measured, 2 it could not be done.
+    """
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "generated.xml"
+        generate(path, layers)
+        time, memory = measure(path, rounds)
+    out = console()
+    out.print(f"time: {time.ratio:.2f}x (validate {time.validate:.2f} s, read_model {time.read_model:.2f} s)")
+    out.print(f"peak memory: {memory.ratio:.2f}x (validate {memory.validate:.0f} MiB, read_model {memory.read_model:.0f} MiB)")

@@ -58,7 +58,8 @@ class Parser(ElementBuilder):
                     raise self._fatal(Fault.LIMIT, f"a tag, an attribute or a comment is longer than {MAX_TOKEN} bytes")
             if total == 0:
                 raise self._fatal(Fault.SYNTAX, "the file is empty")
-            self.parser.Parse(rest, True)
+            self._parse(rest, 0)
+            self.parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise self._syntax_error(error) from None
         except (LookupError, UnicodeError, ValueError) as error:
@@ -71,17 +72,15 @@ class Parser(ElementBuilder):
 
         The rest is shorter than what was `added` to `data`, so that no text is looked at more than twice.
         """
-        text = data.decode(
-            "latin-1"
-        )  # a character for each byte; canonical elements are ASCII, which every encoding reads alike
+        # A character for each byte. Canonical elements are ASCII, which all encodings that expat takes by the byte share.
+        text = data.decode("latin-1")
         position = 0
         while position < len(data):
             if self.in_gap:
                 position = self._canonical(data, text, position)
-                end_tag = "</layer>" if self.stack[-1].tag == "layers" else "/>"
-                if len(data) - position < added and text.find(end_tag, position) < 0:
-                    break
             gap = _GAP.search(text, position)
+            if self.in_gap and gap is None and len(data) - position < added:
+                break
             end = gap.end() if gap else len(data)
             gap_tag = self.fed + gap.start() - position if gap else -1
             self._feed(data[position:end])

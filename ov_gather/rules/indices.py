@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, int, int] | None:
     """The first wrong constant index: its place, e.g. "indices[3, 17]", its value, how many are wrong, and the axis size."""
-    import numpy as np
-
     port, size = view.operation.index_rule.port, view.axis_size
     if view.input_types[port] not in (view.operation.inputs[port].element_types or ()):
         return None
@@ -28,6 +26,8 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
         return None
     if indices is None or size is None:
         return None
+    import numpy as np
+
     wrong = is_wrong(indices, size)
     if not wrong.any():
         return None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ov_gather import read_ir, validate
 from ov_gather.bench import contenders, measure
 from ov_gather.bench.cases import NAMES, make
+from ov_gather.bench.validation import generate
 
 
 def test_one_case(cli, tmp_path):
@@ -49,3 +53,16 @@ def test_our_own_kernel_must_be_right(monkeypatch):
     monkeypatch.setattr(measure, "CONTENDERS", {"kernel": wrong, "numpy": contenders.numpy})
     with pytest.raises(ValueError, match="tiny: our own kernel did not take part: its result differs"):
         measure.measure(make("tiny"), 1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
+def test_validate(cli):
+    done = cli("bench", "validate", "--layers", 300, "--rounds", 1)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(r"time: .*x \(.*\)\npeak memory: .*x \(.*\)\n", done.stdout)
+
+
+def test_the_model_for_validation(tmp_path):
+    generate(tmp_path / "m.xml", 300)
+    assert validate(tmp_path / "m.xml") == []
+    assert 250 < len(read_ir(tmp_path / "m.xml").layers) < 300

@@ -29,7 +29,7 @@ def test_unknown_name():
 
 
 def _modules_after(code: str) -> set[str]:
-    script = f"{code}; import sys; print('\\n'.join(sys.modules))"
+    script = f"{code}\nimport sys; print('\\n'.join(sys.modules))"
     return set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
 
 
@@ -45,3 +45,14 @@ def test_help_loads_no_command():
 def test_validation_loads_no_runtime(samples):
     code = f"import ov_gather; assert not ov_gather.validate({str(samples / 'valid' / 'onnx_page_1.xml')!r})"
     assert not _modules_after(code) & {"openvino", "onnx", "onnxruntime", "onnx_ir"}
+
+
+def test_validation_loads_numpy_only_for_constants(samples):
+    path = samples / "valid" / "spec_layer.xml"
+    code = f"""
+from ov_gather.cli import group
+try:
+    group(["validate", {str(path)!r}])
+except SystemExit as end:
+    assert not end.code"""
+    assert not _modules_after(code) & {"openvino", "onnx", "onnxruntime", "onnx_ir", "numpy"}

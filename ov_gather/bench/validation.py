@@ -1,0 +1,86 @@
+"""Whole validation beside OpenVINO's reader: the same large IR, each time in a process of its own, by turns."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import write_ir
+
+# Their imports are not measured. Linux tells the peak of this very process; what getrusage tells is inherited by children.
+_SCRIPT = """
+import json, sys, time
+from pathlib import Path
+{work}
+start = time.perf_counter()
+result = work(sys.argv[1])
+seconds = time.perf_counter() - start
+(peak,) = [line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
+print(json.dumps([seconds, int(peak) / 1024, str(result)[:200]]))
+"""
+_VALIDATE = "from ov_gather import validate as work"
+_READ_MODEL = "from openvino import Core; work = Core().read_model"
+
+_CHAINS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds and the peak of the process in MiB: of the validation, of `read_model`, and how many times as much the former."""
+
+    validate: float
+    read_model: float
+    ratio: float
+
+
+def generate(path: Path, layers: int) -> None:
+    """Write a model of about so many layers: chains of a Const, an Add, and a ReLU or now and then a GatherElements.
+
+    With 50,000 layers the .xml has 21 MB and 720,000 lines.
+    """
+    builder = ModelBuilder("generated")
+    shape = PartialShape.of([64, 32])
+    indices = builder.parameter("indices", I64, shape)
+    values = [builder.parameter(f"input_{i}", F32, shape) for i in range(_CHAINS)]
+    for i in range(layers // 3 - _CHAINS):
+        name, value = f"model/block_{i}", values[i % _CHAINS]
+        bias = builder.const(f"{name}/bias", F32, np.zeros(32, np.float32))
+        (value,) = builder.layer("Add", f"{name}/add", "opset1", {"auto_broadcast": "numpy"}, [value, bias], [(F32, shape)])
+        if i % 50:
+            (value,) = builder.layer("ReLU", f"{name}/relu", "opset1", {}, [value], [(F32, shape)])
+        else:
+            (value,) = builder.layer(
+                "GatherElements", f"{name}/gather", "opset6", {"axis": "1"}, [value, indices], [(F32, shape)]
+            )
+        values[i % _CHAINS] = value
+    for i, value in enumerate(values):
+        builder.result(f"output_{i}", value)
+    write_ir(builder.build(), path)
+
+
+def measure(path: Path, rounds: int) -> tuple[Cost, Cost]:
+    """Time and peak memory: medians of so many rounds, ratios of each round's two. Raises ValueError for findings."""
+    pairs = [(_run(_VALIDATE, path), _run(_READ_MODEL, path)) for _ in range(rounds)]
+    if findings := next((ours[2] for ours, _ in pairs if ours[2] != "[]"), ""):
+        raise ValueError(f"{path}: validation found {findings}")
+    return _cost([(ours[0], theirs[0]) for ours, theirs in pairs]), _cost([(ours[1], theirs[1]) for ours, theirs in pairs])
+
+
+def _run(work: str, path: Path) -> tuple[float, float, str]:
+    command = [sys.executable, "-c", _SCRIPT.format(work=work), str(path)]
+    seconds, peak, result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return seconds, peak, result
+
+
+def _cost(pairs: list[tuple[float, float]]) -> Cost:
+    ours, theirs = zip(*pairs, strict=True)
+    return Cost(median(ours), median(theirs), median(mine / its for mine, its in pairs))

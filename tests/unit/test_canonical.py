@@ -1,0 +1,176 @@
+"""The short way through a document gives what the general way gives, lines and errors included."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ov_gather import read_ir
+from ov_gather.ir import parser
+from ov_gather.ir.errors import IRError
+from ov_gather.ir.model import Model
+from ov_gather.ir.weights import Weights
+
+SAMPLES = sorted((Path(__file__).parents[2] / "ir_samples").rglob("*.xml"))
+VALID = [path.read_bytes() for path in SAMPLES if path.parent.name == "valid"]
+NEVER = re.compile("(?!)")
+PIECES = [
+    b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<layers>", b"</layer>", b"<edges>", b"<then_body>", b"<rt_info>", b"</rt_info>",
+    b"\r", b"\n", b"&amp;", b'"', b' axis="1"', "é".encode(), b"<dim>9999999999999</dim>", b"<dim>007</dim>",
+]  # fmt: skip
+
+
+class Stream(io.BytesIO):
+    """Gives so many bytes at a time, however many are asked for."""
+
+    def __init__(self, content: bytes, chunk: int) -> None:
+        super().__init__(content)
+        self.chunk = chunk
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(self.chunk)
+
+
+def outcome(content: bytes, chunk: int = parser.CHUNK) -> tuple[Model | None, list[int], list[str]]:
+    """The model, all its lines, which do not count when models are compared, and all errors."""
+    reading = parser.Parser("m.xml", Weights(None))
+    errors = reading.problems
+    try:
+        reading.run(Stream(content, chunk))
+    except IRError as error:
+        errors = [*errors, error]
+    return reading.result, lines(reading.result), list(map(str, errors))
+
+
+def lines(model: Model | None) -> list[int]:
+    graphs = [graph for _, graph in model.walk()] if model else []
+    found = [edge.line for graph in graphs for edge in graph.edges]
+    for layer in (layer for graph in graphs for layer in graph.layers):
+        found += [layer.line, layer.data_line, *(port.line for port in (*layer.inputs, *layer.outputs))]
+        for section in layer.sections:
+            found += [section.line, *(child.line for child in section.children)]
+    return found
+
+
+def general(content: bytes) -> tuple[Model | None, list[int], list[str]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parser, "_GAP", NEVER)
+        return outcome(content)
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_samples(path):
+    content = path.read_bytes()
+    expected = general(content)
+    for chunk in (1, 7, 100, 1000, parser.CHUNK):
+        assert outcome(content, chunk) == expected
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.data())
+def test_mutated_samples(data):
+    content = bytearray(data.draw(st.sampled_from(VALID)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(content)))
+        end = start + data.draw(st.sampled_from([0, 1, 30]))
+        other = data.draw(st.integers(0, len(content)))
+        content[start:end] = data.draw(st.sampled_from(PIECES) | st.just(bytes(content[other : other + 100])))
+    content = bytes(content)
+    assert outcome(content, data.draw(st.sampled_from([50, 1000, parser.CHUNK]))) == general(content)
+
+
+def tags_of_the_general_way(content: bytes, chunk: int = parser.CHUNK) -> list[str]:
+    tags: list[str] = []
+    start = parser.Parser._start
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            parser.Parser, "_start", lambda self, tag, attributes: (tags.append(tag), start(self, tag, attributes))[1]
+        )
+        assert outcome(content, chunk)[0] is not None
+    return tags
+
+
+@pytest.mark.parametrize("name", ["compressed_weights.xml", "deberta_bias.xml", "dynamic_shapes.xml", "version_10.xml"])
+def test_what_openvino_writes_goes_the_short_way(name, samples):
+    content = (samples / "valid" / name).read_bytes()
+    assert set(tags_of_the_general_way(content)) <= {"net", "layers", "edges", "rt_info", "info", "Runtime_version"}
+
+
+def test_bodies_go_the_short_way(samples):
+    tags = tags_of_the_general_way((samples / "valid" / "if_bodies.xml").read_bytes())
+    assert tags.count("layer") == 1  # the If itself
+    assert "edge" not in tags
+
+
+def long_document() -> bytes:
+    layer = """
+\t\t<layer id="%d" name="n%d" type="ReLU" version="opset1">
+\t\t\t<input>
+\t\t\t\t<port id="0" precision="FP32">
+\t\t\t\t\t<dim>4</dim>
+\t\t\t\t</port>
+\t\t\t</input>
+\t\t\t<output>
+\t\t\t\t<port id="1" precision="FP32" names="%s">
+\t\t\t\t\t<dim>4</dim>
+\t\t\t\t</port>
+\t\t\t</output>
+\t\t</layer>"""
+    # One of a hundred goes the general way.
+    layers = "".join(layer % (i, i, f"a&amp;{i}" if i % 100 == 0 else i) for i in range(10_000))
+    edges = "".join(f'\n\t\t<edge from-layer="{i}" from-port="1" to-layer="{i + 1}" to-port="0" />' for i in range(9_999))
+    return (
+        f'<?xml version="1.0"?>\n<net version="11">\n<layers>{layers}\n</layers>\n<edges>{edges}\n</edges>\n</net>\n'.encode()
+    )
+
+
+def test_lines_past_65535():
+    model = read_ir(long_document())
+    assert [layer.line for layer in model.layers] == [4 + 12 * i for i in range(10_000)]
+    assert [layer.outputs[0].line for layer in model.layers] == [11 + 12 * i for i in range(10_000)]
+    assert [edge.line for edge in model.edges] == list(range(120_006, 130_005))
+
+
+def test_short_and_general_way_alternate():
+    tags = tags_of_the_general_way(long_document())
+    assert tags.count("layer") == 100
+    assert tags.count("edge") == 0
+
+
+def test_only_a_part_of_the_text_is_held(monkeypatch):
+    held: list[int] = []
+    parse = parser.Parser._parse
+
+    def watched(self, data, added):
+        rest = parse(self, data, added)
+        held.append(len(data))
+        assert len(rest) <= added
+        return rest
+
+    monkeypatch.setattr(parser.Parser, "_parse", watched)
+    document = long_document()
+    assert outcome(document)[2] == []
+    assert max(held) < 2 * parser.CHUNK
+    assert sum(held) < 2 * len(document)
+
+
+def test_limits_hold_the_short_way(monkeypatch, samples):
+    content = (samples / "valid" / "compressed_weights.xml").read_bytes()
+    for name, limit in (("MAX_VERBATIM", 1), ("MAX_DEPTH", 5)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(parser, name, limit)
+            assert outcome(content) == general(content)
+            assert len(outcome(content)[2]) == 1
+
+
+def test_what_is_remembered_is_short():
+    from ov_gather.ir import canonical
+
+    remembered = canonical._remember(lambda text: [text])
+    assert remembered("a") is remembered("a")
+    assert remembered("a" * 1000) is not remembered("a" * 1000)
