@@ -19,7 +19,7 @@ from ov_gather.ir.shapes import MAX_DIMENSION, element_count
 LAYER_DEPTH = 4
 """How much deeper than its list the innermost element of a canonical layer lies: layer, input, port, dim."""
 
-_BREAK = r"\n[ \t]*"
+_BREAK = r"\r?\n[ \t]*"
 _TEXT = "[ !#-%'-;=-~]"  # printable ASCII but for ", & and <
 _NUMBER = r"\d{1,18}"  # always below 2^63
 _ATTRIBUTES = rf'(?: [A-Za-z_]\w*="{_TEXT}*")*'

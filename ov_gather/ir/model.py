@@ -145,21 +145,6 @@ class Model:
             edges.setdefault((edge.to_layer, edge.to_port), []).append(edge)
         return edges
 
-    @cached_property
-    def links(self) -> tuple[tuple[Layer, Port, Layer, Port], ...]:
-        """Every input port that has one producer: the layer and the port, the layer and the port that feed it.
-
-        For rules about all of them: to ask `producer` for each port takes ten times as long.
-        """
-        edges_into, outputs = self._edges_into, self._outputs
-        found = []
-        for layer in self.layers:
-            for port in layer.inputs:
-                edges = edges_into.get((layer.id, port.id), ())
-                if len(edges) == 1 and (source := outputs.get((edges[0].from_layer, edges[0].from_port))):
-                    found.append((layer, port, *source))
-        return tuple(found)
-
     def edges_into(self, layer: Layer, port: Port) -> list[Edge]:
         """The edges that end at an input port; one, if the document is right."""
         return self._edges_into.get((layer.id, port.id), [])

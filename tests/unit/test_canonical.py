@@ -65,10 +65,10 @@ def general(content: bytes) -> tuple[Model | None, list[int], list[str]]:
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_samples(path):
-    content = path.read_bytes()
-    expected = general(content)
-    for chunk in (1, 7, 100, 1000, parser.CHUNK):
-        assert outcome(content, chunk) == expected
+    for content in (path.read_bytes(), path.read_bytes().replace(b"\n", b"\r\n")):
+        expected = general(content)
+        for chunk in (1, 7, 100, 1000, parser.CHUNK):
+            assert outcome(content, chunk) == expected
 
 
 @settings(max_examples=500, deadline=None)
@@ -98,6 +98,7 @@ def tags_of_the_general_way(content: bytes, chunk: int = parser.CHUNK) -> list[s
 @pytest.mark.parametrize("name", ["compressed_weights.xml", "deberta_bias.xml", "dynamic_shapes.xml", "version_10.xml"])
 def test_what_openvino_writes_goes_the_short_way(name, samples):
     content = (samples / "valid" / name).read_bytes()
+    assert tags_of_the_general_way(content) == tags_of_the_general_way(content.replace(b"\n", b"\r\n"))
     assert set(tags_of_the_general_way(content)) <= {"net", "layers", "edges", "rt_info", "info", "Runtime_version"}
 
 
