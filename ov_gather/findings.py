@@ -7,11 +7,16 @@ from enum import Enum
 
 
 class Severity(Enum):
-    """How bad a finding is. Only errors make `ov-gather validate` exit 1."""
+    """How bad a finding is. Worst first."""
 
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
+
+    def at_least(self, other: Severity) -> bool:
+        """Whether this is as bad as `other`, or worse."""
+        order = list(Severity)
+        return order.index(self) <= order.index(other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import click
 COMMANDS = {
     "check": "Parse, validate, execute and cross-check every gather-family layer.",
     "validate": "Find what is wrong in OpenVINO IR files, without any runtime.",
+    "explain": "Explain a rule of validate, or list the rules.",
     "run": "Execute one layer on our kernel.",
     "convert": "Convert an ONNX model to OpenVINO IR.",
     "bench": "Measure our kernel beside its peers.",

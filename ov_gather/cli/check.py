@@ -9,7 +9,7 @@ import click
 from rich.progress import track
 
 from ov_gather.cli.files import IR_PATHS, find_irs
-from ov_gather.cli.output import console
+from ov_gather.cli.output import console, has_colour
 from ov_gather.comparison import DEFAULT_SEED, RUNTIMES, cross_check
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.extension import extension_path
@@ -40,7 +40,7 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     findings: list[Finding] = []
     results: list[CrossCheckResult] = []
     unreadable: list[IRError | OSError] = []
-    for file in track(find_irs(paths), "checking", console=out, disable=not out.is_terminal, transient=True):
+    for file in track(find_irs(paths).files, "checking", console=out, disable=not out.is_terminal, transient=True):
         try:
             document = read_document(file)
         except OSError as error:
@@ -56,8 +56,8 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     if layers:
         out.print(table(layers))
         _print_notes(results, layers)
-    for line in text.render(findings):
-        out.print(line)
+    for line in text.lines(findings):
+        click.echo(line, color=has_colour())
     for reason in unreadable:
         click.echo(f"error: {reason}", err=True)
     failed = sum(not layer.passed for layer in layers)

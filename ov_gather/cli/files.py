@@ -2,25 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 import click
 
+from ov_gather.ir.root import root_element
+
 IR_PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
 
-
-def find_irs(paths: Iterable[Path]) -> list[Path]:
-    """Files as they are named; of directories, every *.xml below them. Raises UsageError where that is nothing."""
-    found = [file for path in paths for file in _below(path)]
-    if not found:
-        raise click.UsageError("no .xml below the given directories: there is nothing to do")
-    return found
+_ROOTS = ("net", "layer", None)  # None: an IR may be too damaged to tell
 
 
-def _below(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        # Not only regular files: a broken link is found, too, but no directory, and no pipe that would block.
-        yield from (file for file in sorted(path.rglob("*.xml")) if file.is_file() or not file.exists())
-    else:
-        yield path
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The IR files, each once, and the XML files of another kind that were passed over."""
+
+    files: tuple[Path, ...]
+    skipped: tuple[Path, ...]
+
+
+def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
+    """Files as they are named; of directories, every *.xml below them that is an IR or may have been one.
+
+    Args:
+        paths: files and directories.
+        exclude: glob patterns; a file is left out if one matches its name, its path, or those of a directory above it.
+        skip_other_xml: pass over XML files with another root also where they are named. It is no error then if none is left.
+
+    Raises:
+        UsageError: no file is left.
+        OSError: a directory cannot be searched.
+    """
+    files: dict[Path, None] = {}  # for want of an ordered set
+    skipped: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            for file in _below(path, exclude):
+                (files if root_element(file) in _ROOTS else skipped)[file] = None
+        elif not any(_matches(it, exclude) for it in (path, *path.parents)):
+            (skipped if skip_other_xml and root_element(path) not in _ROOTS else files)[path] = None
+    if not files and (not skip_other_xml or all(path.is_dir() for path in paths)):
+        raise click.UsageError("no OpenVINO IR among the given files and directories: there is nothing to do")
+    return Found(tuple(files), tuple(file for file in skipped if file not in files))
+
+
+def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:
+    for name, directories, files in os.walk(directory, onerror=_raise):
+        here = Path(name)
+        directories[:] = sorted(it for it in directories if not _matches(here / it, exclude))
+        for file in sorted(here / it for it in files if it.endswith(".xml")):
+            # Not only regular files: a broken link is found, too, but no pipe, which would block.
+            if not _matches(file, exclude) and (file.is_file() or not file.exists()):
+                yield file
+
+
+def _matches(path: Path, patterns: Collection[str]) -> bool:
+    return any(fnmatch(text, pattern.rstrip("/")) for pattern in patterns for text in (path.name, path.as_posix()))
+
+
+def _raise(error: OSError) -> None:
+    raise error

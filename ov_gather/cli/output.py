@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
+
+T = TypeVar("T")
 
 
 def console() -> Console:
     """For results, on stdout."""
+    from rich.console import Console
+
     terminal = sys.stdout.isatty()
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=not terminal, width=None if terminal else 1_000_000)
+
+
+def has_colour() -> bool:
+    """Whether stdout takes colours: a terminal does, unless NO_COLOR is set (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def with_progress(results: Iterable[T], total: int) -> Iterable[T]:
+    """The same, with a progress bar if stderr is a terminal and there is more than one to wait for."""
+    if total < 2 or not sys.stderr.isatty():
+        return results
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(results, "validating", total=total, console=Console(stderr=True), transient=True)

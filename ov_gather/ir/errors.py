@@ -19,6 +19,7 @@ class Fault(Enum):
     NO_WEIGHTS = "missing .bin"
     RANGE = "a payload outside the .bin"
     CONST = "a Const whose attributes or payload are malformed"
+    CHECK = "a check that did not come to its end"
 
 
 def printable(text: str) -> str:

@@ -1,34 +1,41 @@
-"""Findings as text for people: place, severity, rule, what is wrong, what would be right."""
+"""For people: place, severity, rule, what is wrong; on a second line what would be right."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.text import Text
+from click import style
 
 from ov_gather.findings import Finding, Severity
 from ov_gather.ir.errors import printable
+from ov_gather.report.base import Report, message_text, place_text
+from ov_gather.rules.validation import RULES
 
-_STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
-def render(findings: Sequence[Finding]) -> Iterator[Text]:
-    """Two lines a finding, the second with the hint."""
+def render(report: Report) -> str:
+    """The findings, the statistics if they are asked for, the summary."""
+    return "\n".join((*lines(report.findings), *statistics(report), report.summary, ""))
+
+
+def lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """One or two lines a finding."""
     for finding in findings:
-        place = finding.location
-        yield Text.assemble(
-            (printable(f"{place.path}:{place.line}: "), "bold"),
-            (f"{finding.severity.value} {finding.rule}", _STYLE[finding.severity]),
-            printable(f": {_layer(finding)}{finding.message}"),
-        )
+        yield first_line(finding)
         if finding.hint:
-            yield Text(f"    {printable(finding.hint)}", "dim")
+            yield style(f"    {printable(finding.hint)}", dim=True)
 
 
-def _layer(finding: Finding) -> str:
-    place = finding.location
-    if place.layer_id is None:
-        return ""
-    trail = "".join(f"{step} / " for step in place.trail)
-    port = "" if place.port is None else f", port {place.port}"
-    return f"{trail}{place.layer_type} '{place.layer_name}' (layer {place.layer_id}){port}: "
+def first_line(finding: Finding) -> str:
+    """Place, severity, rule, and what is wrong."""
+    place = style(printable(place_text(finding.location)) + ":", bold=True)
+    rule = style(f"{finding.severity.value} {finding.rule}", fg=_COLOUR[finding.severity], bold=True)
+    return f"{place} {rule}: {printable(message_text(finding))}"
+
+
+def statistics(report: Report) -> Iterator[str]:
+    """How often each rule was violated."""
+    for rule, count in report.statistics.items():
+        if rule in RULES:
+            yield f"{count:7}  {rule}  {RULES[rule].summary}"

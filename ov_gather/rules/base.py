@@ -34,9 +34,19 @@ class Rule:
     check: Callable[[Any], Iterator[Violation]]
 
     @property
+    def name(self) -> str:
+        """What the check is called, e.g. "missing_attribute"."""
+        return str(getattr(self.check, "__name__", ""))
+
+    @property
     def documentation(self) -> str:
         """The text for people: the docstring of the check."""
         return inspect.getdoc(self.check) or ""
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the documentation, on one line."""
+        return " ".join(self.documentation.split("\n\n")[0].split())
 
 
 RULES: dict[str, Rule] = {}

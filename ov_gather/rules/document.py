@@ -70,3 +70,12 @@ def malformed_number(document: Document) -> Iterator[Violation]:
 def cannot_be_opened(document: Document) -> Iterator[Violation]:
     """The file cannot be opened: a broken link, a directory, no permission."""
     return faults(document, Fault.FILE)
+
+
+@document_rule("OVG099")
+def not_checked(document: Document) -> Iterator[Violation]:
+    """The check of the file did not come to its end: its process died, e.g. for want of memory, or met a fault of its own.
+
+    Nothing is known of the file then, which must not pass for a file without findings. --select and --ignore leave it in.
+    """
+    return faults(document, Fault.CHECK)

@@ -13,9 +13,10 @@ from ov_gather.ir.reader import Document, Source, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules import attributes, constants, document, graph, indices, portability, shapes, types
 from ov_gather.rules.base import RULES, Rule, Violation
+from ov_gather.rules.selection import select_rules
 
 # Imported for their rules, which register themselves.
-__all__ = ["attributes", "constants", "document", "graph", "indices", "portability", "shapes", "types", "validate"]
+__all__ = ["RULES", "attributes", "constants", "document", "graph", "indices", "portability", "shapes", "types", "validate"]
 
 
 @paused_collection()
@@ -29,6 +30,9 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
 
     Returns:
         The findings, in the order of the document. A document that cannot be opened or read is a finding, too.
+
+    Raises:
+        ValueError: `select` or `ignore` names a rule or group that there is not.
     """
     path = _path_of(source)
     try:
@@ -43,7 +47,7 @@ def validate_document(
     document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = ()
 ) -> list[Finding]:
     """`validate` for a document that has been read."""
-    rules = [rule for rule in RULES.values() if _matches(rule, select, True) and not _matches(rule, ignore, False)]
+    rules = select_rules(select, ignore)
     findings = [
         Finding(rule.id, rule.severity, violation.message, violation.hint, _location(path, violation, trail))
         for rule, trail, violation in _violations(document, rules)
@@ -51,15 +55,15 @@ def validate_document(
     return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
 
 
+def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
+    """The finding for a file whose check did not come to its end."""
+    return validate_document(Document(None, (IRError(Fault.CHECK, reason, path=path, hint=hint),)), path)
+
+
 def _path_of(source: Source) -> str:
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     return str(getattr(source, "name", "<memory>"))
-
-
-def _matches(rule: Rule, prefixes: Iterable[str], if_none: bool) -> bool:
-    prefixes = tuple(prefixes)
-    return rule.id.startswith(prefixes) if prefixes else if_none
 
 
 def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:

@@ -56,7 +56,7 @@ def test_bad_arguments(cli, tmp_path):
 def test_help_of_every_command(cli):
     overview = cli("--help")
     assert overview.returncode == 0
-    for name in ("check", "validate", "run", "convert", "bench"):
+    for name in ("check", "validate", "explain", "run", "convert", "bench"):
         assert name in overview.stdout
         done = cli(name, "--help")
         assert done.returncode == 0

@@ -1,0 +1,75 @@
+"""`[tool.ov_gather]` of pyproject.toml: what the command line does not say."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class Configured(click.Command):
+    """A command whose options may stand in the nearest pyproject.toml, by their long names."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the file first, for its values become the defaults. --help does without: it must not fail."""
+        defaults = {} if {"-h", "--help"} & set(args) else self._defaults()
+        return super().make_context(info_name, args, parent, default_map=defaults, **extra)
+
+    def _defaults(self) -> dict[str, Any]:
+        path = next((it / "pyproject.toml" for it in _upward() if (it / "pyproject.toml").is_file()), None)
+        if path is None:
+            return {}
+        table = _table(path)
+        options = {_key(it): it for it in self.params if isinstance(it, click.Option)}
+        for key, value in table.items():
+            if key not in options:
+                raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {', '.join(sorted(options))}")
+            _check(path, key, value, options[key])
+        return {str(options[key].name): value for key, value in table.items()}
+
+
+def _upward() -> tuple[Path, ...]:
+    here = Path.cwd()
+    return (here, *here.parents)
+
+
+def _key(option: click.Option) -> str:
+    return max(option.opts, key=len).removeprefix("--")
+
+
+def _table(path: Path) -> dict[str, Any]:
+    content = path.read_bytes()
+    if b"ov_gather" not in content:
+        return {}  # not our business, and no need to parse it
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        document = tomllib.loads(content.decode())
+    except ValueError as error:
+        raise click.UsageError(f"{path}: {error}") from error
+    table = document.get("tool", {})
+    table = table.get("ov_gather", {}) if isinstance(table, dict) else {}
+    if not isinstance(table, dict):
+        raise click.UsageError(f"{path}: tool.ov_gather must be a table")
+    return table
+
+
+def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
+    """The type must be right as it stands: click would take the string "no" for a flag, and a string for a list of letters."""
+    wanted: type = (
+        list if option.multiple else bool if option.is_flag else int if isinstance(option.type, click.IntRange) else str
+    )
+    items = value if isinstance(value, list) else ()
+    if type(value) is not wanted or not all(isinstance(item, str) for item in items):
+        name = {list: "an array of strings", bool: "true or false", int: "a whole number", str: "a string"}[wanted]
+        raise click.UsageError(f"{path}: [tool.ov_gather] {key} must be {name}, not {value!r}")
+    try:
+        option.type_cast_value(click.Context(click.Command(None)), value)
+    except click.BadParameter as error:
+        raise click.UsageError(f"{path}: [tool.ov_gather] {key}: {error.message}") from error

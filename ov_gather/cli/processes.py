@@ -1,0 +1,88 @@
+"""A function over many items, in processes: one that dies costs its item and nothing else.
+
+The pools of the standard library lose everything that is under way, or hang, when one of their processes is killed.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+_CONTEXT = get_context("spawn")  # a fork would copy the locks that other threads of this process hold
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """In the place of a result. A negative exit code is the signal that ended the process."""
+
+    exit_code: int | None
+
+
+def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[tuple[int, Any]]:
+    """The index of each item with its result, or with Died, in the order in which they are done."""
+    waiting = deque(enumerate(items))
+    workers = [_Worker(function) for _ in range(min(count, len(items)))]
+    idle = list(workers)
+    busy: dict[Any, _Worker] = {}
+    try:
+        while idle or busy:
+            while idle and waiting:
+                worker = idle.pop()
+                busy[worker.give(*waiting.popleft())] = worker
+            if not busy:
+                return
+            for connection in wait(list(busy)):
+                worker = busy.pop(connection)
+                yield worker.index, worker.result()
+                idle.append(worker)
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+class _Worker:
+    """A process, started when it is first given something, and again after it died."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+        self.index = 0
+        self.process: Any = None
+
+    def give(self, index: int, item: Any) -> Connection:
+        """Send the item; the connection is ready when the result is there, or the process has died."""
+        if self.process is None:
+            self.connection, theirs = _CONTEXT.Pipe()
+            self.process = _CONTEXT.Process(target=_serve, args=(self.function, theirs), daemon=True)
+            self.process.start()
+            theirs.close()  # or its death would not close the last copy
+        self.index = index
+        with suppress(OSError):  # it has died already: result() tells
+            self.connection.send(item)
+        return self.connection
+
+    def result(self) -> Any:
+        try:
+            return self.connection.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            died = Died(self.process.exitcode)
+            self.process = None
+            return died
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.join()
+
+
+def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops us
+    with suppress(EOFError):  # the parent is gone
+        while True:
+            connection.send(function(connection.recv()))

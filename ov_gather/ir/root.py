@@ -1,0 +1,36 @@
+"""Whether a file is an IR at all: a look at its root element, no further."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.parsers import expat
+
+_BEGINNING = 1 << 16
+
+
+class _Found(Exception):  # noqa: N818 - not an error: how a handler ends the parse
+    pass
+
+
+def root_element(path: Path) -> str | None:
+    """The name of the root element, or of the document type if the file declares one.
+
+    None where there is none to be had: the file cannot be opened, is no regular file, is not well-formed so far, or its root
+    does not come in the first 64 KiB.
+    """
+    names: list[str] = []
+
+    def found(name: str, *_: object) -> None:
+        names.append(name)
+        raise _Found  # before an entity, or anything else that follows, could do harm
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = found
+    parser.StartDoctypeDeclHandler = found
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                parser.Parse(file.read(_BEGINNING))
+    except (_Found, OSError, expat.ExpatError, LookupError, ValueError):
+        pass
+    return names[0] if names else None

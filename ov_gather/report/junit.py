@@ -1,0 +1,53 @@
+"""JUnit XML, which Jenkins, GitLab, Azure and others show as test results: a file is a test case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from click import unstyle
+
+from ov_gather.findings import Finding
+from ov_gather.ir.errors import printable
+from ov_gather.report.base import Report, message_text, path_text
+from ov_gather.report.text import lines
+
+
+def render(report: Report) -> str:
+    """One suite. A case fails if a finding makes the command exit 1; what else was found in its file is its output."""
+    failures: dict[str, list[Finding]] = {}
+    others: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        (failures if report.fails(finding) else others).setdefault(finding.location.path, []).append(finding)
+    counts = {"tests": str(len(report.files)), "failures": str(len(failures)), "errors": "0", "skipped": "0"}
+    root = Element("testsuites", counts)
+    suite = SubElement(root, "testsuite", {"name": "ov-gather validate", **counts})
+    if report.statistics:
+        properties = SubElement(suite, "properties")
+        for name, count in report.statistics.items():
+            SubElement(properties, "property", {"name": name, "value": str(count)})
+    for file in report.files:
+        name = _text(path_text(file))
+        case = SubElement(suite, "testcase", {"classname": "ov-gather", "name": name, "file": name})
+        if file in failures:
+            _add_failure(case, failures[file])
+        if file in others:
+            SubElement(case, "system-out").text = _lines(others[file])
+    indent(root)
+    # ASCII with character references: right in whatever encoding the text is written.
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "us-ascii", xml_declaration=False).decode() + "\n"
+
+
+def _add_failure(case: Element, failures: Sequence[Finding]) -> None:
+    first = failures[0]
+    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+    attributes = {"type": first.rule, "message": _text(f"{first.rule}: {message_text(first)}{more}")}
+    SubElement(case, "failure", attributes).text = _lines(failures)
+
+
+def _lines(findings: Sequence[Finding]) -> str:
+    return unstyle("\n".join(lines(findings)))
+
+
+def _text(text: str) -> str:
+    return printable(text)  # XML 1.0 has no way at all to write most control characters

@@ -1,0 +1,31 @@
+"""Which rules --select and --ignore mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from ov_gather.rules.base import RULES, Rule
+
+GROUP_LENGTH = len("OVG4")
+
+
+def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
+    """The rules that are selected (all, if `select` is empty) and not ignored, by id ("OVG401") or group ("OVG4").
+
+    Raises:
+        ValueError: an id or a group is unknown. Ignoring it would check less than was asked for, without a word.
+    """
+    select, ignore = tuple(select), tuple(ignore)
+    for name in (*select, *ignore):
+        _require_known(name)
+    return [rule for rule in RULES.values() if rule.id.startswith(select or ("",)) and not rule.id.startswith(ignore)]
+
+
+def _require_known(name: str) -> None:
+    known = {rule_id[:length] for rule_id in RULES for length in (GROUP_LENGTH, None)}
+    if name in known:
+        return
+    close = get_close_matches(name.upper(), sorted(known), n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else f"groups are {', '.join(sorted({it[:GROUP_LENGTH] for it in known}))}"
+    raise ValueError(f"there is no rule or group '{name}'; {hint}")
