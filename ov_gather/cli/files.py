@@ -14,8 +14,6 @@ from ov_gather.ir.root import root_element
 
 IR_PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
 
-_ROOTS = ("net", "layer", None)  # None: an IR may be too damaged to tell
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -42,9 +40,9 @@ def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other
     for path in paths:
         if path.is_dir():
             for file in _below(path, exclude):
-                (files if root_element(file) in _ROOTS else skipped)[file] = None
+                (skipped if _is_other_xml(file) else files)[file] = None
         elif not any(_matches(it, exclude) for it in (path, *path.parents)):
-            (skipped if skip_other_xml and root_element(path) not in _ROOTS else files)[path] = None
+            (skipped if skip_other_xml and _is_other_xml(path) else files)[path] = None
     if not files and (not skip_other_xml or all(path.is_dir() for path in paths)):
         raise click.UsageError("no OpenVINO IR among the given files and directories: there is nothing to do")
     return Found(tuple(files), tuple(file for file in skipped if file not in files))
@@ -58,6 +56,11 @@ def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:
             # Not only regular files: a broken link is found, too, but no pipe, which would block.
             if not _matches(file, exclude) and (file.is_file() or not file.exists()):
                 yield file
+
+
+def _is_other_xml(file: Path) -> bool:
+    """Whether the root is that of something else. Too damaged to tell, or with a .bin beside it, it is meant to be an IR."""
+    return root_element(file) not in ("net", "layer", None) and not file.with_suffix(".bin").exists()
 
 
 def _matches(path: Path, patterns: Collection[str]) -> bool:

@@ -19,9 +19,14 @@ _CONTEXT = get_context("spawn")  # a fork would copy the locks that other thread
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """In the place of a result. A negative exit code is the signal that ended the process."""
+    """In the place of a result: how the process ended. A negative exit code is that of a signal."""
 
-    exit_code: int | None
+    exit_code: int
+
+    def __str__(self) -> str:
+        if self.exit_code < 0:
+            return f"was killed by {signal.Signals(-self.exit_code).name}"
+        return f"ended with exit code {self.exit_code}"
 
 
 def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[tuple[int, Any]]:

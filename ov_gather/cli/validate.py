@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 import click
 
 from ov_gather.cli.config import Configured
 from ov_gather.cli.files import Found, find_irs
 from ov_gather.cli.output import has_colour, with_progress
-from ov_gather.files import replacing
 from ov_gather.findings import Finding, Severity
 from ov_gather.report import FORMATS, render
 from ov_gather.report.base import Report
@@ -75,7 +75,7 @@ def command(
     """
     select_rules(select, ignore)  # refuses unknown ones before any work
     found = _find(paths, exclude, skip_other_xml)
-    with replacing(output) if output else nullcontext() as file:  # before any work, too
+    with _opened(output) as file:  # refuses a place that cannot be written, before any work, too
         results: list[list[Finding]] = [[] for _ in found.files]
         for index, findings in with_progress(_check_all(found.files, select, ignore, jobs), len(found.files)):
             results[index] = findings
@@ -101,6 +101,14 @@ def _find(paths: tuple[Path, ...], exclude: tuple[str, ...], skip_other_xml: boo
     return Found(paths, ())
 
 
+def _opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
+    if output is None:
+        return nullcontext()
+    from ov_gather.files import replacing
+
+    return replacing(output)
+
+
 def _check_all(
     files: Sequence[Path], select: tuple[str, ...], ignore: tuple[str, ...], jobs: int
 ) -> Iterator[tuple[int, list[Finding]]]:
@@ -113,7 +121,7 @@ def _check_all(
 
     for index, result in in_processes(check, files, jobs):
         if isinstance(result, Died):
-            reason = f"the process that checked the file died (exit code {result.exit_code})"
+            reason = f"the process that checked the file {result}"
             result = not_checked(str(files[index]), reason, "was there enough memory? fewer --jobs need less")
         yield index, result
 

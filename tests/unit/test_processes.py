@@ -1,0 +1,44 @@
+"""One function over many items in processes, some of which die."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from ov_gather.cli.processes import Died, in_processes
+
+EXIT = "__import__('os')._exit(3)"
+KILL = "__import__('os').kill(__import__('os').getpid(), 9)"
+
+
+def run(items, count):
+    return [result for _, result in sorted(in_processes(eval, items, count), key=lambda it: it[0])]
+
+
+@pytest.mark.parametrize("count", [1, 3, 20])
+def test_each_item_has_its_result(count):
+    assert run([f"{number} ** 2" for number in range(12)], count) == [number**2 for number in range(12)]
+
+
+def test_a_process_that_dies_costs_its_item_only():
+    results = run(["1", KILL, "2", EXIT, "3", KILL, "4"], 2)
+    assert results == [1, Died(-signal.SIGKILL), 2, Died(3), 3, Died(-signal.SIGKILL), 4]
+    assert [str(results[1]), str(results[3])] == ["was killed by SIGKILL", "ended with exit code 3"]
+
+
+def test_all_die():
+    assert run([EXIT] * 4, 2) == [Died(3)] * 4
+
+
+def test_nothing_to_do():
+    assert run([], 4) == []
+
+
+def test_processes_end_when_nobody_wants_the_rest():
+    results = in_processes(eval, ["__import__('os').getpid()", *["__import__('time').sleep(60)"] * 3], 2)
+    _, pid = next(results)
+    results.close()  # waits for them
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
