@@ -12,13 +12,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONSOLE = re.compile(
-    r"^\$ ov-gather (?P<arguments>(?:check|validate) .*)\n(?P<output>(?:[^$`].*\n)+)\$ echo \$\?\n(?P<code>\d)", re.M
+    r"^\$ ov-gather (?P<arguments>(?:check|validate|explain) .*)\n(?P<output>(?:[^$`].*\n)+)\$ echo \$\?\n(?P<code>\d)", re.M
 )
 SESSIONS = [match.groupdict() for match in CONSOLE.finditer(README)]
 
 
 def test_sessions_are_found():
-    assert [session["arguments"].split()[0] for session in SESSIONS] == ["check", "validate"]
+    assert [session["arguments"].split()[0] for session in SESSIONS] == ["check", "validate", "explain", "validate"]
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session["arguments"].split()[0])

@@ -1,0 +1,122 @@
+"""How other repositories take `ov-gather validate` up: as a pre-commit hook, as a GitHub Action, from the README's snippets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+SNIPPETS = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+
+
+def run(*command, **options):
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the hook is installed from a git repository")
+def test_pre_commit_hook(tmp_path):
+    """Builds the package, as pre-commit does for every user of the hook: about a minute."""
+    clone = tmp_path / "clone"
+    assert run("git", "clone", "--quiet", ROOT, clone).returncode == 0
+    (clone / "pom.xml").write_text("<project/>")
+    files = [*sorted(clone.glob("ir_samples/valid/*.xml")), clone / "pom.xml"]
+    command = [BIN / "pre-commit", "try-repo", ".", "ov-gather-validate", "--verbose", "--files", *files]
+    done = run(*command, cwd=clone, env={**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ov-gather validate" in done.stdout
+    assert "Passed" in done.stdout
+    checked = [int(count) for count in re.findall(r"files: (\d+), errors: 0", done.stdout)]
+    assert sum(checked) == len(files) - 1
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ("vendor.github-actions", (ROOT / "action.yml").read_text()),
+        ("vendor.github-workflows", SNIPPETS[0]),
+        ("vendor.gitlab-ci", SNIPPETS[1]),
+    ],
+)
+def test_public_schemas(tmp_path, schema, text):
+    (tmp_path / "file.yml").write_text(text)
+    done = run(BIN / "check-jsonschema", "--builtin-schema", schema, tmp_path / "file.yml")
+    assert done.returncode == 0, done.stdout
+
+
+def test_snippets_name_what_is_there():
+    workflow, gitlab, pre_commit = map(yaml.safe_load, SNIPPETS)
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    _, ours, upload = workflow["jobs"]["validate"]["steps"]
+    assert set(ours["with"]) <= set(action["inputs"])
+    assert upload["with"]["sarif_file"] == action["inputs"]["output"]["default"]
+    assert gitlab["validate-models"]["artifacts"]["reports"]["junit"] in gitlab["validate-models"]["script"][1]
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert pre_commit["repos"][0]["hooks"] == [{"id": hook["id"]}]
+
+
+@pytest.fixture
+def action(tmp_path):
+    """Runs the action's last step, its script and its environment, with our own command in the place of the installed one."""
+    (tmp_path / "ov-gather").mkdir()
+    (tmp_path / "ov-gather" / "bin").symlink_to(BIN)
+    definition = yaml.safe_load((ROOT / "action.yml").read_text())
+    step = definition["runs"]["steps"][-1]
+
+    def run_step(**inputs):
+        given = {name: it["default"] for name, it in definition["inputs"].items()} | inputs
+        environment = {
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda it: given[it[1]], it) for name, it in step["env"].items()
+        }
+        # As the runner does for `shell: bash`.
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        return run(*command, cwd=ROOT, env={**os.environ, **environment, "RUNNER_TEMP": str(tmp_path)})
+
+    return run_step
+
+
+def test_action_installs_itself_for_itself():
+    definition = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert definition["runs"]["using"] == "composite"
+    python, install, _ = definition["runs"]["steps"]
+    assert python["uses"].startswith("actions/setup-python@")
+    assert python["with"]["update-environment"] is False
+    assert "$GITHUB_ACTION_PATH" in install["run"]
+    assert not any("${{" in step["run"] for step in definition["runs"]["steps"] if "run" in step)
+
+
+def test_action_annotates(action):
+    done = action(paths="ir_samples/invalid/OVG203\nir_samples/invalid/OVG204\n", args="--select OVG204  --fail-on never")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("::error file=ir_samples/invalid/OVG204/") == 3
+    assert done.stdout.endswith("files: 5, errors: 3, warnings: 0, notes: 0\n")
+
+
+def test_action_fails_on_findings_and_takes_inputs_as_data(action, tmp_path):
+    assert action(paths="ir_samples/invalid").returncode == 1
+    done = action(paths="$(touch pwned); `touch pwned` --help", args="")
+    assert done.returncode == 2
+    assert "does not exist" in done.stderr
+    assert not (ROOT / "pwned").exists()
+
+
+def test_action_writes_sarif(action, tmp_path):
+    done = action(paths="ir_samples/divergent", format="sarif", output=str(tmp_path / "out.sarif"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_the_toml_snippet_is_accepted(samples, tmp_path):
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    (tmp_path / "pyproject.toml").write_text(text)
+    done = run(BIN / "ov-gather", "validate", samples / "divergent", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "OVG701" in done.stdout
+    assert "OVG702" not in done.stdout

@@ -1,0 +1,27 @@
+"""`ov-gather explain`, as a user runs it."""
+
+from __future__ import annotations
+
+from ov_gather.rules.validation import RULES
+
+
+def test_a_rule(cli):
+    done = cli("explain", "OVG401")
+    assert done.returncode == 0
+    assert done.stdout == f"OVG401 {RULES['OVG401'].name} (error)\n\n{RULES['OVG401'].documentation}\n"
+
+
+def test_the_list(cli):
+    lines = cli("explain").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(RULES)
+    assert "OVG204  error    The value of an attribute lies outside its range" in "\n".join(lines)
+
+
+def test_a_group(cli):
+    assert {line[:4] for line in cli("explain", "OVG7").stdout.splitlines()} == {"OVG7"}
+
+
+def test_an_unknown_rule(cli):
+    done = cli("explain", "OVG4O1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: there is no rule or group 'OVG4O1'; did you mean OVG401?\n"
