@@ -10,11 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-_CONTEXT = get_context("spawn")  # a fork would copy the locks that other threads of this process hold
+# A fork would copy the locks that other threads of this process hold. The fork server has none, and imports but once for all.
+_CONTEXT: Any = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
+_CONTEXT.set_forkserver_preload(["ov_gather.rules.validation"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: in
     idle = list(workers)
     busy: dict[Any, _Worker] = {}
     try:
-        while idle or busy:
+        while True:
             while idle and waiting:
                 worker = idle.pop()
                 busy[worker.give(*waiting.popleft())] = worker
@@ -58,8 +60,9 @@ class _Worker:
         self.function = function
         self.index = 0
         self.process: Any = None
+        self.connection: Any = None
 
-    def give(self, index: int, item: Any) -> Connection:
+    def give(self, index: int, item: Any) -> Any:
         """Send the item; the connection is ready when the result is there, or the process has died."""
         if self.process is None:
             self.connection, theirs = _CONTEXT.Pipe()
@@ -88,6 +91,6 @@ class _Worker:
 
 def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops us
-    with suppress(EOFError):  # the parent is gone
+    with suppress(EOFError, BrokenPipeError):  # the parent is gone
         while True:
             connection.send(function(connection.recv()))

@@ -277,8 +277,8 @@ def test_a_process_that_dies_is_a_finding_of_its_file(samples, tmp_path):
     process = subprocess.Popen(
         [COMMAND, "validate", *files, "--jobs", "2", "--format", "concise"], stdout=subprocess.PIPE, text=True
     )
-    writer = open_for_writing(tmp_path / "pipe.xml")
-    os.kill(next(it for it in children_of(process.pid) if tmp_path / "pipe.xml" in files_of(it)), signal.SIGKILL)
+    writer, reader = wait_for(lambda: open_pipe(tmp_path / "pipe.xml", process.pid))
+    os.kill(reader, signal.SIGKILL)
     output, _ = process.communicate(timeout=60)
     os.close(writer)
     assert process.returncode == 1
@@ -288,20 +288,25 @@ def test_a_process_that_dies_is_a_finding_of_its_file(samples, tmp_path):
     assert summary == "files: 3, errors: 2, warnings: 0, notes: 0"
 
 
-def open_for_writing(pipe):
-    """As soon as somebody reads it."""
+def wait_for(attempt):
     deadline = time.monotonic() + 30
     while True:
         try:
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:
+            return attempt()
+        except (OSError, StopIteration):
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
 
-def children_of(pid):
-    return map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+def open_pipe(pipe, ancestor):
+    """For writing, and the process that reads it; raises where there is none yet."""
+    writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    return writer, next(
+        it for it in descendants_of(ancestor) if pipe in [fd.readlink() for fd in Path(f"/proc/{it}/fd").iterdir()]
+    )
 
 
-def files_of(pid):
-    return [it.readlink() for it in Path(f"/proc/{pid}/fd").iterdir()]
+def descendants_of(pid):
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        yield int(child)
+        yield from descendants_of(child)
