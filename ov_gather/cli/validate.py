@@ -32,7 +32,7 @@ _SEVERITIES = [severity.value for severity in Severity]
     metavar="PATH...",
     type=click.Path(exists=True, readable=False, allow_dash=True, path_type=Path),
 )
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the report.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="How to report.")
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report here, whole or not at all."
 )
@@ -44,12 +44,12 @@ _SEVERITIES = [severity.value for severity in Severity]
     type=click.Choice(["error", "warning", "never"]),
     default="error",
     show_default=True,
-    help="Exit 1 from here on.",
+    help="Exit 1 for a finding as bad as this, or worse.",
 )
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and directories of this name or path.")
 @click.option("--skip-other-xml/--no-skip-other-xml", help="Pass over XML files that are no IR even where they are named.")
-@click.option("--statistics/--no-statistics", help="Count how often each rule is violated, and skipped files.")
-@click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes that check files.")
+@click.option("--statistics/--no-statistics", help="Count violations of each rule, and the XML files passed over.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
 def command(
     paths: tuple[Path, ...],
     format_: str,

@@ -13,7 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from ov_gather.cli.validate import command
 from ov_gather.rules.validation import RULES
 
 COMMAND = str(Path(sys.executable).with_name("ov-gather"))
@@ -268,6 +270,18 @@ def test_300_files_in_8_processes(cli, samples, tmp_path):
     assert done.returncode == 1
     assert done.stdout == cli("validate", tmp_path, "--format", "json").stdout
     assert [it["path"] for it in json.loads(done.stdout)["findings"]] == [f"{tmp_path}/{it:03}_bad.xml" for it in range(150)]
+
+
+def test_a_fault_of_ours_is_a_finding_of_its_file(monkeypatch, samples):
+    monkeypatch.setattr("ov_gather.cli.validate.validate", lambda source, **_: 1 // 0 if "axis" in source.name else [])
+    files = [str(samples / "valid" / "spec_layer.xml"), str(samples / "invalid" / "OVG204" / "axis_3.xml")]
+    done = CliRunner().invoke(command, [*files, "--select", "OVG6"])
+    assert done.exit_code == 1
+    assert done.output == (
+        f"{files[1]}: error OVG099: the check failed: ZeroDivisionError: integer division or modulo by zero\n"
+        "    this is a fault of ov-gather: report it\n"
+        "files: 2, errors: 1, warnings: 0, notes: 0\n"
+    )
 
 
 def test_a_process_that_dies_is_a_finding_of_its_file(samples, tmp_path):

@@ -42,6 +42,14 @@ def test_help_loads_no_command():
     assert not _modules_after(code) & {"openvino", "onnx", "onnx_ir", "numpy", "ov_gather.cli.check"}
 
 
+def test_validate_starts_lightly(samples):
+    path = str(samples / "valid" / "spec_layer.xml")
+    code = f"from click.testing import CliRunner; from ov_gather.cli import group; CliRunner().invoke(group, ['validate', {path!r}])"
+    modules = _modules_after(code)
+    assert "ov_gather.rules.validation" in modules
+    assert not modules & {"openvino", "onnx", "numpy", "rich", "multiprocessing", "json", "importlib.metadata"}
+
+
 def test_validation_loads_no_runtime(samples):
     code = f"import ov_gather; assert not ov_gather.validate({str(samples / 'valid' / 'onnx_page_1.xml')!r})"
     assert not _modules_after(code) & {"openvino", "onnx", "onnxruntime", "onnx_ir"}
