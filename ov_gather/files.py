@@ -15,6 +15,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file under a temporary name beside `path` that takes its place when all went well."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not a regular file")  # to take the place of /dev/null would be a surprise
+    path = path.resolve()  # a link stays, and the file that it leads to is replaced
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to")
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:

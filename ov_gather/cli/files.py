@@ -28,7 +28,8 @@ def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other
 
     Args:
         paths: files and directories.
-        exclude: glob patterns; a file is left out if one matches its name, its path, or those of a directory above it.
+        exclude: glob patterns; a file is left out if one matches its name, its path, or those of a directory above it. What is
+            above a directory that is named does not count.
         skip_other_xml: pass over XML files with another root also where they are named. It is no error then if none is left.
 
     Raises:

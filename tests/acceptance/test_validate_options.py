@@ -197,6 +197,13 @@ def test_output(cli, tmp_path):
     assert [it.name for it in tmp_path.iterdir()] == ["report.json"]
 
 
+def test_output_through_a_link(cli, tmp_path):
+    (tmp_path / "latest.txt").symlink_to("report.txt")
+    cli("validate", "ir_samples/valid", "--output", tmp_path / "latest.txt")
+    assert (tmp_path / "latest.txt").is_symlink()
+    assert (tmp_path / "report.txt").read_text() == f"files: 13, {CLEAN}"
+
+
 def test_a_failure_leaves_the_last_output(cli, tmp_path):
     (tmp_path / "report.txt").write_text("the last one")
     assert cli("validate", "ir_samples/valid", "--select", "nonsense", "--output", tmp_path / "report.txt").returncode == 2
@@ -204,7 +211,8 @@ def test_a_failure_leaves_the_last_output(cli, tmp_path):
 
 
 def test_output_that_cannot_be_written(cli, tmp_path):
-    for output in (tmp_path, tmp_path / "nowhere" / "report.txt", "/proc/report.txt"):
+    os.mkfifo(tmp_path / "pipe")
+    for output in (tmp_path, tmp_path / "nowhere" / "report.txt", "/proc/report.txt", tmp_path / "pipe"):
         done = cli("validate", AXIS_3, "--output", output)
         assert (done.returncode, done.stdout) == (2, "")
         assert "Traceback" not in done.stderr

@@ -44,8 +44,8 @@ def test_help_loads_no_command():
 
 def test_validate_starts_lightly(samples):
     path = str(samples / "valid" / "spec_layer.xml")
-    code = f"from click.testing import CliRunner; from ov_gather.cli import group; CliRunner().invoke(group, ['validate', {path!r}])"
-    modules = _modules_after(code)
+    run = f"CliRunner().invoke(group, ['validate', {path!r}])"
+    modules = _modules_after(f"from click.testing import CliRunner; from ov_gather.cli import group; {run}")
     assert "ov_gather.rules.validation" in modules
     assert not modules & {"openvino", "onnx", "numpy", "rich", "multiprocessing", "json", "importlib.metadata"}
 
