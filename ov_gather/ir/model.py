@@ -146,6 +146,17 @@ class Model:
         edges = self.edges_into(layer, port)
         return self._outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
 
+    @cached_property
+    def links(self) -> tuple[tuple[Layer, Port, Layer, Port], ...]:
+        """Every input port that has one producer: the layer and the port, the layer and the port that feed it."""
+        found = []
+        for layer in self.layers:
+            for port in layer.inputs:
+                source = self.producer(layer, port)
+                if source:
+                    found.append((layer, port, *source))
+        return tuple(found)
+
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
         """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""
         yield trail, self

@@ -1,16 +1,34 @@
-"""2xx: the attributes of gather-family layers, against their operation's specification."""
+"""2xx: the attributes of layers, against what their operations have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
+from ov_gather.findings import Severity
+from ov_gather.ir.model import Layer, Model
+from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute, parse_integer
-from ov_gather.rules.base import Violation, layer_rule
+from ov_gather.rules.base import Violation, graph_rule, layer_rule
+from ov_gather.rules.opsets import attribute_kinds, is_of_kind
 
 # OpenVINO's own writer may add these to any layer; they are hints to a plugin, not the operation's.
 _OF_ANY_LAYER = frozenset({"PrimitivesPriority", "alt_width"})
+_OF_LAYER = frozenset({"output_names"})
+_OF_PORT = frozenset({"names"})
+_ALSO_READ = frozenset({("Const", "value")})  # OVG503 is about it
+_SAID_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # OVG305, OVG405
+# Kind of an attribute -> what its text must be, and what to write.
+_WHAT = {
+    "int": ("an integer", "write a decimal integer"),
+    "float": ("a number", "write a decimal number"),
+    "bool": ("a boolean", "write true or false"),
+    "ints": ("a list of integers", "separate decimal integers by commas"),
+    "floats": ("a list of numbers", "separate decimal numbers by commas"),
+    "type": ("an element type", "write one such as f32, f16, i64, i32, boolean"),
+    "shape": ("a shape", "separate dimensions by commas"),
+}
 
 
 @layer_rule("OVG201")
@@ -28,23 +46,22 @@ def missing_attribute(view: LayerView) -> Iterator[Violation]:
 
 @layer_rule("OVG202")
 def unknown_attribute(view: LayerView) -> Iterator[Violation]:
-    """An attribute that the operation does not have. OpenVINO ignores it."""
+    """A gather-family layer has an attribute that its operation does not. OpenVINO ignores it."""
     known = [attribute.name for attribute in view.operation.attributes]
-    for name in view.layer.attributes:
-        if name not in known and name not in _OF_ANY_LAYER:
-            close = get_close_matches(name.lower(), known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"{view.operation.name} has {', '.join(known)}"
-            yield Violation(f"unknown attribute {name}", hint, view.layer.data_line, view.layer)
+    return _unknown(view.layer, known, view.operation.name)
 
 
-@layer_rule("OVG203")
-def malformed_attribute(view: LayerView) -> Iterator[Violation]:
-    """The text of an attribute is not of its type. OpenVINO reads "1.7" and "1x" as 1."""
-    for attribute, text in _given(view):
-        try:
-            parse_integer(text)
-        except ValueError as error:
-            yield Violation(f"{attribute.name}: {error}", "write a decimal integer", view.layer.data_line, view.layer)
+@graph_rule("OVG203")
+def malformed_attribute(graph: Model) -> Iterator[Violation]:
+    """The text of an attribute is not of its kind. OpenVINO reads "1.7" and "1x" as 1, and "yes" as the default."""
+    for layer in graph.layers:
+        if layer.type == "Const":
+            continue  # OVG3, OVG4 and OVG5 are about its attributes
+        kinds = _kinds(layer)
+        for name, text in layer.attributes.items():
+            if name in kinds and not is_of_kind(text, kinds[name]) and (layer.type, kinds[name]) not in _SAID_ELSEWHERE:
+                what, hint = _WHAT.get(kinds[name], ("one of the words allowed", f"write {kinds[name].replace('|', ' or ')}"))
+                yield Violation(f"{name}: '{text[:40]}' is not {what}", hint, layer.data_line, layer)
 
 
 @layer_rule("OVG204")
@@ -63,6 +80,58 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
                 view.layer.data_line,
                 view.layer,
             )
+
+
+@graph_rule("OVG205", Severity.WARNING)
+def misplaced_attribute(graph: Model) -> Iterator[Violation]:
+    """<layer> or <port> has an XML attribute that OpenVINO does not look for there, e.g. one that belongs into <data>."""
+    for layer in graph.layers:
+        for name in layer.extra.keys() - _OF_LAYER:
+            in_data = "OpenVINO looks for it in <data>" if name in _kinds(layer) else ""
+            hint = in_data or _close(name, _OF_LAYER) or "OpenVINO ignores it"
+            yield Violation(f"unknown attribute {name} of <layer>", hint, layer.line, layer)
+        for port in (*layer.inputs, *layer.outputs):
+            for name in port.attributes.keys() - _OF_PORT:
+                hint = _close(name, _OF_PORT) or "OpenVINO ignores it"
+                yield Violation(f"unknown attribute {name} of <port>", hint, port.line, layer, port.id)
+
+
+@graph_rule("OVG206", Severity.WARNING)
+def left_to_default(graph: Model) -> Iterator[Violation]:
+    """A layer outside the gather family lacks an attribute of its operation. OpenVINO, which writes all, takes a default."""
+    for layer in graph.layers:
+        kinds = attribute_kinds(layer)
+        if kinds and layer.type not in FAMILY and layer.type != "Const" and not kinds.keys() <= layer.attributes.keys():
+            names = ", ".join(name for name in kinds if name not in layer.attributes)
+            yield Violation(f"attribute {names} is missing", "write it, rather than rely on a default", layer.data_line, layer)
+
+
+@graph_rule("OVG207", Severity.WARNING)
+def foreign_attribute(graph: Model) -> Iterator[Violation]:
+    """A layer outside the gather family has an attribute that its operation does not. OpenVINO ignores it."""
+    for layer in graph.layers:
+        kinds = attribute_kinds(layer)
+        if kinds is not None and layer.type not in FAMILY and not layer.attributes.keys() <= kinds.keys():
+            yield from _unknown(layer, list(kinds), f"{layer.type} of {layer.version}")
+
+
+def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violation]:
+    for name in layer.attributes:
+        if name not in known and name not in _OF_ANY_LAYER and (layer.type, name) not in _ALSO_READ:
+            hint = _close(name, known) or f"{operation} has {', '.join(known) or 'none'}"
+            yield Violation(f"unknown attribute {name}", hint, layer.data_line, layer)
+
+
+def _close(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name.lower(), known, n=1)
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def _kinds(layer: Layer) -> Mapping[str, str]:
+    operation = find_operation(layer)
+    if operation:
+        return dict.fromkeys((attribute.name for attribute in operation.attributes), "int")
+    return attribute_kinds(layer) or {}
 
 
 def _given(view: LayerView) -> Iterator[tuple[Attribute, str]]:

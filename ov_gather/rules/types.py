@@ -4,37 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.ir.element_types import DYNAMIC
-from ov_gather.ir.model import Model
+from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
+from ov_gather.ir.model import Layer, Model
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, graph_rule, layer_rule
+from ov_gather.rules.opsets import attribute_kinds, type_attributes
+
+# The element_type of the former two has a rule of its own; the others name types that they compute with.
+_TYPE_OF_NO_OUTPUT = ("Parameter", "Const", "FakeConvert", "ConvertPromoteTypes")
 
 
 @graph_rule("OVG301")
 def unknown_precision(graph: Model) -> Iterator[Violation]:
     """The precision of a port is not one that OpenVINO knows, or an output port has none. Only a fragment may leave it out."""
+    inputs = {port.precision for layer in graph.layers for port in layer.inputs}
+    outputs = {port.precision for layer in graph.layers for port in layer.outputs}
+    unknown = {name for name in inputs | outputs if name is not None and by_precision(name) is None}
+    if not unknown and (None not in outputs or graph.is_fragment):
+        return
     for layer in graph.layers:
-        outputs_from = len(layer.inputs)
-        for position, port in enumerate((*layer.inputs, *layer.outputs)):
-            missing = port.precision is None and position >= outputs_from and not graph.is_fragment
-            if missing or (port.precision is not None and port.element_type is None):
-                text = "no precision" if missing else f"unknown precision '{port.precision}'"
-                yield Violation(text, "write one such as FP32, FP16, I64, I32, BOOL", port.line, layer, port.id)
+        for port in (*layer.inputs, *layer.outputs):
+            if port.precision in unknown:
+                text = f"unknown precision '{port.precision}'"
+            elif port.precision is None and port in layer.outputs and not graph.is_fragment:
+                text = "no precision"
+            else:
+                continue
+            yield Violation(text, "write one such as FP32, FP16, I64, I32, BOOL", port.line, layer, port.id)
 
 
 @graph_rule("OVG302")
 def edge_precision(graph: Model) -> Iterator[Violation]:
     """An input port declares another precision than the output port that feeds it. OpenVINO does not look at the former."""
+    for layer, port, source, output in graph.links:
+        if port.precision != output.precision and None is not port.element_type != output.element_type is not None:
+            yield Violation(
+                f"declares {port.precision}, but its producer, {source}, gives {output.precision}",
+                f"declare {output.precision}",
+                port.line,
+                layer,
+                port.id,
+            )
+
+
+@graph_rule("OVG306")
+def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
+    """An attribute that tells the element type of an output, e.g. destination_type of Convert, is not what a port declares."""
     for layer in graph.layers:
-        for port in layer.inputs:
-            source = graph.producer(layer, port)
-            if source and port.element_type and source[1].element_type and port.element_type != source[1].element_type:
+        if layer.attributes.keys().isdisjoint(type_attributes()) or layer.type in _TYPE_OF_NO_OUTPUT or _decompresses(layer):
+            continue
+        for name, kind in (attribute_kinds(layer) or {}).items():
+            told = by_name(layer.attributes.get(name, "")) if kind == "type" else None
+            if told and told is not DYNAMIC and all(port.element_type not in (None, told) for port in layer.outputs):
                 yield Violation(
-                    f"declares {port.precision}, but its producer, {source[0]}, gives {source[1].precision}",
-                    f"declare {source[1].precision}",
-                    port.line,
+                    f"{name} is {told}, which no output declares",
+                    f"declare {told.precision}, or correct {name}",
+                    layer.data_line,
                     layer,
-                    port.id,
                 )
 
 
@@ -92,3 +118,12 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
                     layer,
                     port.id,
                 )
+
+
+def _decompresses(layer: Layer) -> bool:
+    """A Convert that save_model put behind a compressed Const.
+
+    Where nothing infers its type anew, OpenVINO writes the precision of the Const on its output.
+    """
+    marks = (mark.attributes.get("name") for section in layer.sections for mark in section.children)
+    return layer.type == "Convert" and "decompression" in marks

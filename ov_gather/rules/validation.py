@@ -10,11 +10,36 @@ from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.rules import attributes, constants, document, graph, indices, portability, shapes, types
+from ov_gather.rules import (
+    attributes,
+    constants,
+    document,
+    graph,
+    indices,
+    operations,
+    portability,
+    ports,
+    shapes,
+    subgraphs,
+    types,
+)
 from ov_gather.rules.base import RULES, Rule, Violation
 
 # Imported for their rules, which register themselves.
-__all__ = ["attributes", "constants", "document", "graph", "indices", "portability", "shapes", "types", "validate"]
+__all__ = [
+    "attributes",
+    "constants",
+    "document",
+    "graph",
+    "indices",
+    "operations",
+    "portability",
+    "ports",
+    "shapes",
+    "subgraphs",
+    "types",
+    "validate",
+]
 
 
 def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Finding]:
@@ -63,7 +88,7 @@ def _matches(rule: Rule, prefixes: Iterable[str], if_none: bool) -> bool:
 def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:
     by_scope = {scope: [rule for rule in rules if rule.scope is scope] for scope in (Document, Model, LayerView)}
     for rule in by_scope[Document]:
-        yield from ((rule, (), violation) for violation in rule.check(document))
+        yield from ((rule, violation.trail, violation) for violation in rule.check(document))
     if document.model is None or document.damaged:
         return  # what was not read whole is not judged further
     for trail, graph_ in document.model.walk():
