@@ -150,12 +150,42 @@ class Model:
     def links(self) -> tuple[tuple[Layer, Port, Layer, Port], ...]:
         """Every input port that has one producer: the layer and the port, the layer and the port that feed it."""
         found = []
+        edges_into, outputs = self._edges_into, self._outputs
         for layer in self.layers:
             for port in layer.inputs:
-                source = self.producer(layer, port)
+                edges = edges_into.get((layer.id, port.id), ())
+                source = outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
                 if source:
                     found.append((layer, port, *source))
         return tuple(found)
+
+    @cached_property
+    def kinds(self) -> Mapping[tuple[str, str | None], list[Layer]]:
+        """The layers of each type and version. A model has few."""
+        found: dict[tuple[str, str | None], list[Layer]] = {}
+        for layer in self.layers:
+            found.setdefault((layer.type, layer.version), []).append(layer)
+        return found
+
+    def of_type(self, *types: str) -> list[Layer]:
+        """The layers of some types."""
+        return [layer for (layer_type, _), layers in self.kinds.items() if layer_type in types for layer in layers]
+
+    def ports(self) -> Iterator[tuple[Layer, Port]]:
+        """Every port, with its layer."""
+        for layer in self.layers:
+            for port in (*layer.inputs, *layer.outputs):
+                yield layer, port
+
+    @cached_property
+    def input_ports(self) -> list[Port]:
+        """Those of all layers."""
+        return [port for layer in self.layers for port in layer.inputs]
+
+    @cached_property
+    def output_ports(self) -> list[Port]:
+        """Those of all layers."""
+        return [port for layer in self.layers for port in layer.outputs]
 
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
         """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""

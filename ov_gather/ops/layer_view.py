@@ -11,7 +11,7 @@ from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.weights import constant
-from ov_gather.ops import find_operation
+from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.spec import Operation, ShapeError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class LayerView:
 
 def family_layers(graph: Model) -> Iterator[LayerView]:
     """The layers of one graph whose operation is known."""
-    for layer in graph.layers:
+    for layer in graph.of_type(*FAMILY):
         operation = find_operation(layer)
         if operation:
             yield LayerView(graph, layer, operation)

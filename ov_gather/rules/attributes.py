@@ -17,7 +17,6 @@ from ov_gather.rules.opsets import attribute_kinds, is_of_kind
 _OF_ANY_LAYER = frozenset({"PrimitivesPriority", "alt_width"})
 _OF_LAYER = frozenset({"output_names"})
 _OF_PORT = frozenset({"names"})
-_ALSO_READ = frozenset({("Const", "value")})  # OVG503 is about it
 _SAID_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # OVG305, OVG405
 # Kind of an attribute -> what its text must be, and what to write.
 _WHAT = {
@@ -54,14 +53,16 @@ def unknown_attribute(view: LayerView) -> Iterator[Violation]:
 @graph_rule("OVG203")
 def malformed_attribute(graph: Model) -> Iterator[Violation]:
     """The text of an attribute is not of its kind. OpenVINO reads "1.7" and "1x" as 1, and "yes" as the default."""
-    for layer in graph.layers:
-        if layer.type == "Const":
-            continue  # OVG3, OVG4 and OVG5 are about its attributes
-        kinds = _kinds(layer)
-        for name, text in layer.attributes.items():
-            if name in kinds and not is_of_kind(text, kinds[name]) and (layer.type, kinds[name]) not in _SAID_ELSEWHERE:
-                what, hint = _WHAT.get(kinds[name], ("one of the words allowed", f"write {kinds[name].replace('|', ' or ')}"))
-                yield Violation(f"{name}: '{text[:40]}' is not {what}", hint, layer.data_line, layer)
+    for layers in graph.kinds.values():
+        kinds = _kinds(layers[0])
+        if not kinds or layers[0].type == "Const":  # OVG3, OVG4 and OVG5 are about its attributes
+            continue
+        for layer in layers:
+            for name, text in layer.attributes.items():
+                kind = kinds.get(name, "text")
+                if not is_of_kind(text, kind) and (layer.type, kind) not in _SAID_ELSEWHERE:
+                    what, hint = _WHAT.get(kind, ("one of the words allowed", f"write {kind.replace('|', ' or ')}"))
+                    yield Violation(f"{name}: '{text[:40]}' is not {what}", hint, layer.data_line, layer)
 
 
 @layer_rule("OVG204")
@@ -86,22 +87,23 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
 def misplaced_attribute(graph: Model) -> Iterator[Violation]:
     """<layer> or <port> has an XML attribute that OpenVINO does not look for there, e.g. one that belongs into <data>."""
     for layer in graph.layers:
-        for name in layer.extra.keys() - _OF_LAYER:
+        for name in layer.extra.keys() - _OF_LAYER if layer.extra else ():
             in_data = "OpenVINO looks for it in <data>" if name in _kinds(layer) else ""
             hint = in_data or _close(name, _OF_LAYER) or "OpenVINO ignores it"
             yield Violation(f"unknown attribute {name} of <layer>", hint, layer.line, layer)
-        for port in (*layer.inputs, *layer.outputs):
-            for name in port.attributes.keys() - _OF_PORT:
-                hint = _close(name, _OF_PORT) or "OpenVINO ignores it"
-                yield Violation(f"unknown attribute {name} of <port>", hint, port.line, layer, port.id)
+    if {name for ports in (graph.input_ports, graph.output_ports) for port in ports for name in port.attributes} <= _OF_PORT:
+        return
+    for layer, port in graph.ports():
+        for name in port.attributes.keys() - _OF_PORT:
+            hint = _close(name, _OF_PORT) or "OpenVINO ignores it"
+            yield Violation(f"unknown attribute {name} of <port>", hint, port.line, layer, port.id)
 
 
 @graph_rule("OVG206", Severity.WARNING)
 def left_to_default(graph: Model) -> Iterator[Violation]:
     """A layer outside the gather family lacks an attribute of its operation. OpenVINO, which writes all, takes a default."""
-    for layer in graph.layers:
-        kinds = attribute_kinds(layer)
-        if kinds and layer.type not in FAMILY and layer.type != "Const" and not kinds.keys() <= layer.attributes.keys():
+    for layer, kinds in _outside_family(graph):
+        if not kinds.keys() <= layer.attributes.keys():
             names = ", ".join(name for name in kinds if name not in layer.attributes)
             yield Violation(f"attribute {names} is missing", "write it, rather than rely on a default", layer.data_line, layer)
 
@@ -109,15 +111,22 @@ def left_to_default(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG207", Severity.WARNING)
 def foreign_attribute(graph: Model) -> Iterator[Violation]:
     """A layer outside the gather family has an attribute that its operation does not. OpenVINO ignores it."""
-    for layer in graph.layers:
-        kinds = attribute_kinds(layer)
-        if kinds is not None and layer.type not in FAMILY and not layer.attributes.keys() <= kinds.keys():
+    for layer, kinds in _outside_family(graph):
+        if not layer.attributes.keys() <= kinds.keys():
             yield from _unknown(layer, list(kinds), f"{layer.type} of {layer.version}")
+
+
+def _outside_family(graph: Model) -> Iterator[tuple[Layer, Mapping[str, str]]]:
+    """The other layers with an operation of OpenVINO whose attributes are not exactly its own; OVG503 is about Const."""
+    for (layer_type, _), layers in graph.kinds.items():
+        kinds = attribute_kinds(layers[0])
+        if kinds is not None and layer_type not in FAMILY and layer_type != "Const":
+            yield from ((layer, kinds) for layer in layers if layer.attributes.keys() != kinds.keys())
 
 
 def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violation]:
     for name in layer.attributes:
-        if name not in known and name not in _OF_ANY_LAYER and (layer.type, name) not in _ALSO_READ:
+        if name not in known and name not in _OF_ANY_LAYER:
             hint = _close(name, known) or f"{operation} has {', '.join(known) or 'none'}"
             yield Violation(f"unknown attribute {name}", hint, layer.data_line, layer)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ov_gather.findings import Severity
-from ov_gather.ir.element_types import BOOLEAN, STRING
+from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
@@ -88,21 +89,17 @@ def packed_strings(graph: Model) -> Iterator[Violation]:
 
     OpenVINO does not compare their number with the shape: it crashes where there are fewer, and drops what is more.
     """
-    for layer in graph.layers:
-        if layer.type == "Const" and layer.declared_type is STRING:
-            try:
-                constant(graph, layer)
-            except IRError as error:
-                if error.fault is Fault.CONST:
-                    yield Violation(error.reason, "write count, offsets and UTF-8 bytes anew", layer.data_line, layer)
+    for layer in _readable(graph, STRING):
+        try:
+            constant(graph, layer)
+        except IRError as error:
+            yield Violation(error.reason, "write count, offsets and UTF-8 text anew", layer.data_line, layer)
 
 
 @graph_rule("OVG507")
 def larger_than_needed(graph: Model) -> Iterator[Violation]:
     """A Const has more bytes than its shape and type need. OpenVINO reads the first of them: the tensor is cut off."""
-    for layer in graph.layers:
-        if layer.type != "Const":
-            continue
+    for layer in graph.of_type("Const"):
         shape, element_type = layer.declared_shape, layer.declared_type
         size = parse_digits(layer.attributes.get("size", ""))
         if size is None or shape is None or not shape.is_static or element_type is None or not element_type.bits:
@@ -121,26 +118,30 @@ def larger_than_needed(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG508", Severity.WARNING)
 def odd_booleans(graph: Model) -> Iterator[Violation]:
     """A boolean Const has bytes other than 0 and 1. Runtimes differ in what they make of them."""
-    for layer in graph.layers:
-        if layer.type == "Const" and layer.declared_type is BOOLEAN:
-            try:
-                values = constant(graph, layer)
-            except IRError:  # OVG501 to OVG503 report it
-                continue
-            import numpy as np
+    import numpy as np
 
-            odd = int((np.asarray(payload(graph, layer)[: values.size]) > 1).sum())
-            if odd:
-                yield Violation(f"{odd} bytes are neither 0 nor 1", "write 0 or 1", layer.data_line, layer)
+    for layer in _readable(graph, BOOLEAN):
+        odd = int((np.frombuffer(payload(graph, layer), np.uint8) > 1).sum())
+        if odd:
+            yield Violation(f"{odd} bytes are neither 0 nor 1", "write 0 or 1", layer.data_line, layer)
+
+
+def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:
+    """The Consts of a type whose bytes can be had; where not, OVG501 to OVG503 say it."""
+    for layer in graph.of_type("Const"):
+        if layer.declared_type is element_type:
+            with suppress(IRError):
+                payload(graph, layer)
+                yield layer
 
 
 def _payloads(document: Document) -> list[tuple[int, int, tuple[str, ...], Layer]]:
     """Where the Consts of all graphs have their bytes, in order."""
     found = []
     for trail, graph in document.model.walk() if document.model and not document.damaged else ():
-        for layer in graph.layers:
-            if layer.type == "Const":
-                offset, size = (parse_digits(layer.attributes.get(name, "")) for name in ("offset", "size"))
-                if offset is not None and size is not None:
-                    found.append((offset, offset + size, trail, layer))
+        for layer in graph.of_type("Const"):
+            offset = parse_digits(layer.attributes.get("offset", ""))
+            size = parse_digits(layer.attributes.get("size", ""))
+            if offset is not None and size is not None:
+                found.append((offset, offset + size, trail, layer))
     return sorted(found, key=lambda it: it[:2])

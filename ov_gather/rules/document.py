@@ -107,9 +107,9 @@ def unknown_element(graph: Model) -> Iterator[Violation]:
     for layer in graph.layers:
         if layer.sections:
             yield from _unknown(layer.sections, _IN_LAYER, "<layer>", layer)
-        for port in (*layer.inputs, *layer.outputs):
-            if port.sections:
-                yield from _unknown(port.sections, _IN_PORT, "<port>", layer, port.id)
+    if any(port.sections for ports in (graph.input_ports, graph.output_ports) for port in ports):
+        for layer, port in graph.ports():
+            yield from _unknown(port.sections, _IN_PORT, "<port>", layer, port.id)
 
 
 def _unknown(

@@ -33,6 +33,8 @@ def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG102")
 def dangling_edge(graph: Model) -> Iterator[Violation]:
     """An edge starts or ends at a layer or a port that is not there. OpenVINO ignores an edge to an unknown layer."""
+    if len(graph.links) == len(graph.edges):
+        return  # each of them is a link
     outputs = {(layer.id, port.id) for layer in graph.layers for port in layer.outputs}
     inputs = {(layer.id, port.id) for layer in graph.layers for port in layer.inputs}
     for edge in graph.edges:
@@ -57,7 +59,7 @@ def _dangling(graph: Model, edge: Edge, kind: str, layer_id: int, port_id: int) 
 @graph_rule("OVG103")
 def edges_into_port(graph: Model) -> Iterator[Violation]:
     """An input port has no edge, or more than one. Each input has exactly one producer."""
-    if graph.is_fragment:
+    if graph.is_fragment or len(graph.links) == len(graph.input_ports):
         return
     for layer in graph.layers:
         for port in layer.inputs:
@@ -114,18 +116,15 @@ def dead_end(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG113")
 def no_result(graph: Model) -> Iterator[Violation]:
     """The model has neither a Result nor an Assign. OpenVINO reads it as a model that computes nothing."""
-    if graph.tag == "net" and not any(layer.type in SINKS for layer in graph.layers):
+    if graph.tag == "net" and not graph.of_type(*SINKS):
         yield Violation("the model has no Result", "add a Result for each output of the model", graph.line)
 
 
 @graph_rule("OVG118")
 def unpaired_assign(graph: Model) -> Iterator[Violation]:
     """An Assign writes a variable that no ReadValue of its graph reads. OpenVINO refuses the model."""
-    assigns = [layer for layer in graph.layers if layer.type == "Assign"]
-    if not assigns:
-        return
-    variables = {layer.attributes.get("variable_id") for layer in graph.layers if layer.type == "ReadValue"}
-    for layer in assigns:
+    variables = {layer.attributes.get("variable_id") for layer in graph.of_type("ReadValue")}
+    for layer in graph.of_type("Assign"):
         variable = layer.attributes.get("variable_id")
         if variable not in variables:
             yield Violation(

@@ -70,18 +70,17 @@ def missing_version(graph: Model) -> Iterator[Violation]:
     """A layer does not name the opset of its operation. OpenVINO refuses the model; only a fragment may leave it out."""
     if graph.is_fragment:
         return
-    for layer in graph.layers:
-        if layer.version is None:
-            found = f"{layer.type} is found in {_first_to_last(layer.type)}" if layer.type in operations() else ""
+    for (layer_type, version), layers in graph.kinds.items():
+        for layer in layers if version is None else ():
+            found = f"{layer_type} is found in {_first_to_last(layer_type)}" if layer_type in operations() else ""
             yield Violation("version is missing", found or "name the opset that holds the operation", layer.line, layer)
 
 
 def _not_in_opsets(graph: Model) -> Iterator[Layer]:
-    """The layers that name what no opset of OpenVINO holds, nor one of ours. A model has few kinds of layers."""
-    kinds = {(layer.type, layer.version) for layer in graph.layers}
-    unknown = {(name, version) for name, version in kinds if version is not None and version not in operations().get(name, {})}
-    if unknown:
-        yield from (layer for layer in graph.layers if (layer.type, layer.version) in unknown and not find_operation(layer))
+    """The layers that name what no opset of OpenVINO holds, nor one of ours."""
+    for (layer_type, version), layers in graph.kinds.items():
+        if version is not None and version not in operations().get(layer_type, {}) and not find_operation(layers[0]):
+            yield from layers
 
 
 def _names_opset(layer: Layer) -> bool:

@@ -40,13 +40,6 @@ def attribute_kinds(layer: Layer) -> Mapping[str, str] | None:
     return operations().get(layer.type, {}).get(layer.version or "")
 
 
-@cache
-def type_attributes() -> frozenset[str]:
-    """The names of all attributes that are element types."""
-    kinds = (item for opsets in operations().values() for attributes in opsets.values() for item in attributes.items())
-    return frozenset(name for name, kind in kinds if kind == "type")
-
-
 @lru_cache(maxsize=4096)
 def is_of_kind(text: str, kind: str) -> bool:
     """Whether the text of an attribute is what its kind demands, nothing around it."""

@@ -54,9 +54,7 @@ def edge_shape(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG405")
 def declared_shape(graph: Model) -> Iterator[Violation]:
     """The shape attribute of a Parameter is malformed, or that of a Parameter or Const is not what its port declares."""
-    for layer in graph.layers:
-        if layer.type not in ("Parameter", "Const"):
-            continue
+    for layer in graph.of_type("Parameter", "Const"):
         declared = layer.declared_shape
         if declared is None:
             try:

@@ -152,7 +152,7 @@ def _maps(layer: Layer) -> list[str]:
 
 
 def _with_bodies(graph: Model) -> list[Layer]:
-    return [layer for layer in graph.layers if layer.bodies and layer.type in _BODIES]
+    return [layer for layer in graph.of_type(*_BODIES) if layer.bodies]
 
 
 def _entries(layer: Layer) -> Iterator[_Entry]:

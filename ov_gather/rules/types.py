@@ -8,7 +8,7 @@ from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, graph_rule, layer_rule
-from ov_gather.rules.opsets import attribute_kinds, type_attributes
+from ov_gather.rules.opsets import attribute_kinds
 
 # The element_type of the former two has a rule of its own; the others name types that they compute with.
 _TYPE_OF_NO_OUTPUT = ("Parameter", "Const", "FakeConvert", "ConvertPromoteTypes")
@@ -17,8 +17,8 @@ _TYPE_OF_NO_OUTPUT = ("Parameter", "Const", "FakeConvert", "ConvertPromoteTypes"
 @graph_rule("OVG301")
 def unknown_precision(graph: Model) -> Iterator[Violation]:
     """The precision of a port is not one that OpenVINO knows, or an output port has none. Only a fragment may leave it out."""
-    inputs = {port.precision for layer in graph.layers for port in layer.inputs}
-    outputs = {port.precision for layer in graph.layers for port in layer.outputs}
+    inputs = {port.precision for port in graph.input_ports}
+    outputs = {port.precision for port in graph.output_ports}
     unknown = {name for name in inputs | outputs if name is not None and by_precision(name) is None}
     if not unknown and (None not in outputs or graph.is_fragment):
         return
@@ -50,15 +50,18 @@ def edge_precision(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG306")
 def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
     """An attribute that tells the element type of an output, e.g. destination_type of Convert, is not what a port declares."""
-    for layer in graph.layers:
-        if layer.attributes.keys().isdisjoint(type_attributes()) or layer.type in _TYPE_OF_NO_OUTPUT or _decompresses(layer):
+    for layers in graph.kinds.values():
+        names = [name for name, kind in (attribute_kinds(layers[0]) or {}).items() if kind == "type"]
+        if not names or layers[0].type in _TYPE_OF_NO_OUTPUT:
             continue
-        for name, kind in (attribute_kinds(layer) or {}).items():
-            told = by_name(layer.attributes.get(name, "")) if kind == "type" else None
-            if told and told is not DYNAMIC and all(port.element_type not in (None, told) for port in layer.outputs):
+        for layer, name in ((layer, name) for layer in layers for name in names):
+            told = by_name(layer.attributes.get(name, "dynamic"))
+            if told in (None, DYNAMIC) or any(port.element_type in (None, told) for port in layer.outputs):
+                continue
+            if not _decompresses(layer):
                 yield Violation(
                     f"{name} is {told}, which no output declares",
-                    f"declare {told.precision}, or correct {name}",
+                    f"declare it on an output, or correct {name}",
                     layer.data_line,
                     layer,
                 )
@@ -97,9 +100,7 @@ def output_type(view: LayerView) -> Iterator[Violation]:
 @graph_rule("OVG305")
 def declared_element_type(graph: Model) -> Iterator[Violation]:
     """The element_type of a Parameter or Const is unknown, or not what its output port declares."""
-    for layer in graph.layers:
-        if layer.type not in ("Parameter", "Const"):
-            continue
+    for layer in graph.of_type("Parameter", "Const"):
         text, declared = layer.attributes.get("element_type", ""), layer.declared_type
         if declared is None:
             yield Violation(

@@ -11,7 +11,7 @@ def test_valid_samples(cli):
     done = cli("check", "ir_samples/valid")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = [line for line in done.stdout.splitlines() if ".xml" in line and "│" in line]
-    assert len(rows) == 16
+    assert len(rows) == 19
     assert all("native" in row and "openvino: passed" in row for row in rows)
     assert done.stdout.count("expected output: passed") == 5
     assert "seed 2026" in done.stdout
