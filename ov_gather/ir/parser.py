@@ -142,6 +142,7 @@ class Parser:
     # ---- what an element becomes when it closes
 
     def _list_of_children(self, element: _Open) -> tuple[Any, ...]:
+        self._refuse_others(element)
         return tuple(value for _, value in element.values if not isinstance(value, Element))
 
     def _net(self, element: _Open) -> Model:
@@ -212,7 +213,13 @@ class Parser:
         return Edge(from_layer, from_port, to_layer, to_port, element.line)
 
     def _element_itself(self, element: _Open) -> _Open:
+        self._refuse_others(element)
         return element
+
+    def _refuse_others(self, element: _Open) -> None:
+        for other in element.others():
+            reason, hint = f"<{element.tag}> has a <{other.tag}>", "OpenVINO ignores it"
+            self.problems.append(self._error(Fault.STRUCTURE, reason, hint, line=other.line))
 
     # ---- their parts
 

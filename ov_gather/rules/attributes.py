@@ -18,6 +18,7 @@ _OF_ANY_LAYER = frozenset({"PrimitivesPriority", "alt_width"})
 _OF_LAYER = frozenset({"output_names"})
 _OF_PORT = frozenset({"names"})
 _SAID_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # OVG305, OVG405
+_MISSED_ELSEWHERE = frozenset({("Const", "element_type"), ("Const", "offset"), ("Const", "size")})  # OVG503
 # Kind of an attribute -> what its text must be, and what to write.
 _WHAT = {
     "int": ("an integer", "write a decimal integer"),
@@ -103,9 +104,11 @@ def misplaced_attribute(graph: Model) -> Iterator[Violation]:
 def left_to_default(graph: Model) -> Iterator[Violation]:
     """A layer outside the gather family lacks an attribute of its operation. OpenVINO, which writes all, takes a default."""
     for layer, kinds in _outside_family(graph):
-        if not kinds.keys() <= layer.attributes.keys():
-            names = ", ".join(name for name in kinds if name not in layer.attributes)
-            yield Violation(f"attribute {names} is missing", "write it, rather than rely on a default", layer.data_line, layer)
+        missing = [name for name in kinds if name not in layer.attributes and (layer.type, name) not in _MISSED_ELSEWHERE]
+        if missing:
+            yield Violation(
+                f"attribute {', '.join(missing)} is missing", "write it, rather than rely on a default", layer.data_line, layer
+            )
 
 
 @graph_rule("OVG207", Severity.WARNING)
@@ -117,16 +120,16 @@ def foreign_attribute(graph: Model) -> Iterator[Violation]:
 
 
 def _outside_family(graph: Model) -> Iterator[tuple[Layer, Mapping[str, str]]]:
-    """The other layers with an operation of OpenVINO whose attributes are not exactly its own; OVG503 is about Const."""
+    """The other layers with an operation of OpenVINO whose attributes are not exactly its own."""
     for (layer_type, _), layers in graph.kinds.items():
         kinds = attribute_kinds(layers[0])
-        if kinds is not None and layer_type not in FAMILY and layer_type != "Const":
+        if kinds is not None and layer_type not in FAMILY:
             yield from ((layer, kinds) for layer in layers if layer.attributes.keys() != kinds.keys())
 
 
 def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violation]:
     for name in layer.attributes:
-        if name not in known and name not in _OF_ANY_LAYER:
+        if name not in known and name not in _OF_ANY_LAYER and (layer.type, name) != ("Const", "value"):
             hint = _close(name, known) or f"{operation} has {', '.join(known) or 'none'}"
             yield Violation(f"unknown attribute {name}", hint, layer.data_line, layer)
 

@@ -66,7 +66,10 @@ def beyond_limits(document: Document) -> Iterator[Violation]:
 
 @document_rule("OVG006")
 def missing_or_repeated(document: Document) -> Iterator[Violation]:
-    """A mandatory attribute or section is missing, or a section stands twice, of which OpenVINO reads only the first."""
+    """A mandatory attribute or section is missing or stands twice, or an element stands in a list that has no such elements.
+
+    Of a section that stands twice OpenVINO reads the first; an element that does not belong there it ignores.
+    """
     return faults(document, Fault.STRUCTURE)
 
 

@@ -11,12 +11,17 @@ from ov_gather.ops import FAMILY, find_operation
 from ov_gather.rules.base import Violation, graph_rule
 
 # What these types have whatever their opset: inputs, outputs.
-_PORTS = {"Parameter": ((), ("the value",)), "Const": ((), ("the value",)), "Result": (("the value",), ())}
+_PORTS = {
+    "Parameter": ((), ("the value",)),
+    "Const": ((), ("the value",)),
+    "Result": (("the value",), ()),
+    "Assign": (("the value",), ("the value",)),
+}
 
 
 @graph_rule("OVG104")
 def port_count(graph: Model) -> Iterator[Violation]:
-    """A Parameter, a Const, a Result or a gather-family layer does not have the inputs and outputs of its operation."""
+    """A Parameter, Const, Result, Assign or gather-family layer does not have the inputs and outputs of its operation."""
     for layer in graph.of_type(*_PORTS, *FAMILY):
         if layer.type in _PORTS:
             name, (inputs, outputs) = layer.type, _PORTS[layer.type]

@@ -81,6 +81,10 @@ def unmapped(graph: Model) -> Iterator[Violation]:
                 if outer[port.id] != 1:
                     text = f"stands in {outer[port.id] or 'no'} <output> entries of the port map of <{tag}>"
                     yield Violation(text, "every output gets its value from one", port.line, layer, port.id)
+        conditions = sum(entry.element.attributes.get("purpose") == "execution_condition" for entry in entries)
+        if layer.type == "Loop" and conditions != 1:
+            text = f"{conditions or 'no'} <output> entries have the purpose execution_condition"
+            yield Violation(text, "a Result of the body tells whether to go on", layer.line, layer)
         used = {entry.port.id for entry in entries if entry.port and entry.is_input}
         for port in layer.inputs[_OWN_INPUTS[layer.type] :]:
             if port.id not in used:
@@ -95,6 +99,9 @@ def back_edge(graph: Model) -> Iterator[Violation]:
         seen: set[str | None] = set()
         for section in layer.sections:
             for edge in section.children if section.tag == "back_edges" else ():
+                if edge.tag != "edge":
+                    yield Violation(f"<{edge.tag}> is no back edge", "write <edge>", edge.line, layer)
+                    continue
                 for name, wanted in (("from-layer", "Result"), ("to-layer", "Parameter")):
                     text = edge.attributes.get(name, "")
                     number = parse_digits(text)
@@ -180,6 +187,8 @@ def _wrong(layer: Layer, entry: _Entry) -> Iterator[tuple[str, str]]:
     if entry.element.tag not in ("input", "output"):
         yield f"<{entry.element.tag}> is no entry of a port map", "<input> and <output> are"
         return
+    for child in entry.element.children:
+        yield f"<{child.tag}> in an entry of a port map", "an entry has but attributes"
     for name in attributes.keys() - _OF_ENTRY:
         yield f"unknown attribute {name} of a port map entry", f"it may have {', '.join(sorted(_OF_ENTRY))}"
     for name in _SLICING:
