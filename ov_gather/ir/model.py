@@ -71,7 +71,9 @@ class Layer:
     data_line: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        return f"{self.type} '{self.name}' (layer {self.id})" if self.name else f"{self.type} (layer {self.id})"
+        # Hostile names are long, and every finding about a layer tells its neighbours.
+        name = self.name if len(self.name) <= 100 else f"{self.name[:97]}..."
+        return f"{self.type[:100]} '{name}' (layer {self.id})" if name else f"{self.type[:100]} (layer {self.id})"
 
     @property
     def declared_shape(self) -> PartialShape | None:

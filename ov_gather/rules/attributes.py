@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
 
 from ov_gather.findings import Severity
 from ov_gather.ir.model import Layer, Model
@@ -12,6 +11,7 @@ from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute, parse_integer
 from ov_gather.rules.base import Violation, graph_rule, layer_rule
 from ov_gather.rules.opsets import attribute_kinds, is_of_kind
+from ov_gather.rules.spelling import hint
 
 # OpenVINO's own writer may add these to any layer; they are hints to a plugin, not the operation's.
 _OF_ANY_LAYER = frozenset({"PrimitivesPriority", "alt_width"})
@@ -62,8 +62,8 @@ def malformed_attribute(graph: Model) -> Iterator[Violation]:
             for name, text in layer.attributes.items():
                 kind = kinds.get(name, "text")
                 if not is_of_kind(text, kind) and (layer.type, kind) not in _SAID_ELSEWHERE:
-                    what, hint = _WHAT.get(kind, ("one of the words allowed", f"write {kind.replace('|', ' or ')}"))
-                    yield Violation(f"{name}: '{text[:40]}' is not {what}", hint, layer.data_line, layer)
+                    what, advice = _WHAT.get(kind, ("one of the words allowed", f"write {kind.replace('|', ' or ')}"))
+                    yield Violation(f"{name}: '{text[:40]}' is not {what}", advice, layer.data_line, layer)
 
 
 @layer_rule("OVG204")
@@ -89,15 +89,14 @@ def misplaced_attribute(graph: Model) -> Iterator[Violation]:
     """<layer> or <port> has an XML attribute that OpenVINO does not look for there, e.g. one that belongs into <data>."""
     for layer in graph.layers:
         for name in layer.extra.keys() - _OF_LAYER if layer.extra else ():
-            in_data = "OpenVINO looks for it in <data>" if name in _kinds(layer) else ""
-            hint = in_data or _close(name, _OF_LAYER) or "OpenVINO ignores it"
-            yield Violation(f"unknown attribute {name} of <layer>", hint, layer.line, layer)
+            otherwise = "OpenVINO looks for it in <data>" if name in _kinds(layer) else "OpenVINO ignores it"
+            yield Violation(f"unknown attribute {name} of <layer>", hint(name, _OF_LAYER, otherwise), layer.line, layer)
     if {name for ports in (graph.input_ports, graph.output_ports) for port in ports for name in port.attributes} <= _OF_PORT:
         return
     for layer, port in graph.ports():
         for name in port.attributes.keys() - _OF_PORT:
-            hint = _close(name, _OF_PORT) or "OpenVINO ignores it"
-            yield Violation(f"unknown attribute {name} of <port>", hint, port.line, layer, port.id)
+            advice = hint(name, _OF_PORT, "OpenVINO ignores it")
+            yield Violation(f"unknown attribute {name} of <port>", advice, port.line, layer, port.id)
 
 
 @graph_rule("OVG206", Severity.WARNING)
@@ -130,13 +129,8 @@ def _outside_family(graph: Model) -> Iterator[tuple[Layer, Mapping[str, str]]]:
 def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violation]:
     for name in layer.attributes:
         if name not in known and name not in _OF_ANY_LAYER and (layer.type, name) != ("Const", "value"):
-            hint = _close(name, known) or f"{operation} has {', '.join(known) or 'none'}"
-            yield Violation(f"unknown attribute {name}", hint, layer.data_line, layer)
-
-
-def _close(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name.lower(), known, n=1)
-    return f"did you mean {close[0]}?" if close else ""
+            otherwise = f"{operation} has {', '.join(known) or 'none'}"
+            yield Violation(f"unknown attribute {name}", hint(name, known, otherwise), layer.data_line, layer)
 
 
 def _kinds(layer: Layer) -> Mapping[str, str]:

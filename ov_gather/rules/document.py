@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 from ov_gather.findings import Severity
 from ov_gather.ir.errors import Fault
 from ov_gather.ir.model import Element, Layer, Model
 from ov_gather.ir.reader import Document
 from ov_gather.rules.base import Violation, document_rule, graph_rule
+from ov_gather.rules.spelling import hint
 
 
 def faults(document: Document, fault: Fault) -> Iterator[Violation]:
@@ -120,6 +120,5 @@ def _unknown(
 ) -> Iterator[Violation]:
     for section in sections:
         if section.tag not in known:
-            close = get_close_matches(section.tag, known, n=1)
-            hint = f"did you mean <{close[0]}>?" if close else "OpenVINO ignores it: remove it"
-            yield Violation(f"unknown element <{section.tag}> in {where}", hint, section.line, layer, port)
+            advice = hint(section.tag, known, "OpenVINO ignores it: remove it")
+            yield Violation(f"unknown element <{section.tag}> in {where}", advice, section.line, layer, port)

@@ -22,7 +22,7 @@ def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
         if layer.id in first:
             taken = first[layer.id]
             yield Violation(
-                f"id {layer.id} is already that of {taken.type} '{taken.name}' on line {taken.line}",
+                f"id {layer.id} is already that of {taken} on line {taken.line}",
                 "give every layer of a graph an id of its own",
                 layer.line,
                 layer,

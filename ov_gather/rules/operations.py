@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
-from functools import lru_cache
 
 from ov_gather.findings import Severity
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation, versions_of
 from ov_gather.rules.base import Violation, graph_rule
 from ov_gather.rules.opsets import in_any_case, operations
+from ov_gather.rules.spelling import closest
 
 # Types that OpenVINO finds under these names without any extension, as old converters wrote them.
 _PSEUDO_OPSETS = ("extension", "experimental")
@@ -88,14 +87,9 @@ def _names_opset(layer: Layer) -> bool:
     return (layer.version or "").strip().lower().startswith("ops")
 
 
-@lru_cache(maxsize=1024)
 def _meant(layer_type: str) -> str | None:
     """The type that OpenVINO has under this name or a similar one."""
-    lower = layer_type.lower()
-    if lower == "constant":
-        return "Const"
-    close = get_close_matches(lower, in_any_case(), n=1, cutoff=0.8)
-    return in_any_case()[close[0]] if close else None
+    return "Const" if layer_type.lower() == "constant" else closest(layer_type, operations())
 
 
 def _differs_in_case(layer_type: str) -> bool:
