@@ -159,7 +159,8 @@ def _maps(layer: Layer) -> list[str]:
 
 
 def _with_bodies(graph: Model) -> list[Layer]:
-    return [layer for layer in graph.of_type(*_BODIES) if layer.bodies]
+    """Those that have each of their bodies but once; OVG121 is about the others."""
+    return [layer for layer in graph.of_type(*_BODIES) if 0 < len(layer.bodies) == len({body.tag for body in layer.bodies})]
 
 
 def _entries(layer: Layer) -> Iterator[_Entry]:
