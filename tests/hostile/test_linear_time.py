@@ -9,7 +9,10 @@ import pytest
 from ov_gather import validate
 
 MANY = 20_000
-RELU = '<layer id="{0}" name="r{0}" type="ReLU" version="opset1"><input><port id="0"/></input><output><port id="1"/></output></layer>'
+RELU = (
+    '<layer id="{0}" name="r{0}" type="ReLU" version="opset1">'
+    '<input><port id="0"/></input><output><port id="1"/></output></layer>'
+)
 PORTS = "".join(f'<port id="{i}"/>' for i in range(MANY))
 ATTRIBUTE = " a{0}=''"
 NAME = "x" * 900_000
