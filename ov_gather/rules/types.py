@@ -22,15 +22,14 @@ def unknown_precision(graph: Model) -> Iterator[Violation]:
     unknown = {name for name in inputs | outputs if name is not None and by_precision(name) is None}
     if not unknown and (None not in outputs or graph.is_fragment):
         return
-    for layer in graph.layers:
-        for port in (*layer.inputs, *layer.outputs):
-            if port.precision in unknown:
-                text = f"unknown precision '{port.precision}'"
-            elif port.precision is None and port in layer.outputs and not graph.is_fragment:
-                text = "no precision"
-            else:
-                continue
-            yield Violation(text, "write one such as FP32, FP16, I64, I32, BOOL", port.line, layer, port.id)
+    hint = "write one such as FP32, FP16, I64, I32, BOOL"
+    for layer, port in graph.ports():
+        if port.precision in unknown:
+            yield Violation(f"unknown precision '{port.precision}'", hint, port.line, layer, port.id)
+    for layer in () if graph.is_fragment else graph.layers:
+        for port in layer.outputs:
+            if port.precision is None:
+                yield Violation("no precision", hint, port.line, layer, port.id)
 
 
 @graph_rule("OVG302")
