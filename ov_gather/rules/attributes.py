@@ -91,8 +91,8 @@ def misplaced_attribute(graph: Model) -> Iterator[Violation]:
         for name in layer.extra.keys() - _OF_LAYER if layer.extra else ():
             otherwise = "OpenVINO looks for it in <data>" if name in _kinds(layer) else "OpenVINO ignores it"
             yield Violation(f"unknown attribute {name} of <layer>", hint(name, _OF_LAYER, otherwise), layer.line, layer)
-    given = {tuple(port.attributes) for ports in (graph.input_ports, graph.output_ports) for port in ports}
-    if given <= {(), *((name,) for name in _OF_PORT)}:
+    given = {tuple(port.attributes) for ports in (graph.input_ports, graph.output_ports) for port in ports if port.attributes}
+    if _OF_PORT.issuperset(name for names in given for name in names):
         return
     for layer, port in graph.ports():
         for name in port.attributes.keys() - _OF_PORT:

@@ -99,7 +99,11 @@ def packed_strings(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG507")
 def larger_than_needed(graph: Model) -> Iterator[Violation]:
     """A Const has more bytes than its shape and type need. OpenVINO reads the first of them: the tensor is cut off."""
+    fine: set[tuple[str | None, ...]] = set()  # many Consts are alike
     for layer in graph.of_type("Const"):
+        told = tuple(map(layer.attributes.get, ("element_type", "shape", "size")))
+        if told in fine:
+            continue
         shape, element_type = layer.declared_shape, layer.declared_type
         size = parse_digits(layer.attributes.get("size", ""))
         if size is None or shape is None or not shape.is_static or element_type is None or not element_type.bits:
@@ -113,6 +117,8 @@ def larger_than_needed(graph: Model) -> Iterator[Violation]:
                 layer.data_line,
                 layer,
             )
+        else:
+            fine.add(told)
 
 
 @graph_rule("OVG508", Severity.WARNING)
