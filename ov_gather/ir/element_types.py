@@ -31,8 +31,9 @@ class ElementType:
         return self.name
 
     def byte_size(self, count: int) -> int:
-        """Bytes that `count` elements take in the .bin: those smaller than a byte are packed."""
-        return -(-count * self.bits // 8)
+        """Bytes that `count` elements take in the .bin: those smaller than a byte are packed, u3 and u6 by 3 bytes."""
+        unit = 24 if self.bits in (3, 6) else 8
+        return -(-count * self.bits // unit) * (unit // 8)
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -55,6 +55,7 @@ class ElementBuilder:
 
     def list_of_children(self, element: OpenElement) -> tuple[Any, ...]:
         """<layers>, <edges>, <input>, <output>: those of their children that are interpreted have one tag."""
+        self._refuse_others(element)
         return tuple(value for values in element.values.values() for value in values)
 
     def net(self, element: OpenElement) -> Model:
@@ -130,9 +131,15 @@ class ElementBuilder:
 
     def data(self, element: OpenElement) -> OpenElement:
         """<data>: its attributes and its line are the layer's."""
+        self._refuse_others(element)
         return element
 
     # ---- their parts
+
+    def _refuse_others(self, element: OpenElement) -> None:
+        for other in element.others:
+            reason = f"<{element.tag}> has a <{other.tag}>"
+            self.problems.append(self.error(Fault.STRUCTURE, reason, "OpenVINO ignores it", other.line))
 
     def _section(self, element: OpenElement, tag: str, *, default: Any = (), mandatory: bool = False) -> Any:
         found = element.values.get(tag, ())

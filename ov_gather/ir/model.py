@@ -79,7 +79,9 @@ class Layer:
     data_line: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        return f"{self.type} '{self.name}' (layer {self.id})" if self.name else f"{self.type} (layer {self.id})"
+        # Hostile names are long, and every finding about a layer tells its neighbours.
+        name = self.name if len(self.name) <= 100 else f"{self.name[:97]}..."
+        return f"{self.type[:100]} '{name}' (layer {self.id})" if name else f"{self.type[:100]} (layer {self.id})"
 
     @property
     def declared_shape(self) -> PartialShape | None:
@@ -153,6 +155,47 @@ class Model:
         """The layer and output port that feed an input port; None where the document says none, or more than one."""
         edges = self.edges_into(layer, port)
         return self._outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
+
+    @cached_property
+    def links(self) -> tuple[tuple[Layer, Port, Layer, Port], ...]:
+        """Every input port that has one producer: the layer and the port, the layer and the port that feed it."""
+        found = []
+        edges_into, outputs = self._edges_into, self._outputs
+        for layer in self.layers:
+            for port in layer.inputs:
+                edges = edges_into.get((layer.id, port.id), ())
+                source = outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
+                if source:
+                    found.append((layer, port, *source))
+        return tuple(found)
+
+    @cached_property
+    def kinds(self) -> Mapping[tuple[str, str | None], list[Layer]]:
+        """The layers of each type and version. A model has few."""
+        found: dict[tuple[str, str | None], list[Layer]] = {}
+        for layer in self.layers:
+            found.setdefault((layer.type, layer.version), []).append(layer)
+        return found
+
+    def of_type(self, *types: str) -> list[Layer]:
+        """The layers of some types."""
+        return [layer for (layer_type, _), layers in self.kinds.items() if layer_type in types for layer in layers]
+
+    def ports(self) -> Iterator[tuple[Layer, Port]]:
+        """Every port, with its layer."""
+        for layer in self.layers:
+            for port in (*layer.inputs, *layer.outputs):
+                yield layer, port
+
+    @cached_property
+    def input_ports(self) -> list[Port]:
+        """Those of all layers."""
+        return [port for layer in self.layers for port in layer.inputs]
+
+    @cached_property
+    def output_ports(self) -> list[Port]:
+        """Those of all layers."""
+        return [port for layer in self.layers for port in layer.outputs]
 
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
         """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""

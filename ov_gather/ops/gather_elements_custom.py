@@ -17,7 +17,7 @@ from ov_gather.ops.gather_elements import (
     rank_for,
     rank_of,
 )
-from ov_gather.ops.spec import CUSTOM_OPSET, Attribute, Attributes, IndexRule, Input, Operation, Shapes, parse_boolean
+from ov_gather.ops.spec import CUSTOM_OPSET, Attribute, Attributes, IndexRule, Input, Operation, Shapes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +81,7 @@ GATHER_ELEMENTS_CUSTOM = Operation(
     opsets=(CUSTOM_OPSET,),
     attributes=(
         Attribute("axis", required=True, default=0, valid_range=axis_range),
-        Attribute("broadcast", required=False, default=False, parse=parse_boolean, form="true or false"),
+        Attribute("broadcast", required=False, default=False, kind="bool"),
     ),
     inputs=(
         Input("data", assumed=F32, element_types=tuple(row for row in ELEMENT_TYPES if row.bits % 8 == 0)),

@@ -11,7 +11,7 @@ from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.weights import constant
-from ov_gather.ops import find_operation
+from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.spec import Operation, ShapeError
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class LayerView:
         """The layer and output port that feed the input at this position."""
         return self.graph.producer(self.layer, self.layer.inputs[port])
 
-    def read_attributes(self) -> dict[str, int]:
+    def read_attributes(self) -> dict[str, Any]:
         """The attributes as numbers. Raises ValueError where one is missing, malformed or out of range."""
         return self.operation.read_attributes(self.layer.attributes, self.input_shapes)
 
     @cached_property
-    def attributes(self) -> dict[str, int] | None:
+    def attributes(self) -> dict[str, Any] | None:
         """The attributes as numbers; None where one is missing, malformed or out of range."""
         try:
             return self.read_attributes()
@@ -110,7 +110,7 @@ class LayerView:
 
 def family_layers(graph: Model) -> Iterator[LayerView]:
     """The layers of one graph whose operation is known."""
-    for layer in graph.layers:
+    for layer in graph.of_type(*FAMILY):
         operation = find_operation(layer)
         if operation:
             yield LayerView(graph, layer, operation)

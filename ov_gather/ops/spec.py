@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Shapes = Sequence[PartialShape]
 Types = Sequence[ElementType | None]
-Attributes = Mapping[str, int]
+Attributes = Mapping[str, Any]
 
 # opset17 exists in OpenVINO 2026.4.1, but holds only a part of the operations: no GatherElements, no Result.
 LATEST_OPSET = 16
@@ -51,31 +51,32 @@ def parse_integer(text: str) -> int:
     return -number if text.startswith("-") else number
 
 
-def parse_boolean(text: str) -> bool:
-    """What OpenVINO's reader takes for a boolean; anything else it silently ignores. Raises ValueError."""
-    if text.lower() not in ("true", "false", "1", "0"):
-        raise ValueError(f"'{text[:40]}' is not true or false")
-    return text.lower() in ("true", "1")
-
-
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute, an integer or a boolean.
+    """An attribute.
 
     Attributes:
-        valid_range: of the shapes: the lowest and the highest value; None while they leave it open.
-        parse: text to value. Raises ValueError.
-        form: what `parse` takes, for people.
+        default: its value where the document leaves it out.
+        valid_range: of the shapes: the lowest and the highest integer; None while they leave it open.
+        kind: "int", "bool", or the words that it may be, "|" between them.
     """
 
     name: str
     required: bool
-    default: int
+    default: Any
     valid_range: Callable[[Shapes], tuple[int, int] | None] = lambda shapes: None
-    parse: Callable[[str], int] = parse_integer
-    form: str = "a decimal integer"
+    kind: str = "int"
 
-    def read(self, text: Mapping[str, str], shapes: Shapes) -> int:
+    def parse(self, text: str) -> Any:
+        """The value that a text stands for. Raises ValueError."""
+        if self.kind == "int":
+            return parse_integer(text)
+        words = ("true", "false", "1", "0") if self.kind == "bool" else self.kind.split("|")
+        if text.lower() not in words:
+            raise ValueError(f"'{text[:40]}' is not one of {', '.join(words)}")
+        return text.lower() in ("true", "1") if self.kind == "bool" else text.lower()
+
+    def read(self, text: Mapping[str, str], shapes: Shapes) -> Any:
         """The value of this attribute. Raises ValueError."""
         if self.name not in text and self.required:
             raise ValueError(f"attribute {self.name} is missing")
@@ -148,7 +149,7 @@ class Operation:
         """The opsets, for people: "opset6 to opset16"."""
         return " to ".join(dict.fromkeys((self.opsets[0], self.opsets[-1])))
 
-    def read_attributes(self, text: Mapping[str, str], shapes: Shapes) -> dict[str, int]:
+    def read_attributes(self, text: Mapping[str, str], shapes: Shapes) -> dict[str, Any]:
         """The values of a layer's attributes for inputs of these shapes, defaults filled in.
 
         Raises ValueError where one is missing, malformed or out of range.

@@ -15,13 +15,14 @@ from ov_gather.ops.layer_view import LayerView
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a check yields; with the rule's id and severity it becomes a Finding."""
+    """What a check yields; with the rule's id and severity it becomes a Finding. Only a document rule gives the `trail`."""
 
     message: str
     hint: str
     line: int
     layer: Layer | None = None
     port: int | None = None
+    trail: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

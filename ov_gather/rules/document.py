@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from ov_gather.findings import Severity
 from ov_gather.ir.errors import Fault
+from ov_gather.ir.model import Element, Layer, Model
 from ov_gather.ir.reader import Document
-from ov_gather.rules.base import Violation, document_rule
+from ov_gather.rules.base import Violation, document_rule, graph_rule
+from ov_gather.rules.spelling import hint
 
 
 def faults(document: Document, fault: Fault) -> Iterator[Violation]:
     """What the reader found wrong in one way."""
-    for problem in document.problems:
-        if problem.fault is fault:
-            layer = f"{problem.layer}: " if problem.layer else ""
-            yield Violation(layer + problem.reason, problem.hint, problem.line)
+    problems = [problem for problem in document.problems if problem.fault is fault]
+    layers = _layers_by_text(document.model) if problems and document.model else {}
+    for problem in problems:
+        trail, layer = layers.get((problem.layer, problem.line), ((), None))
+        prefix = f"{problem.layer}: " if problem.layer and layer is None else ""
+        yield Violation(prefix + problem.reason, problem.hint, problem.line, layer, trail=trail)
+
+
+def _layers_by_text(model: Model) -> dict[tuple[str, int], tuple[tuple[str, ...], Layer]]:
+    """What the errors of the reader tell of a layer -> the layer and the way to it."""
+    return {(str(layer), layer.data_line): (trail, layer) for trail, graph in model.walk() for layer in graph.layers}
 
 
 @document_rule("OVG001")
@@ -56,7 +66,10 @@ def beyond_limits(document: Document) -> Iterator[Violation]:
 
 @document_rule("OVG006")
 def missing_or_repeated(document: Document) -> Iterator[Violation]:
-    """A mandatory attribute or section is missing, or a section stands twice, of which OpenVINO reads only the first."""
+    """A mandatory attribute or section is missing or stands twice, or an element stands in a list that has no such elements.
+
+    Of a section that stands twice OpenVINO reads the first; an element that does not belong there it ignores.
+    """
     return faults(document, Fault.STRUCTURE)
 
 
@@ -79,3 +92,42 @@ def not_checked(document: Document) -> Iterator[Violation]:
     Nothing is known of the file then, which must not pass for a file without findings. --select and --ignore leave it in.
     """
     return faults(document, Fault.CHECK)
+
+
+# What may stand in a graph, a layer and a port, besides what the reader interprets.
+_IN_GRAPH = ("rt_info", "meta_data", "quantization_parameters", "pre-process", "statistics", "layers", "edges")
+_IN_LAYER = (
+    "rt_info",
+    "port_map",
+    "then_port_map",
+    "else_port_map",
+    "back_edges",
+    "data",
+    "input",
+    "output",
+    "body",
+    "then_body",
+    "else_body",
+)
+_IN_PORT = ("rt_info", "dim")
+
+
+@graph_rule("OVG009", Severity.WARNING)
+def unknown_element(graph: Model) -> Iterator[Violation]:
+    """An element that OpenVINO does not look for where it stands, and ignores."""
+    yield from _unknown(graph.sections, _IN_GRAPH, f"<{graph.tag}>", None)
+    for layer in graph.layers:
+        if layer.sections:
+            yield from _unknown(layer.sections, _IN_LAYER, "<layer>", layer)
+    if any(port.sections for ports in (graph.input_ports, graph.output_ports) for port in ports):
+        for layer, port in graph.ports():
+            yield from _unknown(port.sections, _IN_PORT, "<port>", layer, port.id)
+
+
+def _unknown(
+    sections: Iterable[Element], known: tuple[str, ...], where: str, layer: Layer | None, port: int | None = None
+) -> Iterator[Violation]:
+    for section in sections:
+        if section.tag not in known:
+            advice = hint(section.tag, known, "OpenVINO ignores it: remove it")
+            yield Violation(f"unknown element <{section.tag}> in {where}", advice, section.line, layer, port)

@@ -1,23 +1,28 @@
-"""1xx: layers, ports and edges."""
+"""1xx: layers and edges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ov_gather.findings import Severity
 from ov_gather.ir.model import Edge, Layer, Model
-from ov_gather.ops import FAMILY, find_operation, versions_of
 from ov_gather.rules.base import Violation, graph_rule
+
+# What OpenVINO's reader starts from: it creates what these need, and the Parameters.
+SINKS = ("Result", "Assign")
 
 
 @graph_rule("OVG101")
 def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
     """Two layers of one graph have the same id. OpenVINO silently drops the earlier one."""
+    if len(graph.layer_by_id) == len(graph.layers):
+        return
     first: dict[int, Layer] = {}
     for layer in graph.layers:
         if layer.id in first:
             taken = first[layer.id]
             yield Violation(
-                f"id {layer.id} is already that of {taken.type} '{taken.name}' on line {taken.line}",
+                f"id {layer.id} is already that of {taken} on line {taken.line}",
                 "give every layer of a graph an id of its own",
                 layer.line,
                 layer,
@@ -28,28 +33,33 @@ def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
 @graph_rule("OVG102")
 def dangling_edge(graph: Model) -> Iterator[Violation]:
     """An edge starts or ends at a layer or a port that is not there. OpenVINO ignores an edge to an unknown layer."""
+    if len(graph.links) == len(graph.edges):
+        return  # each of them is a link
     outputs = {(layer.id, port.id) for layer in graph.layers for port in layer.outputs}
     inputs = {(layer.id, port.id) for layer in graph.layers for port in layer.inputs}
     for edge in graph.edges:
-        for kind, known, layer_id, port_id in (
-            ("output", outputs, edge.from_layer, edge.from_port),
-            ("input", inputs, edge.to_layer, edge.to_port),
-        ):
-            if (layer_id, port_id) not in known:
-                layer = graph.layer_by_id.get(layer_id)
-                there = "has no such port" if layer else "does not exist"
-                yield Violation(
-                    f"{_text(edge)} refers to {kind} port {port_id} of layer {layer_id}, which {there}",
-                    "make the edge refer to a port that the layer declares",
-                    edge.line,
-                    layer,
-                )
+        if (edge.from_layer, edge.from_port) not in outputs:
+            yield _dangling(graph, edge, "output", edge.from_layer, edge.from_port)
+        if (edge.to_layer, edge.to_port) not in inputs:
+            yield _dangling(graph, edge, "input", edge.to_layer, edge.to_port)
+
+
+def _dangling(graph: Model, edge: Edge, kind: str, layer_id: int, port_id: int) -> Violation:
+    layer = graph.layer_by_id.get(layer_id)
+    there = "has no such port" if layer else "does not exist"
+    text = f"the edge {edge.from_layer}:{edge.from_port} -> {edge.to_layer}:{edge.to_port}"
+    return Violation(
+        f"{text} refers to {kind} port {port_id} of layer {layer_id}, which {there}",
+        "make the edge refer to a port that the layer declares",
+        edge.line,
+        layer,
+    )
 
 
 @graph_rule("OVG103")
 def edges_into_port(graph: Model) -> Iterator[Violation]:
     """An input port has no edge, or more than one. Each input has exactly one producer."""
-    if graph.is_fragment:
+    if graph.is_fragment or len(graph.links) == len(graph.input_ports):
         return
     for layer in graph.layers:
         for port in layer.inputs:
@@ -59,39 +69,67 @@ def edges_into_port(graph: Model) -> Iterator[Violation]:
                 yield Violation(f"input port {port.id} has {count or 'no'} edges", hint, port.line, layer, port.id)
 
 
-@graph_rule("OVG104")
-def port_count(graph: Model) -> Iterator[Violation]:
-    """A gather-family layer does not have the inputs and outputs of its operation."""
-    for layer in graph.layers:
-        operation = find_operation(layer)
-        if operation is None:
-            continue
-        for kind, ports, names in (
-            ("input", layer.inputs, [given.name for given in operation.inputs]),
-            ("output", layer.outputs, list(operation.outputs)),
-        ):
-            if len(ports) != len(names):
-                yield Violation(
-                    f"{len(ports)} {kind} ports; {operation.name} has {len(names)}: {', '.join(names)}",
-                    f"declare one {kind} port for each",
-                    layer.line,
-                    layer,
-                )
+@graph_rule("OVG111")
+def cycle(graph: Model) -> Iterator[Violation]:
+    """Layers feed each other in a circle, or one feeds itself. No order to execute them exists; OpenVINO refuses the model."""
+    position = {layer.id: i for i, layer in enumerate(graph.layers)}
+    if all(position.get(edge.from_layer, -1) < position.get(edge.to_layer, 0) for edge in graph.edges):
+        return  # they stand in an order of execution, as OpenVINO writes them
+    waiting_for = {layer_id: set[int]() for layer_id in position}
+    followers: dict[int, list[int]] = {layer_id: [] for layer_id in position}
+    for edge in graph.edges:
+        if edge.from_layer in position and edge.to_layer in position:
+            waiting_for[edge.to_layer].add(edge.from_layer)
+            followers[edge.from_layer].append(edge.to_layer)
+    ready = [layer_id for layer_id, sources in waiting_for.items() if not sources]
+    while ready:
+        done = ready.pop()
+        del waiting_for[done]
+        for follower in set(followers[done]):
+            waiting_for[follower].discard(done)
+            if not waiting_for[follower]:
+                ready.append(follower)
+    if waiting_for:
+        # From any layer that waits, back through what it waits for, the walk ends up in a circle.
+        path: dict[int, None] = {}
+        current = min(waiting_for)
+        while current not in path:
+            path[current] = None
+            current = min(waiting_for[current])
+        circle = list(path)[list(path).index(current) :][::-1]
+        start = graph.layer_by_id[min(circle)]
+        shown = " -> ".join(map(str, [*circle[:8], *(["..."] if len(circle) > 8 else [circle[0]])]))
+        yield Violation(f"layers feed each other in a circle: {shown}", "remove one of its edges", start.line, start)
 
 
-@graph_rule("OVG105")
-def version_without_operation(graph: Model) -> Iterator[Violation]:
-    """The opset that a gather-family layer names does not hold its operation."""
+@graph_rule("OVG112", Severity.WARNING)
+def dead_end(graph: Model) -> Iterator[Violation]:
+    """Nothing reads the outputs of a layer that is neither a Parameter nor a Result. OpenVINO drops it unchecked."""
+    if graph.is_fragment:
+        return
+    read = {edge.from_layer for edge in graph.edges}
     for layer in graph.layers:
-        if layer.type in FAMILY and find_operation(layer) is None:
-            known = ", ".join(f"{it.found_in} ({it.name})" for it in versions_of(layer.type))
+        if layer.id not in read and layer.type not in SINKS and layer.type != "Parameter":
+            yield Violation("nothing reads its outputs", "connect them, or remove the layer", layer.line, layer)
+
+
+@graph_rule("OVG113")
+def no_result(graph: Model) -> Iterator[Violation]:
+    """The model has neither a Result nor an Assign. OpenVINO reads it as a model that computes nothing."""
+    if graph.tag == "net" and not graph.of_type(*SINKS):
+        yield Violation("the model has no Result", "add a Result for each output of the model", graph.line)
+
+
+@graph_rule("OVG118")
+def unpaired_assign(graph: Model) -> Iterator[Violation]:
+    """An Assign writes a variable that no ReadValue of its graph reads. OpenVINO refuses the model."""
+    variables = {layer.attributes.get("variable_id") for layer in graph.of_type("ReadValue")}
+    for layer in graph.of_type("Assign"):
+        variable = layer.attributes.get("variable_id")
+        if variable not in variables:
             yield Violation(
-                f"version='{layer.version}' does not hold {layer.type}",
-                f"{layer.type} is found in {known}",
-                layer.line,
+                f"no ReadValue has the variable_id '{variable}'",
+                f"the variables that are read: {', '.join(sorted(map(str, variables))) or 'none'}",
+                layer.data_line,
                 layer,
             )
-
-
-def _text(edge: Edge) -> str:
-    return f"the edge {edge.from_layer}:{edge.from_port} -> {edge.to_layer}:{edge.to_port}"

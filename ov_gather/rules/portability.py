@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.divergences import NARROWED_BY_CPU
+from ov_gather.divergences import DIVERGENCES, NARROWED_BY_CPU
 from ov_gather.findings import Severity
+from ov_gather.ir.errors import IRError
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, layer_rule
 from ov_gather.rules.indices import first_constant_index
+
+_KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
 
 
 @layer_rule("OVG701", Severity.WARNING)
@@ -61,3 +64,27 @@ def open_rank(view: LayerView) -> Iterator[Violation]:
                 view.layer,
                 port.id,
             )
+
+
+@layer_rule("OVG704", Severity.NOTE)
+def rewritten_by_cpu(view: LayerView) -> Iterator[Violation]:
+    """Constant data has values that the OpenVINO CPU plugin rewrites: u32 from 2^31 on, f32 denormals."""
+    known = _KNOWN["rewritten-constants"]
+    if not known.data_as_seen or not known.applies(view, ()):
+        return
+    try:
+        data = view.constant(0)
+    except IRError:  # 5xx reports it
+        return
+    if data is not None and (rewritten := int((known.data_as_seen(view, data) != data).sum() - (data != data).sum())):
+        port = view.layer.inputs[0]
+        yield Violation(f"{rewritten} values of data are not kept: {known.why}", "", port.line, view.layer, port.id)
+
+
+@layer_rule("OVG705", Severity.NOTE)
+def refused_by_cpu(view: LayerView) -> Iterator[Violation]:
+    """The data has elements that the OpenVINO CPU plugin does not gather, or not safely: strings, u2, f4e2m1."""
+    for name in ("no-strings", "unsafe-small-types"):
+        if _KNOWN[name].applies(view, ()):
+            port = view.layer.inputs[0]
+            yield Violation(f"data is {view.input_types[0]}: {_KNOWN[name].why}", "", port.line, view.layer, port.id)

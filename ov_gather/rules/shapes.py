@@ -40,25 +40,21 @@ def output_shape(view: LayerView) -> Iterator[Violation]:
 @graph_rule("OVG404")
 def edge_shape(graph: Model) -> Iterator[Violation]:
     """An input port declares other dims than the output port that feeds it. OpenVINO does not look at the former."""
-    for layer in graph.layers:
-        for port in layer.inputs:
-            source = graph.producer(layer, port)
-            if source and port.dims != source[1].dims:
-                yield Violation(
-                    f"declares {_text(port)}, but its producer, {source[0]}, gives {_text(source[1])}",
-                    "declare the same dims on both ends of an edge",
-                    port.line,
-                    layer,
-                    port.id,
-                )
+    for layer, port, source, output in graph.links:
+        if port.dims != output.dims:
+            yield Violation(
+                f"declares {_text(port)}, but its producer, {source}, gives {_text(output)}",
+                "declare the same dims on both ends of an edge",
+                port.line,
+                layer,
+                port.id,
+            )
 
 
 @graph_rule("OVG405")
 def declared_shape(graph: Model) -> Iterator[Violation]:
     """The shape attribute of a Parameter is malformed, or that of a Parameter or Const is not what its port declares."""
-    for layer in graph.layers:
-        if layer.type not in ("Parameter", "Const"):
-            continue
+    for layer in graph.of_type("Parameter", "Const"):
         declared = layer.declared_shape
         if declared is None:
             try:

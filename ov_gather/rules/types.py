@@ -4,37 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.ir.element_types import DYNAMIC
-from ov_gather.ir.model import Model
+from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
+from ov_gather.ir.model import Layer, Model
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, graph_rule, layer_rule
+from ov_gather.rules.opsets import attribute_kinds
+
+# The element_type of the former two has a rule of its own; the others name types that they compute with.
+_TYPE_OF_NO_OUTPUT = ("Parameter", "Const", "FakeConvert", "ConvertPromoteTypes")
 
 
 @graph_rule("OVG301")
 def unknown_precision(graph: Model) -> Iterator[Violation]:
     """The precision of a port is not one that OpenVINO knows, or an output port has none. Only a fragment may leave it out."""
-    for layer in graph.layers:
-        outputs_from = len(layer.inputs)
-        for position, port in enumerate((*layer.inputs, *layer.outputs)):
-            missing = port.precision is None and position >= outputs_from and not graph.is_fragment
-            if missing or (port.precision is not None and port.element_type is None):
-                text = "no precision" if missing else f"unknown precision '{port.precision}'"
-                yield Violation(text, "write one such as FP32, FP16, I64, I32, BOOL", port.line, layer, port.id)
+    inputs = {port.precision for port in graph.input_ports}
+    outputs = {port.precision for port in graph.output_ports}
+    unknown = {name for name in inputs | outputs if name is not None and by_precision(name) is None}
+    if not unknown and (None not in outputs or graph.is_fragment):
+        return
+    hint = "write one such as FP32, FP16, I64, I32, BOOL"
+    for layer, port in graph.ports():
+        if port.precision in unknown:
+            yield Violation(f"unknown precision '{port.precision}'", hint, port.line, layer, port.id)
+    for layer in () if graph.is_fragment else graph.layers:
+        for port in layer.outputs:
+            if port.precision is None:
+                yield Violation("no precision", hint, port.line, layer, port.id)
 
 
 @graph_rule("OVG302")
 def edge_precision(graph: Model) -> Iterator[Violation]:
     """An input port declares another precision than the output port that feeds it. OpenVINO does not look at the former."""
-    for layer in graph.layers:
-        for port in layer.inputs:
-            source = graph.producer(layer, port)
-            if source and port.element_type and source[1].element_type and port.element_type != source[1].element_type:
+    for layer, port, source, output in graph.links:
+        if port.precision != output.precision and None is not port.element_type != output.element_type is not None:
+            yield Violation(
+                f"declares {port.precision}, but its producer, {source}, gives {output.precision}",
+                f"declare {output.precision}",
+                port.line,
+                layer,
+                port.id,
+            )
+
+
+@graph_rule("OVG306")
+def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
+    """An attribute that tells the element type of an output, e.g. destination_type of Convert, is not what a port declares."""
+    for layers in graph.kinds.values():
+        names = [name for name, kind in (attribute_kinds(layers[0]) or {}).items() if kind == "type"]
+        if not names or layers[0].type in _TYPE_OF_NO_OUTPUT:
+            continue
+        for layer, name in ((layer, name) for layer in layers for name in names):
+            told = by_name(layer.attributes.get(name, "dynamic"))
+            if told in (None, DYNAMIC) or any(port.element_type in (None, told) for port in layer.outputs):
+                continue
+            if not _decompresses(layer):
                 yield Violation(
-                    f"declares {port.precision}, but its producer, {source[0]}, gives {source[1].precision}",
-                    f"declare {source[1].precision}",
-                    port.line,
+                    f"{name} is {told}, which no output declares",
+                    f"declare it on an output, or correct {name}",
+                    layer.data_line,
                     layer,
-                    port.id,
                 )
 
 
@@ -71,9 +99,7 @@ def output_type(view: LayerView) -> Iterator[Violation]:
 @graph_rule("OVG305")
 def declared_element_type(graph: Model) -> Iterator[Violation]:
     """The element_type of a Parameter or Const is unknown, or not what its output port declares."""
-    for layer in graph.layers:
-        if layer.type not in ("Parameter", "Const"):
-            continue
+    for layer in graph.of_type("Parameter", "Const"):
         text, declared = layer.attributes.get("element_type", ""), layer.declared_type
         if declared is None:
             yield Violation(
@@ -92,3 +118,12 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
                     layer,
                     port.id,
                 )
+
+
+def _decompresses(layer: Layer) -> bool:
+    """A Convert that save_model put behind a compressed Const.
+
+    Where nothing infers its type anew, OpenVINO writes the precision of the Const on its output.
+    """
+    marks = (mark.attributes.get("name") for section in layer.sections for mark in section.children)
+    return layer.type == "Convert" and "decompression" in marks

@@ -11,12 +11,38 @@ from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.rules import attributes, constants, document, graph, indices, portability, shapes, types
+from ov_gather.rules import (
+    attributes,
+    constants,
+    document,
+    graph,
+    indices,
+    operations,
+    portability,
+    ports,
+    shapes,
+    subgraphs,
+    types,
+)
 from ov_gather.rules.base import RULES, Rule, Violation
 from ov_gather.rules.selection import select_rules
 
 # Imported for their rules, which register themselves.
-__all__ = ["RULES", "attributes", "constants", "document", "graph", "indices", "portability", "shapes", "types", "validate"]
+__all__ = [
+    "RULES",
+    "attributes",
+    "constants",
+    "document",
+    "graph",
+    "indices",
+    "operations",
+    "portability",
+    "ports",
+    "shapes",
+    "subgraphs",
+    "types",
+    "validate",
+]
 
 
 @paused_collection()
@@ -69,7 +95,7 @@ def _path_of(source: Source) -> str:
 def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:
     by_scope = {scope: [rule for rule in rules if rule.scope is scope] for scope in (Document, Model, LayerView)}
     for rule in by_scope[Document]:
-        yield from ((rule, (), violation) for violation in rule.check(document))
+        yield from ((rule, violation.trail, violation) for violation in rule.check(document))
     if document.model is None or document.damaged:
         return  # what was not read whole is not judged further
     for trail, graph_ in document.model.walk():

@@ -11,16 +11,19 @@ def test_valid_samples(cli):
     done = cli("check", "ir_samples/valid")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = [line for line in done.stdout.splitlines() if ".xml" in line and "│" in line]
-    assert len(rows) == 16
+    assert len(rows) == 19
     assert all("native" in row and "openvino: passed" in row for row in rows)
-    assert done.stdout.count("extension: passed") == 16
+    assert done.stdout.count("extension: passed") == 19
     assert done.stdout.count("expected output: passed") == 5
     assert "seed 2026" in done.stdout
     assert "spec_layer_fragment.xml: assumed, as the fragment does not say: opset6, f32 data, i64 indices" in done.stdout
-    assert "files: 13, layers: 16, passed: 16, failed: 0" in done.stdout
+    assert "files: 16, layers: 19, passed: 19, failed: 0" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["negative-indices", "narrowed-to-32-bits", "no-dynamic-rank", "custom-operation"])
+@pytest.mark.parametrize(
+    "name",
+    ["negative-indices", "narrowed-to-32-bits", "no-dynamic-rank", "rewritten-constants", "no-strings", "custom-operation"],
+)
 def test_divergent_samples_name_their_divergence(cli, name):
     done = cli("check", f"ir_samples/divergent/{name}")
     assert done.returncode == 0, done.stdout + done.stderr

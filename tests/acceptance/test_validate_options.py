@@ -20,7 +20,9 @@ from ov_gather.rules.validation import RULES
 
 COMMAND = str(Path(sys.executable).with_name("ov-gather"))
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"
-INVALID = ("ir_samples/invalid/OVG203", "ir_samples/invalid/OVG204", "ir_samples/invalid/OVG402")
+INVALID = ("ir_samples/invalid/OVG203/fraction.xml", "ir_samples/invalid/OVG204", "ir_samples/invalid/OVG402/off_axis.xml")
+DIVERGENT = tuple(f"ir_samples/divergent/{name}" for name in ("narrowed-to-32-bits", "negative-indices", "no-dynamic-rank"))
+VALID = len(list((Path(__file__).parents[2] / "ir_samples" / "valid").glob("*.xml")))
 CLEAN = "errors: 0, warnings: 0, notes: 0\n"
 
 
@@ -60,7 +62,7 @@ def test_select_and_ignore(cli, options, expected):
 
 def test_nothing_selected_is_found(cli):
     done = cli("validate", *INVALID, "--select", "OVG6")
-    assert (done.returncode, done.stdout) == (0, f"files: 7, {CLEAN}")
+    assert (done.returncode, done.stdout) == (0, f"files: 5, {CLEAN}")
 
 
 @pytest.mark.parametrize("option", ["--select", "--ignore"])
@@ -77,7 +79,7 @@ def test_unknown_rules_are_refused(cli, option, name, hint):
 
 def test_severities(cli):
     def run(*options):
-        done = cli("validate", "ir_samples/divergent", *options, "--format", "concise")
+        done = cli("validate", *DIVERGENT, *options, "--format", "concise")
         return done.returncode, len(rules(done)), done.stdout.splitlines()[-1]
 
     assert run() == (0, 3, "files: 3, errors: 0, warnings: 1, notes: 3")
@@ -89,13 +91,13 @@ def test_severities(cli):
 
 def test_statistics(cli, zoo):
     assert cli("validate", *INVALID, zoo, "--statistics").stdout.endswith(
-        '      2  OVG203  The text of an attribute is not of its type. OpenVINO reads "1.7" and "1x" as 1.\n'
+        f"      1  OVG203  {RULES['OVG203'].summary}\n"
         f"      4  OVG204  {RULES['OVG204'].summary}\n"
-        f"      2  OVG402  {RULES['OVG402'].summary}\n"
-        "files: 9, errors: 8, warnings: 0, notes: 0, skipped: 2\n"
+        f"      1  OVG402  {RULES['OVG402'].summary}\n"
+        "files: 7, errors: 6, warnings: 0, notes: 0, skipped: 2\n"
     )
     document = json.loads(cli("validate", *INVALID, zoo, "--statistics", "--format", "json").stdout)
-    assert document["statistics"] == {"skipped": 2, "OVG203": 2, "OVG204": 4, "OVG402": 2}
+    assert document["statistics"] == {"skipped": 2, "OVG203": 1, "OVG204": 4, "OVG402": 1}
 
 
 # ---- which files
@@ -193,7 +195,7 @@ def test_output(cli, tmp_path):
     assert (done.returncode, done.stdout) == (1, f"{file}: files: 1, errors: 1, warnings: 0, notes: 0\n")
     assert json.loads(file.read_text())["files"] == 1
     cli("validate", "ir_samples/valid", "--format", "concise", "--output", file)
-    assert file.read_text() == f"files: 13, {CLEAN}"
+    assert file.read_text() == f"files: {VALID}, {CLEAN}"
     assert [it.name for it in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -201,7 +203,7 @@ def test_output_through_a_link(cli, tmp_path):
     (tmp_path / "latest.txt").symlink_to("report.txt")
     cli("validate", "ir_samples/valid", "--output", tmp_path / "latest.txt")
     assert (tmp_path / "latest.txt").is_symlink()
-    assert (tmp_path / "report.txt").read_text() == f"files: 13, {CLEAN}"
+    assert (tmp_path / "report.txt").read_text() == f"files: {VALID}, {CLEAN}"
 
 
 def test_a_failure_leaves_the_last_output(cli, tmp_path):

@@ -1,0 +1,88 @@
+"""Which opset of OpenVINO holds which operation, and of which kind its attributes are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+
+from ov_gather.ir.element_types import by_name
+from ov_gather.ir.model import Layer
+from ov_gather.ir.shapes import BLANKS, PartialShape
+from ov_gather.ops.spec import parse_integer
+from ov_gather.rules.opset_table import TABLE
+
+OPSETS = frozenset(f"opset{number}" for number in range(1, 18))
+
+_FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|nan)", re.ASCII | re.IGNORECASE)
+
+
+@cache
+def operations() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Type -> opset -> attribute -> kind."""
+    table: dict[str, dict[str, dict[str, str]]] = {}
+    for row in TABLE.strip().replace("\n    ", " ").split("\n"):
+        opsets, *words = row.split()
+        attributes = dict(word.split(":") for word in words if ":" in word)
+        for layer_type in (word for word in words if ":" not in word):
+            table.setdefault(layer_type, {}).update(dict.fromkeys(_opsets(opsets), attributes))
+    return table
+
+
+@cache
+def in_any_case() -> Mapping[str, str]:
+    """Type in lower case -> type."""
+    return {layer_type.lower(): layer_type for layer_type in operations()}
+
+
+def attribute_kinds(layer: Layer) -> Mapping[str, str] | None:
+    """The attributes of a layer's operation and their kinds; None where no opset of OpenVINO holds it."""
+    return operations().get(layer.type, {}).get(layer.version or "")
+
+
+@lru_cache(maxsize=4096)
+def is_of_kind(text: str, kind: str) -> bool:
+    """Whether the text of an attribute is what its kind demands, nothing around it."""
+    if kind not in _CHECKS:
+        return text.lower() in kind.split("|")
+    try:
+        return _CHECKS[kind](text)
+    except ValueError:
+        return False
+
+
+def _opsets(text: str) -> Iterator[str]:
+    """ "1,3-16": opset1, opset3 to opset16."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from (f"opset{number}" for number in range(int(first), int(last or first) + 1))
+
+
+def _is_integer(text: str) -> bool:
+    parse_integer(text)
+    return True
+
+
+def _is_float(text: str) -> bool:
+    return _FLOAT.fullmatch(text) is not None
+
+
+def _is_shape(text: str) -> bool:
+    PartialShape.parse(text)
+    return True
+
+
+def _all(check: Callable[[str], bool], text: str) -> bool:
+    return not text or all(check(part.strip(BLANKS)) for part in text.split(","))
+
+
+_CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "text": lambda text: True,
+    "int": _is_integer,
+    "float": _is_float,
+    "bool": lambda text: text.lower() in ("true", "false", "1", "0"),
+    "ints": lambda text: _all(_is_integer, text),
+    "floats": lambda text: _all(_is_float, text),
+    "type": lambda text: by_name(text) is not None,
+    "shape": _is_shape,
+}

@@ -1,0 +1,208 @@
+"""1xx: the bodies of If, Loop and TensorIterator, and what connects them with the layer around them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ov_gather.ir.model import Element, Layer, Model, Port
+from ov_gather.ir.numbers import parse_digits
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.spec import parse_integer
+from ov_gather.rules.base import Violation, graph_rule
+
+# Type -> body -> the section that maps its ports.
+_BODIES: Mapping[str, Mapping[str, str]] = {
+    "If": {"then_body": "then_port_map", "else_body": "else_port_map"},
+    "Loop": {"body": "port_map"},
+    "TensorIterator": {"body": "port_map"},
+}
+# The inputs that a layer reads itself: the condition of If; trip count and execution condition of Loop.
+_OWN_INPUTS = {"If": 1, "Loop": 2, "TensorIterator": 0}
+_SLICING = ("axis", "start", "end", "stride", "part_size")
+_OF_ENTRY = frozenset({"external_port_id", "internal_layer_id", "purpose", *_SLICING})
+_OF_LOOP = ("current_iteration", "execution_condition")  # the purposes of entries without a port outside
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of a port map; `port` None: of Loop's own; `layer` None: the body has no such layer."""
+
+    element: Element
+    body: Model
+    is_input: bool
+    port: Port | None
+    layer: Layer | None
+
+
+@graph_rule("OVG121")
+def bodies(graph: Model) -> Iterator[Violation]:
+    """A layer with sub-graphs lacks a body or its port map, or has one twice; or a layer without sub-graphs has a body."""
+    for layer in graph.layers:
+        if layer.type not in _BODIES and not layer.bodies:
+            continue
+        expected = _BODIES.get(layer.type, {})
+        found = Counter(body.tag for body in layer.bodies) + Counter(_maps(layer))
+        wanted = {tag for item in expected.items() for tag in item}
+        for tag in sorted(wanted | found.keys()):
+            if tag in wanted and found[tag] != 1:
+                yield Violation(f"<{tag}> stands {found[tag] or 'no'} times", "one is right", layer.line, layer)
+            elif tag not in wanted:
+                yield Violation(f"{layer.type} has no <{tag}>", "OpenVINO ignores it: remove it", layer.line, layer)
+
+
+@graph_rule("OVG122")
+def port_map_entry(graph: Model) -> Iterator[Violation]:
+    """An entry of a port map refers to a port or a layer that is not there, or its attributes are malformed.
+
+    OpenVINO stops with "unordered_map::at" or "node index is out of range", without a place.
+    """
+    for layer in _with_bodies(graph):
+        for entry in _entries(layer):
+            yield from (Violation(reason, hint, entry.element.line, layer) for reason, hint in _wrong(layer, entry))
+
+
+@graph_rule("OVG123")
+def unmapped(graph: Model) -> Iterator[Violation]:
+    """A port of a layer with sub-graphs, or a Parameter of a body, is in no entry of a port map, or in more than one."""
+    for layer in _with_bodies(graph):
+        entries = list(_entries(layer))
+        for tag in _BODIES[layer.type]:
+            of_body = [entry for entry in entries if entry.body.tag == tag]
+            inner = Counter(entry.layer.id for entry in of_body if entry.layer and entry.is_input)
+            for body in (body for body in layer.bodies if body.tag == tag):
+                for it in body.layers:
+                    if it.type == "Parameter" and inner[it.id] != 1:
+                        text = f"{it} of <{tag}> stands in {inner[it.id] or 'no'} <input> entries of its port map"
+                        yield Violation(text, "every Parameter of a body gets its value from one", it.line, layer)
+            outer = Counter(entry.port.id for entry in of_body if entry.port and not entry.is_input)
+            for port in layer.outputs:
+                if outer[port.id] != 1:
+                    text = f"stands in {outer[port.id] or 'no'} <output> entries of the port map of <{tag}>"
+                    yield Violation(text, "every output gets its value from one", port.line, layer, port.id)
+        conditions = sum(entry.element.attributes.get("purpose") == "execution_condition" for entry in entries)
+        if layer.type == "Loop" and conditions != 1:
+            text = f"{conditions or 'no'} <output> entries have the purpose execution_condition"
+            yield Violation(text, "a Result of the body tells whether to go on", layer.line, layer)
+        used = {entry.port.id for entry in entries if entry.port and entry.is_input}
+        for port in layer.inputs[_OWN_INPUTS[layer.type] :]:
+            if port.id not in used:
+                yield Violation("no entry of a port map uses this input", "map it, or remove it", port.line, layer, port.id)
+
+
+@graph_rule("OVG124")
+def back_edge(graph: Model) -> Iterator[Violation]:
+    """A back edge of a Loop or TensorIterator does not lead from a Result of the body to a Parameter that has a first value."""
+    for layer in _with_bodies(graph):
+        by_id = layer.bodies[0].layer_by_id
+        seen: set[str | None] = set()
+        for section in layer.sections:
+            for edge in section.children if section.tag == "back_edges" else ():
+                if edge.tag != "edge":
+                    yield Violation(f"<{edge.tag}> is no back edge", "write <edge>", edge.line, layer)
+                    continue
+                for name, wanted in (("from-layer", "Result"), ("to-layer", "Parameter")):
+                    text = edge.attributes.get(name, "")
+                    number = parse_digits(text)
+                    end = by_id.get(number) if number is not None else None
+                    if end is None or end.type != wanted:
+                        reason = f"{name}='{text[:40]}' of a back edge is no {wanted} of the body"
+                        yield Violation(reason, "a back edge leads from a Result to a Parameter", edge.line, layer)
+                target = edge.attributes.get("to-layer")
+                if target in seen:
+                    yield Violation(f"two back edges lead to layer {target}", "leave one", edge.line, layer)
+                seen.add(target)
+
+
+@graph_rule("OVG307")
+def boundary_type(graph: Model) -> Iterator[Violation]:
+    """A Parameter or Result of a body has another precision than the port outside that it is mapped to."""
+    for layer in _with_bodies(graph):
+        for entry in _entries(layer):
+            inside = _inside(entry)
+            if entry.port and inside and entry.port.element_type not in (None, inside.element_type) and inside.element_type:
+                yield Violation(
+                    f"declares {entry.port.precision}, but {entry.layer} of <{entry.body.tag}> has {inside.precision}",
+                    "declare the same precision inside and outside",
+                    entry.port.line,
+                    layer,
+                    entry.port.id,
+                )
+
+
+@graph_rule("OVG406")
+def boundary_shape(graph: Model) -> Iterator[Violation]:
+    """A Parameter or Result of a body cannot have the dims of the port outside that it is mapped to, none of them sliced."""
+    for layer in _with_bodies(graph):
+        for entry in _entries(layer):
+            inside = _inside(entry)
+            if not entry.port or not inside or "axis" in entry.element.attributes or not entry.port.dims or not inside.dims:
+                continue
+            if PartialShape.of(entry.port.dims).intersect(PartialShape.of(inside.dims)) is None:
+                yield Violation(
+                    f"declares dims {list(entry.port.dims)}, but {entry.layer} of <{entry.body.tag}> has {list(inside.dims)}",
+                    "declare dims that agree inside and outside",
+                    entry.port.line,
+                    layer,
+                    entry.port.id,
+                )
+
+
+def _inside(entry: _Entry) -> Port | None:
+    ports = () if entry.layer is None else entry.layer.outputs if entry.is_input else entry.layer.inputs
+    return ports[0] if ports else None
+
+
+def _maps(layer: Layer) -> list[str]:
+    return [section.tag for section in layer.sections if section.tag.endswith("port_map")]
+
+
+def _with_bodies(graph: Model) -> list[Layer]:
+    """Those that have each of their bodies but once; OVG121 is about the others."""
+    return [layer for layer in graph.of_type(*_BODIES) if 0 < len(layer.bodies) == len({body.tag for body in layer.bodies})]
+
+
+def _entries(layer: Layer) -> Iterator[_Entry]:
+    inputs, outputs = ({port.id: port for port in ports} for ports in (layer.inputs, layer.outputs))
+    for section in layer.sections:
+        for body in layer.bodies:
+            if _BODIES[layer.type].get(body.tag) != section.tag:
+                continue
+            for element in section.children:
+                port = parse_digits(element.attributes.get("external_port_id", ""))
+                inner = parse_digits(element.attributes.get("internal_layer_id", ""))
+                is_input = element.tag == "input"
+                yield _Entry(
+                    element,
+                    body,
+                    is_input,
+                    None if port is None else (inputs if is_input else outputs).get(port),
+                    None if inner is None else body.layer_by_id.get(inner),
+                )
+
+
+def _wrong(layer: Layer, entry: _Entry) -> Iterator[tuple[str, str]]:
+    """What is wrong with an entry, and what would be right."""
+    attributes = entry.element.attributes
+    if entry.element.tag not in ("input", "output"):
+        yield f"<{entry.element.tag}> is no entry of a port map", "<input> and <output> are"
+        return
+    for child in entry.element.children:
+        yield f"<{child.tag}> in an entry of a port map", "an entry has but attributes"
+    for name in attributes.keys() - _OF_ENTRY:
+        yield f"unknown attribute {name} of a port map entry", f"it may have {', '.join(sorted(_OF_ENTRY))}"
+    for name in _SLICING:
+        try:
+            parse_integer(attributes.get(name, "0"))
+        except ValueError as error:
+            yield f"{name}: {error}", "write a decimal integer"
+    kind, inner = ("input", "Parameter") if entry.is_input else ("output", "Result")
+    outside, inside = attributes.get("external_port_id", ""), attributes.get("internal_layer_id", "")
+    if layer.type == "Loop" and outside == "-1":
+        if attributes.get("purpose") not in _OF_LOOP:
+            yield "external_port_id is -1 without a purpose", f"write purpose={' or '.join(_OF_LOOP)}, or a port"
+    elif entry.port is None:
+        yield f"external_port_id='{outside[:40]}' is no {kind} port of the layer", f"write the id of an {kind} port"
+    if entry.layer is None or entry.layer.type != inner:
+        yield f"internal_layer_id='{inside[:40]}' is no {inner} of <{entry.body.tag}>", f"write the id of a {inner}"

@@ -1,0 +1,64 @@
+"""Documents on which a rule's work might grow with the square of their size: each of a few MB, each done in seconds."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ov_gather import validate
+
+MANY = 20_000
+RELU = (
+    '<layer id="{0}" name="r{0}" type="ReLU" version="opset1">'
+    '<input><port id="0"/></input><output><port id="1"/></output></layer>'
+)
+PORTS = "".join(f'<port id="{i}"/>' for i in range(MANY))
+ATTRIBUTE = " a{0}=''"
+NAME = "x" * 900_000
+
+
+def edge(source, target):
+    return f'<edge from-layer="{source}" from-port="1" to-layer="{target}" to-port="0"/>'
+
+
+def each(text, count=MANY):
+    return "".join(text.format(i) for i in range(count))
+
+
+DOCUMENTS = {
+    "types": (each('<layer id="{0}" name="l{0}" type="Gather{0}" version="opset1"/>'), ""),
+    "attributes": (f'<layer id="0" name="l" type="TopK" version="opset1"><data {each(ATTRIBUTE)}/></layer>', ""),
+    "a chain against the order": (each(RELU), "".join(edge(i + 1, i) for i in range(MANY - 1))),
+    "a circle": (each(RELU), "".join(edge((i + 1) % MANY, i) for i in range(MANY))),
+    "port map": (
+        '<layer id="0" name="l" type="TensorIterator" version="opset1"><port_map>'
+        + each('<input external_port_id="{0}" internal_layer_id="{0}"/>')
+        + f"</port_map><input>{PORTS}</input><body><layers>"
+        + each('<layer id="{0}" name="p{0}" type="Parameter" version="opset1"/>')
+        + "</layers></body></layer>",
+        "",
+    ),
+    "port maps and bodies": (
+        '<layer id="0" name="l" type="TensorIterator" version="opset1">'
+        + '<port_map><input external_port_id="0" internal_layer_id="0"/></port_map>' * MANY
+        + "<body><layers/></body>" * MANY
+        + "</layer>",
+        "",
+    ),
+    "neighbours of a long name": (
+        f'<layer id="0" name="{NAME}" type="ReLU" version="opset1"><output><port id="1" precision="I64"/></output></layer>'
+        + each(RELU.replace('"r{0}"', '"r"').replace('id="0"', 'id="0" precision="FP32"').replace('"{0}"', '"1{0}"')),
+        "".join(edge(0, f"1{i}") for i in range(MANY)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_linear_time(name):
+    layers, edges = DOCUMENTS[name]
+    start = time.perf_counter()
+    findings = validate(f'<net name="n" version="11"><layers>{layers}</layers><edges>{edges}</edges></net>'.encode())
+    assert time.perf_counter() - start < 10
+    assert findings
+    assert sum(len(finding.message) + len(finding.hint) for finding in findings) < 100_000_000

@@ -1,0 +1,213 @@
+"""What OpenVINO itself writes is right: no error and no warning on any of its models."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import pytest
+
+from ov_gather import validate
+from ov_gather.findings import Severity
+
+ov = pytest.importorskip("openvino")
+from openvino import opset13 as op  # noqa: E402
+
+F32 = np.float32
+
+
+def parameter(name, shape, dtype=F32):
+    node = op.parameter(shape, dtype, name=name)
+    node.output(0).set_names({name})
+    return node
+
+
+def weights(*shape, dtype=F32):
+    return op.constant(np.random.default_rng(0).integers(-8, 8, shape).astype(dtype))
+
+
+def integers(*values):
+    return op.constant(np.array(values, np.int64))
+
+
+def transformer():
+    """Embedding, attention with a mask, normalisation, a gather of the best; batch and length are open."""
+    tokens = parameter("tokens", [-1, -1], np.int64)
+    x = op.gather(weights(50, 16), tokens, op.constant(0))
+    heads = [op.matmul(x, weights(16, 16), False, True) for _ in range(3)]
+    q, k, v = (op.transpose(op.reshape(it, integers(0, 0, 2, 8), True), integers(0, 2, 1, 3)) for it in heads)
+    shape = op.shape_of(tokens)
+    length = op.gather(shape, integers(1), op.constant(0))
+    row = op.range(op.constant(0), op.squeeze(length, op.constant(0)), op.constant(1), output_type="i64")
+    mask = op.less_equal(op.unsqueeze(row, op.constant(0)), op.unsqueeze(row, op.constant(1)))
+    a = op.scaled_dot_product_attention(q, k, v, op.unsqueeze(mask, integers(0, 1)))
+    y = op.add(x, op.reshape(op.transpose(a, integers(0, 2, 1, 3)), integers(0, 0, 16), True))
+    y = op.gelu(op.mvn(y, integers(-1), True, 1e-5, "inside_sqrt"), "tanh")
+    best = op.topk(y, op.constant(3), 2, "max", "value")
+    return [op.gather_elements(y, best.output(1), 2), op.softmax(y, -1)], [tokens]
+
+
+def detector():
+    image = parameter("image", [1, 3, 32, 32])
+    x = op.convolution(image, weights(8, 3, 3, 3), [2, 2], [1, 1], [1, 1], [1, 1])
+    x = op.hswish(op.group_convolution(x, weights(8, 1, 1, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1]))
+    x = op.fake_quantize(x, *(op.constant(F32(it)) for it in (-1, 1, -1, 1)), levels=256)
+    pooled = op.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2])
+    up = op.interpolate(pooled.output(0), integers(16, 16), "linear_onnx", "sizes", axes=integers(2, 3))
+    y = op.reshape(op.concat([x, up], 1), integers(1, -1, 4), False)
+    boxes = op.clamp(y, 0.0, 32.0)
+    scores = op.reshape(op.reduce_max(y, integers(2)), integers(1, 1, -1), False)
+    nms = op.non_max_suppression(boxes, scores, op.constant(5), op.constant(F32(0.5)), op.constant(F32(-100)))
+    return [nms.output(0), op.gather(boxes, integers(0, 2), op.constant(1))], [image]
+
+
+def recurrent():
+    data = parameter("data", [2, 5, 4])
+    state, length = op.constant(np.zeros((2, 1, 8), F32)), op.constant(np.array([5, 5], np.int32))
+    lstm = op.lstm_sequence(data, state, state, length, weights(1, 32, 4), weights(1, 32, 8), weights(1, 32), 8, "forward")
+    gru = op.gru_sequence(data, state, length, weights(1, 24, 4), weights(1, 24, 8), weights(1, 24), 8, "reverse")
+    cell = op.lstm_cell(
+        op.squeeze(lstm.output(1), op.constant(1)), *(weights(2, 8),) * 2, weights(32, 8), weights(32, 8), weights(32), 8
+    )
+    return [lstm.output(0), gru.output(0), cell.output(1)], [data]
+
+
+def looping():
+    """A Loop whose body gathers; the values of one output are concatenated."""
+    data, indices = parameter("data", [2, 3]), parameter("indices", [2, 3], np.int32)
+    inner, its_indices, iteration = (op.parameter(*it) for it in (([2, 3], F32), ([2, 3], np.int32), ([], np.int64)))
+    total = op.add(op.gather_elements(inner, its_indices, 1), op.convert(iteration, "f32"))
+    body = ov.Model([op.result(op.constant(np.array(True))), op.result(total)], [iteration, inner, its_indices], "body")
+    loop = op.loop(op.constant(np.int64(3)), op.constant(np.array(True)))
+    loop.set_function(body)
+    loop.set_special_body_ports([0, 0])
+    loop.set_merged_input(inner, data.output(0), body.results[1].output(0))
+    loop.set_invariant_input(its_indices, indices.output(0))
+    last = loop.get_iter_value(body.results[1].output(0), -1)
+    every = loop.get_concatenated_slices(body.results[1].output(0), 0, 1, 1, -1, 0)
+    return [last, every], [data, indices]
+
+
+def iterating():
+    rows = parameter("rows", [4, 3])
+    row, sum_before = op.parameter([1, 3], F32), op.parameter([1, 3], F32)
+    body = ov.Model([op.result(op.add(row, sum_before))], [row, sum_before], "body")
+    iterator = op.tensor_iterator()
+    iterator.set_body(body)
+    iterator.set_sliced_input(row, rows.output(0), 0, 1, 1, -1, 0)
+    iterator.set_merged_input(sum_before, op.constant(np.zeros((1, 3), F32)).output(0), body.results[0].output(0))
+    return [iterator.get_concatenated_slices(body.results[0].output(0), 0, 1, 1, -1, 0)], [rows]
+
+
+def branching():
+    condition, data = parameter("condition", [], bool), parameter("data", [-1, 3])
+    node = op.if_op(condition.output(0))
+    results = []
+    for set_body, function in ((node.set_then_body, op.relu), (node.set_else_body, op.exp)):
+        inner = op.parameter([-1, 3], F32)
+        results += (body := ov.Model([op.result(function(inner))], [inner], "body")).results
+        set_body(body)
+    inputs = [node.get_function(i).get_parameters()[0] for i in (0, 1)]
+    node.set_input(data.output(0), *inputs)
+    return [node.set_output(*(node.get_function(i).results[0] for i in (0, 1)))], [condition, data]
+
+
+def constants():
+    """Of every type that a Const may have, in a number that does not fill the last byte; without elements; strings."""
+    names = "boolean bf16 f16 f32 f64 i4 i8 i16 i32 i64 u1 u2 u3 u4 u6 u8 u16 u32 u64 nf4 f8e4m3 f8e5m2 f4e2m1 f8e8m0"
+    tensors = [ov.Tensor(getattr(ov.Type, name), ov.Shape([1, 5])) for name in names.split()]
+    for tensor in tensors:
+        if tensor.element_type == ov.Type.boolean:
+            tensor.data[:] = True
+    nodes = [op.constant(tensor) for tensor in tensors]
+    nodes += [op.constant(ov.Tensor(np.array(["GatherElements", "é", "z"]))), op.constant(np.zeros((0, 3), F32))]
+    return nodes, []
+
+
+def shapes():
+    """Intervals, an open rank, scalars, and what is computed from them."""
+    interval, open_rank = parameter("interval", ov.PartialShape("1..8,?,3..")), parameter("open_rank", ov.PartialShape("..."))
+    scalar = parameter("scalar", [])
+    return [op.multiply(op.reduce_sum(open_rank, integers(0)), scalar), op.shape_of(interval), op.non_zero(interval)], [
+        interval,
+        open_rank,
+        scalar,
+    ]
+
+
+def stateful():
+    from openvino.op.util import Variable, VariableInfo
+
+    data, info = parameter("data", [1, 4]), VariableInfo()
+    info.data_shape, info.data_type, info.variable_id = ov.PartialShape([1, 4]), ov.Type.f32, "state"
+    variable = Variable(info)
+    total = op.add(data, op.read_value(op.constant(np.zeros((1, 4), F32)), variable))
+    return [total], [data], [op.assign(total, variable)]
+
+
+def scattering():
+    data, indices = parameter("data", [4, 3]), parameter("indices", [4, 3], np.int64)
+    nodes = [
+        op.scatter_elements_update(data, indices, data, 0, "sum"),
+        op.gather_nd(data, weights(2, 1, dtype=np.int64)),
+        op.one_hot(indices, op.constant(5), op.constant(F32(1)), op.constant(F32(0)), -1),
+        op.pad(data, integers(1, 1), integers(0, 0), "reflect"),
+        op.strided_slice(data, integers(0, 0), integers(4, 2), integers(1, 1), [0, 1], [0, 0]),
+        op.random_uniform(integers(2, 2), op.constant(F32(0)), op.constant(F32(1)), "f32"),
+        op.cum_sum(data, op.constant(0)),
+        *op.split(data, op.constant(1), 3).outputs(),
+    ]
+    return nodes, [data, indices]
+
+
+MODELS = [transformer, detector, recurrent, looping, iterating, branching, constants, shapes, stateful, scattering]
+
+
+@pytest.mark.parametrize("compress", [False, True], ids=["as it is", "f16"])
+@pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
+def test_models(build, compress, tmp_path):
+    outputs, parameters, *sinks = build()
+    results = [op.result(output) for output in outputs]
+    model = ov.Model(results, *sinks, parameters, build.__name__)
+    if compress:
+        ov.save_model(model, tmp_path / "model.xml")
+    else:
+        ov.serialize(model, tmp_path / "model.xml")
+    assert complaints(tmp_path / "model.xml") == []
+
+
+def scan_of_onnx():
+    value = oh.make_tensor_value_info
+    body = oh.make_graph(
+        [oh.make_node("Add", ["before", "row"], ["after"]), oh.make_node("Identity", ["after"], ["copy"])],
+        "body",
+        [value("before", 1, [3]), value("row", 1, [3])],
+        [value("after", 1, [3]), value("copy", 1, [3])],
+    )
+    node = oh.make_node("Scan", ["first", "rows"], ["last", "all"], body=body, num_scan_inputs=1)
+    return oh.make_graph(
+        [node], "scan", [value("first", 1, [3]), value("rows", 1, [4, 3])], [value("last", 1, [3]), value("all", 1, [4, 3])]
+    )
+
+
+def branches_of_onnx():
+    value = oh.make_tensor_value_info
+    branches = [
+        oh.make_graph([oh.make_node(it, ["data"], [f"{it}_out"])], it, [], [value(f"{it}_out", 1, ["n", 3])])
+        for it in ("Relu", "Neg")
+    ]
+    node = oh.make_node("If", ["condition"], ["out"], then_branch=branches[0], else_branch=branches[1])
+    return oh.make_graph(
+        [node], "branches", [value("condition", 9, []), value("data", 1, ["n", 3])], [value("out", 1, ["n", 3])]
+    )
+
+
+@pytest.mark.parametrize("build", [scan_of_onnx, branches_of_onnx], ids=lambda build: build.__name__)
+def test_models_from_onnx(build, tmp_path):
+    onnx.save(oh.make_model(build(), opset_imports=[oh.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx")
+    ov.save_model(ov.convert_model(tmp_path / "model.onnx"), tmp_path / "model.xml")
+    assert complaints(tmp_path / "model.xml") == []
+
+
+def complaints(path):
+    return [finding for finding in validate(path) if finding.severity is not Severity.NOTE]
