@@ -49,6 +49,7 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and directories of this name or path.")
 @click.option("--skip-other-xml/--no-skip-other-xml", help="Pass over XML files that are no IR even where they are named.")
 @click.option("--statistics/--no-statistics", help="Count violations of each rule, and the XML files passed over.")
+@click.option("--infer/--no-infer", help="Compare declared outputs with what OpenVINO infers, too (OVG407).")
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
 def command(
     paths: tuple[Path, ...],
@@ -61,9 +62,10 @@ def command(
     exclude: tuple[str, ...],
     skip_other_xml: bool,
     statistics: bool,
+    infer: bool,
     jobs: int,
 ) -> None:
-    """Find what is wrong in OpenVINO IR files, without any runtime.
+    """Find what is wrong in OpenVINO IR files; without --infer no runtime is needed.
 
     PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory, searched for *.xml that are IRs, or - for
     standard input, which has no .bin beside it. Every finding tells its rule, file, line and layer, what is wrong and what
@@ -77,7 +79,7 @@ def command(
     found = _find(paths, exclude, skip_other_xml)
     with _opened(output) as file:  # refuses a place that cannot be written, before any work, too
         results: list[list[Finding]] = [[] for _ in found.files]
-        for index, findings in with_progress(_check_all(found.files, select, ignore, jobs), len(found.files)):
+        for index, findings in with_progress(_check_all(found.files, select, ignore, infer, jobs), len(found.files)):
             results[index] = findings
         report = Report(
             files=["<stdin>" if it == _STDIN else str(it) for it in found.files],
@@ -110,10 +112,10 @@ def _opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
 
 
 def _check_all(
-    files: Sequence[Path], select: tuple[str, ...], ignore: tuple[str, ...], jobs: int
+    files: Sequence[Path], select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, jobs: int
 ) -> Iterator[tuple[int, list[Finding]]]:
     """The index and the findings of each file, in the order in which they are done."""
-    check = partial(_check, select=select, ignore=ignore)
+    check = partial(_check, select=select, ignore=ignore, infer=infer)
     if min(jobs, len(files)) < 2:
         yield from enumerate(map(check, files))
         return
@@ -126,11 +128,11 @@ def _check_all(
         yield index, result
 
 
-def _check(file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...]) -> list[Finding]:
+def _check(file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], infer: bool) -> list[Finding]:
     try:
         if file == _STDIN:
-            return validate(sys.stdin.buffer, select=select, ignore=(*ignore, "OVG501"))
-        return validate(file, select=select, ignore=ignore)
+            return validate(sys.stdin.buffer, select=select, ignore=(*ignore, "OVG501"), infer=infer)
+        return validate(file, select=select, ignore=ignore, infer=infer)
     except Exception as error:  # a fault of ours over one file must not hide what is wrong in the others
         return not_checked(
             str(file), f"the check failed: {type(error).__name__}: {error}", "this is a fault of ov-gather: report it"

@@ -74,6 +74,13 @@ def layer_rule(
     return lambda check: _register(Rule(rule_id, severity, LayerView, check))
 
 
+def register_rule(
+    rule_id: str, scope: type, severity: Severity = Severity.ERROR
+) -> Callable[[Callable[[Any], Iterator[Violation]]], Callable[[Any], Iterator[Violation]]]:
+    """Register a check of something else, which only runs where that is at hand."""
+    return lambda check: _register(Rule(rule_id, severity, scope, check))
+
+
 def _register(rule: Rule) -> Callable[[Any], Iterator[Violation]]:
     assert rule.id not in RULES, rule.id
     RULES[rule.id] = rule

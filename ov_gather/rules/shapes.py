@@ -27,9 +27,9 @@ def input_dimensions(view: LayerView) -> Iterator[Violation]:
 def output_shape(view: LayerView) -> Iterator[Violation]:
     """An output port declares another shape than the operation gives. OpenVINO silently infers its own."""
     for inferred, port in zip(view.output_shapes or (), view.layer.outputs, strict=False):
-        if not _declares(port, inferred):
+        if not fits_declaration(port, inferred):
             yield Violation(
-                f"declares {_text(port)}, but {view.operation.name} gives {inferred} for these inputs",
+                f"declares {dims_text(port)}, but {view.operation.name} gives {inferred} for these inputs",
                 f"declare the dims {list(inferred.sizes)}",
                 port.line,
                 view.layer,
@@ -43,7 +43,7 @@ def edge_shape(graph: Model) -> Iterator[Violation]:
     for layer, port, source, output in graph.links:
         if port.dims != output.dims:
             yield Violation(
-                f"declares {_text(port)}, but its producer, {source}, gives {_text(output)}",
+                f"declares {dims_text(port)}, but its producer, {source}, gives {dims_text(output)}",
                 "declare the same dims on both ends of an edge",
                 port.line,
                 layer,
@@ -65,7 +65,7 @@ def declared_shape(graph: Model) -> Iterator[Violation]:
         for port in layer.outputs:
             if port.dims != declared.sizes:
                 yield Violation(
-                    f"declares {_text(port)}, but the attribute shape is {declared}",
+                    f"declares {dims_text(port)}, but the attribute shape is {declared}",
                     f"declare the dims {list(declared.sizes)}, or correct shape",
                     port.line,
                     layer,
@@ -84,7 +84,7 @@ def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation
             yield Violation(error.reason, error.hint, port.line, view.layer, port.id)
 
 
-def _declares(port: Port, inferred: PartialShape) -> bool:
+def fits_declaration(port: Port, inferred: PartialShape) -> bool:
     """A port must give every size that is certain, and may know a size that is not certain to us."""
     if inferred.dims is None:
         return True
@@ -93,5 +93,6 @@ def _declares(port: Port, inferred: PartialShape) -> bool:
     )
 
 
-def _text(port: Port) -> str:
+def dims_text(port: Port) -> str:
+    """The dims of a port, for people."""
     return f"dims {list(port.dims)}" if port.dims else "no dims"

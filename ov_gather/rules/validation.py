@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ov_gather.collection import paused_collection
-from ov_gather.findings import Finding, Location
+from ov_gather.findings import Finding, Location, Severity
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, read_document
@@ -17,6 +17,7 @@ from ov_gather.rules import (
     document,
     graph,
     indices,
+    inference,
     operations,
     portability,
     ports,
@@ -35,6 +36,7 @@ __all__ = [
     "document",
     "graph",
     "indices",
+    "inference",
     "operations",
     "portability",
     "ports",
@@ -46,19 +48,21 @@ __all__ = [
 
 
 @paused_collection()
-def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Finding]:
+def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False) -> list[Finding]:
     """Check a whole IR or a bare layer fragment, without any runtime.
 
     Args:
         source: path of the .xml, its bytes, or a binary file object.
         select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
         ignore: rule ids or groups not to check.
+        infer: compare declared outputs with what OpenVINO infers, too, where nothing worse is found (OVG407).
 
     Returns:
         The findings, in the order of the document. A document that cannot be opened or read is a finding, too.
 
     Raises:
         ValueError: `select` or `ignore` names a rule or group that there is not.
+        ImportError: `infer` needs openvino, which is not installed.
     """
     path = _path_of(source)
     try:
@@ -66,19 +70,23 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
     except OSError as error:
         reason = error.strerror or str(error)
         document = Document(None, (IRError(Fault.FILE, f"cannot be opened: {reason}", path=path),))
-    return validate_document(document, path, select=select, ignore=ignore)
+    return validate_document(document, path, select=select, ignore=ignore, infer=infer)
 
 
 def validate_document(
-    document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = ()
+    document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False
 ) -> list[Finding]:
     """`validate` for a document that has been read."""
     rules = select_rules(select, ignore)
-    findings = [
-        Finding(rule.id, rule.severity, violation.message, violation.hint, _location(path, violation, trail))
-        for rule, trail, violation in _violations(document, rules)
-    ]
+    findings = list(_findings(path, _violations(document, rules)))
+    if infer and not any(finding.severity is Severity.ERROR for finding in findings):
+        findings += _findings(path, _drift(document, rules))
     return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
+
+
+def _findings(path: str, violations: Iterable[tuple[Rule, tuple[str, ...], Violation]]) -> Iterator[Finding]:
+    for rule, trail, violation in violations:
+        yield Finding(rule.id, rule.severity, violation.message, violation.hint, _location(path, violation, trail))
 
 
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
@@ -105,6 +113,15 @@ def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, t
             if view.has_all_ports:  # else OVG104 has said it
                 for rule in by_scope[LayerView]:
                     yield from ((rule, trail, violation) for violation in rule.check(view))
+
+
+def _drift(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:
+    asked = [rule for rule in rules if rule.scope is inference.Inferred]
+    if document.model is None or document.model.is_fragment or not asked:
+        return
+    for trail, inferred in inference.inferred_graphs(document.model):
+        for rule in asked:
+            yield from ((rule, trail, violation) for violation in rule.check(inferred))
 
 
 def _location(path: str, violation: Violation, trail: tuple[str, ...]) -> Location:

@@ -56,7 +56,8 @@ def test_divergent_samples(folder, rule):
 
 def test_every_rule_has_a_sample_and_a_documentation():
     sampled = {path.name for path in (SAMPLES / "invalid").iterdir()} | set(DIVERGENT.values())
-    sampled |= {"OVG008", "OVG099"}  # no file in a repository fails to open, or kills its checker: see the other tests
+    # No file in a repository fails to open, or kills its checker, and drift needs openvino: see the other tests.
+    sampled |= {"OVG008", "OVG099", "OVG407"}
     assert sampled == set(RULES)
     assert all(len(rule.documentation) > 20 for rule in RULES.values())
 

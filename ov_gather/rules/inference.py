@@ -1,0 +1,89 @@
+"""Declared outputs against those that OpenVINO itself infers: only on request, as it needs openvino and reads the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ov_gather.extension import register
+from ov_gather.ir.element_types import by_name
+from ov_gather.ir.model import Model
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import to_bytes
+from ov_gather.rules.base import Violation, register_rule
+from ov_gather.rules.shapes import dims_text, fits_declaration
+
+_BODY = {"then_body": "get_then_body", "else_body": "get_else_body", "body": "get_function"}
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """One graph, and the openvino nodes of its layers by name. `refusal`: why OpenVINO does not read the model.
+
+    `types_kept` is false for a document of version 10: OpenVINO changes types of those while it reads them.
+    """
+
+    graph: Model
+    nodes: Mapping[str, Any]
+    types_kept: bool = True
+    refusal: str = ""
+
+
+def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
+    """The graphs of a document, with what OpenVINO makes of them. Raises ImportError."""
+    import openvino
+
+    core = openvino.Core()
+    with suppress(FileNotFoundError):  # then a model that holds our operations is refused
+        register(core)
+    try:
+        if model.path:
+            read = core.read_model(model.path)
+        else:
+            xml, binary = to_bytes(model)
+            read = core.read_model(model=xml, weights=binary)
+    except RuntimeError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        yield (), Inferred(model, {}, refusal=lines[-1] if lines else "it gives no reason")
+        return
+    yield from _walk(model, read, (), model.version > 10)
+
+
+def _walk(graph: Model, read: Any, trail: tuple[str, ...], types_kept: bool) -> Iterator[tuple[tuple[str, ...], Inferred]]:
+    # A name tells a node only where no other layer has it (OVG114).
+    unique = {name for name, count in Counter(layer.name for layer in graph.layers).items() if count == 1}
+    nodes = {node.get_friendly_name(): node for node in read.get_ops() if node.get_friendly_name() in unique}
+    yield trail, Inferred(graph, nodes, types_kept)
+    for layer in graph.layers:
+        for body in layer.bodies if layer.name in nodes else ():
+            inner = getattr(nodes[layer.name], _BODY[body.tag])()
+            yield from _walk(body, inner, (*trail, f"{layer.type} '{layer.name}'", body.tag), types_kept)
+
+
+@register_rule("OVG407", scope=Inferred)
+def drift(inferred: Inferred) -> Iterator[Violation]:
+    """An output port declares another type or shape than OpenVINO infers, for any operation; or OpenVINO refuses the model.
+
+    Checked with --infer only. OpenVINO does not look at declared outputs; other readers of the document believe them.
+    """
+    if inferred.refusal:
+        yield Violation(f"OpenVINO refuses the model: {inferred.refusal}", "", inferred.graph.line)
+    for layer in inferred.graph.layers:
+        node = inferred.nodes.get(layer.name)
+        if node is None or len(layer.outputs) != node.get_output_size():
+            continue
+        for i, port in enumerate(layer.outputs):
+            element_type = by_name(node.get_output_element_type(i).get_type_name())
+            shape = PartialShape.parse(str(node.get_output_partial_shape(i)).strip("[]"))
+            other_type = inferred.types_kept and port.element_type not in (None, element_type)
+            if other_type or not fits_declaration(port, shape):
+                yield Violation(
+                    f"declares {port.precision} of {dims_text(port)}, but OpenVINO infers {element_type} of {shape}",
+                    "declare what the operation gives, or correct its inputs",
+                    port.line,
+                    layer,
+                    port.id,
+                )
