@@ -17,6 +17,8 @@ OPEN_DIMENSION = 6
 MAX_ELEMENTS = 1 << 26
 """The largest input that is generated; larger ones must be given."""
 
+_Bounds = tuple[NDArray[Any], NDArray[Any]]  # the lowest value and the end; of tuples for each coordinate
+
 
 def generate(model: Model, seed: int) -> list[NDArray[Any]]:
     """One array for each Parameter of a model whose layers stand in topological order; the same for the same seed.
@@ -39,35 +41,37 @@ def generate(model: Model, seed: int) -> list[NDArray[Any]]:
         if element_count(shape) > MAX_ELEMENTS:
             raise ValueError(f"{layer} of shape {list(shape)} is too large to generate: give the inputs")
         if layer.id in bounds:
-            arrays.append(_indices(rng, layer, element_type, shape, *bounds[layer.id]))
+            arrays.append(_indices(rng, layer, element_type, shape, bounds[layer.id]))
         else:
             arrays.append(_values(rng, element_type, shape))
     return arrays
 
 
-def _plan(model: Model) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, int]]]:
-    """By Parameter id: its sizes; and, where it feeds indices, the lowest index and the number of valid ones."""
+def _plan(model: Model) -> tuple[dict[int, tuple[int, ...]], dict[int, _Bounds]]:
+    """By Parameter id: its sizes; and, where only some values are valid, their bounds."""
     shapes: dict[int, PartialShape] = {
         layer.id: layer.declared_shape for layer in model.layers if layer.declared_shape is not None
     }
-    gathers: list[tuple[LayerView, list[Layer], tuple[int, int]]] = []
+    bounds: dict[int, _Bounds] = {}
+    gathers: list[tuple[LayerView, list[Layer], _Bounds]] = []
     for view in family_layers(model):
+        operation, attributes = view.operation, view.read_attributes()
         sources = [source[0] for source in map(view.producer, range(len(view.layer.inputs))) if source]
-        inputs = [shapes[source.id] for source in sources]
-        attributes = view.read_attributes()
-        chosen = view.operation.choose_sizes(inputs, attributes, OPEN_DIMENSION)
+        for given, source in zip(operation.inputs, sources, strict=True):
+            if given.attribute and given.attribute.name not in attributes:
+                attributes[given.attribute.name] = -1  # an axis: the last is always a valid one
+                bounds[source.id] = np.array(-1), np.array(0)
+        chosen = operation.choose_sizes([shapes[source.id] for source in sources], attributes, OPEN_DIMENSION)
         static = [PartialShape.of(sizes) for sizes in chosen]
         shapes |= {source.id: shape for source, shape in zip(sources, static, strict=True)}
-        (shapes[view.layer.id],) = view.operation.infer_shapes(static, attributes)
-        rule = view.operation.index_rule
-        size = chosen[0][rule.axis(attributes, len(chosen[0]))]
-        gathers.append((view, sources, (rule.lowest_specified(size), size)))
+        (shapes[view.layer.id],) = operation.infer_shapes(static, attributes)
+        sizes = np.array(operation.index_rule.sizes(static, attributes) or 1)
+        gathers.append((view, sources, (operation.index_rule.lowest_specified(sizes), sizes)))
 
-    bounds: dict[int, tuple[int, int]] = {}
     for view, sources, (lowest, end) in reversed(gathers):
         indices = sources[view.operation.index_rule.port]
         known = bounds.get(indices.id, (lowest, end))
-        bounds[indices.id] = max(known[0], lowest), min(known[1], end)
+        bounds[indices.id] = np.maximum(known[0], lowest), np.minimum(known[1], end)
         if view.layer.id in bounds:  # what it gathers are indices, too
             bounds[sources[0].id] = bounds[view.layer.id]
     static_sizes = {
@@ -79,16 +83,14 @@ def _plan(model: Model) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int
 
 
 def _indices(
-    rng: np.random.Generator,
-    layer: Layer,
-    element_type: ElementType,
-    shape: tuple[int, ...],
-    lowest: int,
-    end: int,
+    rng: np.random.Generator, layer: Layer, element_type: ElementType, shape: tuple[int, ...], bounds: _Bounds
 ) -> NDArray[Any]:
-    if element_count(shape) and end <= lowest:
-        raise ValueError(f"{layer} of shape {list(shape)} has no valid value: it indexes an axis of size {end}")
-    return rng.integers(lowest, max(end, lowest + 1), shape).astype(element_type.dtype)
+    lowest, end = bounds
+    if element_count(shape) and (end <= lowest).any():
+        raise ValueError(f"{layer} of shape {list(shape)} has no valid value: it indexes an axis of size {int(end.min())}")
+    limits = np.iinfo(element_type.dtype)
+    lowest, end = np.maximum(lowest, limits.min), np.minimum(end, limits.max)
+    return rng.integers(lowest, np.maximum(end, lowest + 1), shape).astype(element_type.dtype)
 
 
 def _values(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:

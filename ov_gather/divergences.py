@@ -52,8 +52,11 @@ class Divergence:
 
 def _below_specified(view: LayerView, operands: Operands) -> bool:
     rule = view.operation.index_rule
-    size = operands[0].shape[rule.axis(view.read_attributes(), operands[0].ndim)]
-    return bool((operands[rule.port] < rule.lowest_specified(size)).any())
+    if view.index_sizes is None:
+        return False
+    import numpy as np
+
+    return bool((operands[rule.port] < rule.lowest_specified(np.array(view.index_sizes))).any())
 
 
 def _data_comes_from_const(view: LayerView) -> bool:

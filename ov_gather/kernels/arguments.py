@@ -24,6 +24,15 @@ def checked_indices(function: str, indices: NDArray[Any]) -> NDArray[Any]:
     return indices.astype(indices.dtype.newbyteorder("="), copy=False)
 
 
+def as_index_dtype(indices: NDArray[Any]) -> NDArray[Any]:
+    """Indices of any integer type as int32 or int64; what int64 does not hold stays out of bounds."""
+    if indices.dtype in (np.int32, np.int64):
+        return indices
+    if indices.dtype == np.uint64:
+        indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
+    return indices.astype(np.int64)
+
+
 def checked_output(
     function: str, out: NDArray[Any] | None, shape: tuple[int, ...], data: NDArray[Any], *others: NDArray[Any]
 ) -> NDArray[Any]:

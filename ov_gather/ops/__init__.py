@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from ov_gather.ir.model import Layer
+from ov_gather.ops.gather import GATHER_1, GATHER_7, GATHER_8, GATHER_CUSTOM
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
+from ov_gather.ops.gather_nd import GATHER_ND_5, GATHER_ND_8, GATHER_ND_CUSTOM
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12
 from ov_gather.ops.spec import Operation
 
-OPERATIONS: tuple[Operation, ...] = (GATHER_ELEMENTS_6, GATHER_ELEMENTS_CUSTOM)
+OPERATIONS: tuple[Operation, ...] = (
+    GATHER_ELEMENTS_6,
+    GATHER_ELEMENTS_CUSTOM,
+    GATHER_1,
+    GATHER_7,
+    GATHER_8,
+    GATHER_CUSTOM,
+    GATHER_ND_5,
+    GATHER_ND_8,
+    GATHER_ND_CUSTOM,
+    SCATTER_ELEMENTS_UPDATE_3,
+    SCATTER_ELEMENTS_UPDATE_12,
+)
 FAMILY = frozenset(operation.type for operation in OPERATIONS)
 
 

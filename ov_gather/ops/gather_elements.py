@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.element_types import F32, I32, I64, ElementType
 from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.spec import (
+    MAX_RANK,
     Attribute,
     Attributes,
     DimensionError,
@@ -18,6 +19,7 @@ from ov_gather.ops.spec import (
     Shapes,
     Types,
     numbered_opsets,
+    require_axis,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 OffAxis = Callable[[Dimension, Dimension], Dimension | None]
 DATA, INDICES = 0, 1
-MAX_RANK = 64
 
 
 def rank_of(shapes: Shapes) -> int | None:
@@ -64,6 +65,7 @@ def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tup
             "data and indices must have the same rank",
             INDICES,
         )
+    require_axis(axis, data, DATA)
     rank = rank_of(shapes)
     if rank is None:
         return (UNKNOWN,)
@@ -104,6 +106,15 @@ def rank_for(axis: int) -> int:
     return rank
 
 
+def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
+    """The size of data along the axis; None while it, or the axis, is open."""
+    dims, axis = shapes[DATA].dims, attributes.get("axis")
+    if not dims or axis is None:
+        return None
+    dim = dims[axis % len(dims)]
+    return (dim.lower,) if dim.is_static else None
+
+
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
     """On our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.gather_elements import gather_elements
@@ -123,7 +134,7 @@ GATHER_ELEMENTS_6 = Operation(
     # The page says [0, s-1]. The CPU runtime wraps negative indices since 2025.3; ONNX has them; so does our kernel.
     index_rule=IndexRule(
         port=INDICES,
-        axis=lambda attributes, rank: attributes["axis"] % rank,
+        sizes=along_axis,
         specified="[0, s-1]",
         lowest_specified=lambda size: 0,
         negative_since="2025.3",

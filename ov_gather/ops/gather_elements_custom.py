@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import ELEMENT_TYPES, F32, I32, I64
+from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import Dimension, PartialShape
 from ov_gather.ops.gather_elements import (
     INDICES,
     OffAxis,
+    along_axis,
     axis_range,
     infer_output,
     infer_types,
@@ -17,7 +18,7 @@ from ov_gather.ops.gather_elements import (
     rank_for,
     rank_of,
 )
-from ov_gather.ops.spec import CUSTOM_OPSET, Attribute, Attributes, IndexRule, Input, Operation, Shapes
+from ov_gather.ops.spec import CUSTOM_OPSET, Attribute, Attributes, IndexRule, Input, Operation, Shapes, whole_byte_types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +85,7 @@ GATHER_ELEMENTS_CUSTOM = Operation(
         Attribute("broadcast", required=False, default=False, kind="bool"),
     ),
     inputs=(
-        Input("data", assumed=F32, element_types=tuple(row for row in ELEMENT_TYPES if row.bits % 8 == 0)),
+        Input("data", assumed=F32, element_types=whole_byte_types()),
         Input("indices", assumed=I64, element_types=(I32, I64)),
     ),
     outputs=("output",),
@@ -92,7 +93,7 @@ GATHER_ELEMENTS_CUSTOM = Operation(
     infer_shapes=infer_shapes,
     index_rule=IndexRule(
         port=INDICES,
-        axis=lambda attributes, rank: attributes["axis"] % rank,
+        sizes=along_axis,
         specified="[-s, s-1]",
         lowest_specified=lambda size: -size,
     ),

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.weights import constant
@@ -36,12 +37,23 @@ class LayerView:
         return self.graph.producer(self.layer, self.layer.inputs[port])
 
     def read_attributes(self) -> dict[str, Any]:
-        """The attributes as numbers. Raises ValueError where one is missing, malformed or out of range."""
-        return self.operation.read_attributes(self.layer.attributes, self.input_shapes)
+        """The attributes, and constant inputs that stand for one. Raises ValueError where one is missing or wrong."""
+        return self.operation.read_attributes(self.layer.attributes, self.input_shapes, self.attribute_values)
+
+    @property
+    def attribute_values(self) -> list[NDArray[Any] | None]:
+        """By input: the constant that stands for an attribute; None for others, and where its payload cannot be had."""
+        return [self._known(i) if given.attribute else None for i, given in enumerate(self.operation.inputs)]
+
+    def _known(self, port: int) -> NDArray[Any] | None:
+        try:
+            return self.constant(port)
+        except IRError:  # 5xx reports it
+            return None
 
     @cached_property
     def attributes(self) -> dict[str, Any] | None:
-        """The attributes as numbers; None where one is missing, malformed or out of range."""
+        """The attributes, and constant inputs that stand for one; None where one is missing or wrong."""
         try:
             return self.read_attributes()
         except ValueError:
@@ -81,13 +93,9 @@ class LayerView:
             return None
 
     @property
-    def axis_size(self) -> int | None:
-        """The size of data along the axis of the index rule; None while it is open."""
-        dims = self.input_shapes[0].dims
-        if not dims or self.attributes is None:
-            return None
-        dim = dims[self.operation.index_rule.axis(self.attributes, len(dims))]
-        return dim.lower if dim.is_static else None
+    def index_sizes(self) -> tuple[int, ...] | None:
+        """The sizes of what an index goes along, as the index rule has them; None while they are open."""
+        return None if self.attributes is None else self.operation.index_rule.sizes(self.input_shapes, self.attributes)
 
     def constant(self, port: int) -> NDArray[Any] | None:
         """The value of an input that a Const feeds; None for others. Raises IRError where its payload cannot be had."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import PartialShape
 
@@ -16,15 +16,22 @@ if TYPE_CHECKING:
 Shapes = Sequence[PartialShape]
 Types = Sequence[ElementType | None]
 Attributes = Mapping[str, Any]
+Values = Sequence["NDArray[Any] | None"]
 
 # opset17 exists in OpenVINO 2026.4.1, but holds only a part of the operations: no GatherElements, no Result.
 LATEST_OPSET = 16
 CUSTOM_OPSET = "ov_gather"
+MAX_RANK = 64  # of NumPy arrays
 
 
 def numbered_opsets(first: int, last: int = LATEST_OPSET) -> tuple[str, ...]:
     """The names of OpenVINO's opsets from the first to the last."""
     return tuple(f"opset{number}" for number in range(first, last + 1))
+
+
+def whole_byte_types() -> tuple[ElementType, ...]:
+    """Those that our operations inside OpenVINO take."""
+    return tuple(row for row in ELEMENT_TYPES if row.bits % 8 == 0)
 
 
 class ShapeError(ValueError):
@@ -35,8 +42,24 @@ class ShapeError(ValueError):
         self.reason, self.hint, self.port = reason, hint, port
 
 
+class TypeRuleError(ValueError):
+    """Input types that do not fit together. `port`: position of the input to blame; `hint`: what would be right."""
+
+    def __init__(self, reason: str, hint: str, port: int) -> None:
+        super().__init__(reason)
+        self.reason, self.hint, self.port = reason, hint, port
+
+
 class RankError(ShapeError):
     """The number of dimensions is wrong."""
+
+
+def require_axis(axis: int, shape: PartialShape, port: int) -> None:
+    """Raise RankError where an axis is not one of a shape of known rank."""
+    rank = shape.rank
+    if rank is not None and not -rank <= axis < rank:
+        valid = f"it may be {-rank} to {rank - 1}" if rank else "a scalar has none"
+        raise RankError(f"axis {axis} is out of range for rank {rank}", valid, port)
 
 
 class DimensionError(ShapeError):
@@ -80,7 +103,15 @@ class Attribute:
         """The value of this attribute. Raises ValueError."""
         if self.name not in text and self.required:
             raise ValueError(f"attribute {self.name} is missing")
-        value = self.parse(text[self.name]) if self.name in text else self.default
+        return self._in_range(self.parse(text[self.name]) if self.name in text else self.default, shapes)
+
+    def of_value(self, value: NDArray[Any], shapes: Shapes) -> int:
+        """The value of this attribute where an input gives it. Raises ValueError."""
+        if value.size != 1 or value.dtype.kind not in "iu":
+            raise ValueError(f"{self.name} must be one integer, not {value.dtype}{list(value.shape)}")
+        return int(self._in_range(int(value.reshape(())), shapes))
+
+    def _in_range(self, value: Any, shapes: Shapes) -> Any:
         valid = self.valid_range(shapes)
         if valid and not valid[0] <= value <= valid[1]:
             raise ValueError(f"{self.name}={value} is out of range ({valid[0]} to {valid[1]})")
@@ -89,31 +120,41 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input. `element_types` None = any. `assumed`: the type of a fragment's port that does not say."""
+    """An input.
+
+    Attributes:
+        assumed: the type of a fragment's port that does not say.
+        element_types: those that it may have; None = any.
+        attribute: where it is one number, known if a Const feeds it: that number, as if it were an attribute.
+    """
 
     name: str
     assumed: ElementType
     element_types: tuple[ElementType, ...] | None = None
+    attribute: Attribute | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRule:
-    """Which indices an operation takes along an axis of size s.
+    """Which indices an operation takes.
 
     Attributes:
         port: position of the input that holds the indices.
-        axis: of the data (input 0), from the attributes and its rank; its size is s.
+        sizes: from shapes and attributes: the size s of what an index goes along; where tuples index several dimensions, one
+            for each coordinate. None while one is open.
         specified: the range as the operation's page states it, for people.
         lowest_specified: the lowest index that the page allows, from s. The highest is s - 1.
         negative_since: the OpenVINO release from which its CPU runtime counts negative indices from the end, whatever the
-            page says; our kernel always does, as ONNX. "" where the page allows them.
+            page says; our kernel always does, as ONNX. "" where the page allows them, or the CPU runtime never does.
+        zero_fill: from the attributes: whether an index out of bounds yields zeros.
     """
 
     port: int
-    axis: Callable[[Attributes, int], int]
+    sizes: Callable[[Shapes, Attributes], tuple[int, ...] | None]
     specified: str
-    lowest_specified: Callable[[int], int]
+    lowest_specified: Callable[[Any], Any]
     negative_since: str = ""
+    zero_fill: Callable[[Attributes], bool] = lambda attributes: False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +166,9 @@ class Operation:
         type: as <layer type> writes it.
         opsets: the `version` values under which it is found, oldest first.
         attributes, inputs, outputs: in order; outputs by name.
-        infer_types: output element types from those of the inputs (None = unknown).
-        infer_shapes: output shapes from those of the inputs and the attributes. Raises ShapeError.
+        infer_types: output element types from those of the inputs (None = unknown). Raises TypeRuleError.
+        infer_shapes: output shapes from those of the inputs and the attributes, as OpenVINO infers them. Raises ShapeError.
+        restrict: what the page demands of the shapes beyond that. Raises ShapeError.
         index_rule: which index values are in bounds.
         choose_sizes: fill the open dimensions of valid input shapes, every free one with the given size.
         evaluate: the outputs, on our kernel.
@@ -143,15 +185,21 @@ class Operation:
     index_rule: IndexRule
     choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
     evaluate: Callable[[Sequence[NDArray[Any]], Attributes], tuple[NDArray[Any], ...]]
+    restrict: Callable[[Shapes, Attributes], None] = lambda shapes, attributes: None
 
     @property
     def found_in(self) -> str:
         """The opsets, for people: "opset6 to opset16"."""
         return " to ".join(dict.fromkeys((self.opsets[0], self.opsets[-1])))
 
-    def read_attributes(self, text: Mapping[str, str], shapes: Shapes) -> dict[str, Any]:
-        """The values of a layer's attributes for inputs of these shapes, defaults filled in.
+    def read_attributes(self, text: Mapping[str, str], shapes: Shapes, values: Values = ()) -> dict[str, Any]:
+        """The values of a layer's attributes for inputs of these shapes, defaults filled in, and those of inputs that stand
+        for an attribute, as far as `values` (None = unknown) has them.
 
         Raises ValueError where one is missing, malformed or out of range.
         """
-        return {attribute.name: attribute.read(text, shapes) for attribute in self.attributes}
+        attributes = {attribute.name: attribute.read(text, shapes) for attribute in self.attributes}
+        for given, value in zip(self.inputs, values, strict=False):
+            if given.attribute and value is not None:
+                attributes[given.attribute.name] = given.attribute.of_value(value, shapes)
+        return attributes

@@ -82,6 +82,12 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
                 view.layer.data_line,
                 view.layer,
             )
+    for given, port, value in zip(view.operation.inputs, view.layer.inputs, view.attribute_values, strict=True):
+        try:
+            if given.attribute and value is not None:
+                given.attribute.of_value(value, view.input_shapes)
+        except ValueError as error:
+            yield Violation(str(error), "correct the constant that feeds it", port.line, view.layer, port.id)
 
 
 @graph_rule("OVG205", Severity.WARNING)

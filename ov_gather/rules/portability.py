@@ -18,16 +18,20 @@ _KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
 def negative_constant_index(view: LayerView) -> Iterator[Violation]:
     """A constant index is negative where the operation's page does not allow it.
 
-    ONNX counts it from the end of the axis. So does the OpenVINO CPU runtime from 2025.3 on; older ones refuse or misread it.
+    ONNX counts it from the end of the axis. So does the OpenVINO CPU runtime from some release on, but for Gather-1 and -7,
+    where it writes zeros.
     """
     rule = view.operation.index_rule
     found = first_constant_index(view, lambda indices, size: (indices < rule.lowest_specified(size)) & (indices >= -size))
     if found:
         place, value, count, size = found
         port = view.layer.inputs[rule.port]
+        since = (
+            f"counts negative indices from the end only since {rule.negative_since}" if rule.negative_since else "writes zeros"
+        )
         yield Violation(
             f"{place} = {value} is negative ({count} such in all); {view.operation.name} specifies {rule.specified}",
-            f"write {value + size}; OpenVINO counts negative indices from the end only since {rule.negative_since}",
+            f"write {value + size}; OpenVINO {since}",
             port.line,
             view.layer,
             port.id,
@@ -40,8 +44,8 @@ def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
 
     Integers wrap around at 2^32; float64 becomes float32. Results are exact only for values that 32 bits hold.
     """
-    data_type = view.input_types[0]
-    if data_type in NARROWED_BY_CPU:
+    data_type, source = view.input_types[0], view.producer(0)
+    if data_type in NARROWED_BY_CPU and not (source and source[0].type == "ShapeOf"):  # sizes are small
         port = view.layer.inputs[0]
         yield Violation(
             f"data is {data_type}, which the OpenVINO CPU plugin computes as {NARROWED_BY_CPU[data_type]}",

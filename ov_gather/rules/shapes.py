@@ -78,6 +78,7 @@ def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation
         return
     try:
         view.operation.infer_shapes(view.input_shapes, view.attributes)
+        view.operation.restrict(view.input_shapes, view.attributes)
     except ShapeError as error:
         if isinstance(error, kind):
             port = view.layer.inputs[error.port]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ov_gather.ir.element_types import DYNAMIC, by_name, by_precision
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import TypeRuleError
 from ov_gather.rules.base import Violation, graph_rule, layer_rule
 from ov_gather.rules.opsets import attribute_kinds
 
@@ -81,10 +82,24 @@ def input_type(view: LayerView) -> Iterator[Violation]:
             )
 
 
+@layer_rule("OVG308")
+def input_types_together(view: LayerView) -> Iterator[Violation]:
+    """Inputs that must have the same element type do not, e.g. data and updates. OpenVINO refuses the model."""
+    try:
+        view.operation.infer_types(view.input_types)
+    except TypeRuleError as error:
+        port = view.layer.inputs[error.port]
+        yield Violation(error.reason, error.hint, port.line, view.layer, port.id)
+
+
 @layer_rule("OVG304")
 def output_type(view: LayerView) -> Iterator[Violation]:
     """An output port declares another precision than the operation gives. OpenVINO silently infers its own."""
-    for inferred, port in zip(view.operation.infer_types(view.input_types), view.layer.outputs, strict=True):
+    try:
+        types = view.operation.infer_types(view.input_types)
+    except TypeRuleError:  # OVG308 says it
+        return
+    for inferred, port in zip(types, view.layer.outputs, strict=True):
         if inferred not in (None, DYNAMIC) and port.element_type not in (None, inferred):
             assert inferred is not None
             yield Violation(

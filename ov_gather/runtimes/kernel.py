@@ -41,7 +41,7 @@ def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
     arrays = [np.asarray(array) for array in inputs]
     _check_inputs(operation, layer, arrays)
     shapes = [PartialShape.of(array.shape) for array in arrays]
-    attributes = operation.read_attributes(layer.attributes, shapes)
+    attributes = operation.read_attributes(layer.attributes, shapes, arrays)
     operation.infer_shapes(shapes, attributes)
     return list(operation.evaluate(arrays, attributes))
 

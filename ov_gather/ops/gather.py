@@ -1,0 +1,180 @@
+"""Gather: output[b, o, i, n] = data[b, o, indices[b, i], n], where b are batch dimensions and the index goes along an axis.
+
+The versions differ in batch_dims (from 7), in the indices that the page allows (negative ones from 8) and in what an index out
+of bounds does; ours of the opset ov_gather leaves that to its attribute bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import F32, I32, I64, INTEGERS, ElementType
+from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.gather_elements import along_axis, open_dims
+from ov_gather.ops.spec import (
+    CUSTOM_OPSET,
+    Attribute,
+    Attributes,
+    DimensionError,
+    IndexRule,
+    Input,
+    Operation,
+    RankError,
+    Shapes,
+    Types,
+    numbered_opsets,
+    require_axis,
+    whole_byte_types,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DATA, INDICES, AXIS = 0, 1, 2
+
+
+def _axis_range(shapes: Shapes) -> tuple[int, int] | None:
+    rank = shapes[DATA].rank
+    return None if not rank else (-rank, rank - 1)
+
+
+def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
+    rank = shapes[INDICES].rank
+    return None if rank is None else (-rank, rank)
+
+
+def _batch_dims(attributes: Attributes, rank: int | None) -> int | None:
+    """Counted from the front; None where that needs the rank of indices, and it is open."""
+    batch: int = attributes.get("batch_dims", 0)
+    return batch if batch >= 0 else None if rank is None else batch + rank
+
+
+def _axis_from_front(axis: int | None, rank: int | None) -> int | None:
+    if axis is None:
+        return None
+    return axis % rank if rank else axis if axis >= 0 else None
+
+
+def infer_types(types: Types) -> tuple[ElementType | None]:
+    """The output has data's element type."""
+    return (types[DATA],)
+
+
+def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """Data's shape, in the place of the axis that of indices less its batch dimensions. Raises RankError, DimensionError."""
+    data, indices, axis_shape = shapes
+    if axis_shape.dims is not None and not (axis_shape.rank == 0 or (axis_shape.rank == 1 and 1 in axis_shape.dims[0])):
+        raise RankError(f"axis has shape {axis_shape}", "it must be a scalar or of shape [1]", AXIS)
+    axis = attributes.get("axis")
+    if data.rank == 0 and indices.rank is None:
+        data = PartialShape((ANY,))  # as OpenVINO takes it then
+    if axis is not None:
+        require_axis(axis, data, DATA)
+    batch = _batch_dims(attributes, indices.rank)
+    limits = [it for it in (indices.rank, _axis_from_front(axis, data.rank)) if it is not None]
+    if batch is not None and not 0 <= batch <= min(limits, default=batch):
+        raise RankError(f"batch_dims is {batch}", "it may exceed neither axis nor the rank of indices", INDICES)
+    if data.dims is None or indices.dims is None or batch is None:
+        return (UNKNOWN,)
+    rank = len(data.dims)
+    others = rank + len(indices.dims) - 1 - 2 * batch
+    if batch > rank or others < 0:
+        raise RankError(f"data {data} and indices {indices} have too few dimensions", f"batch_dims is {batch}", DATA)
+    common = [_batch_dimension(i, data, indices) for i in range(batch)]
+    if axis is None:
+        return (PartialShape((*common, *(ANY,) * others)),)
+    axis %= rank
+    return (PartialShape((*common, *data.dims[batch:axis], *indices.dims[batch:], *data.dims[axis + 1 :])),)
+
+
+def _batch_dimension(i: int, data: PartialShape, indices: PartialShape) -> Dimension:
+    assert data.dims is not None and indices.dims is not None
+    dim = data.dims[i].intersect(indices.dims[i])
+    if dim is None:
+        raise DimensionError(
+            f"dimension {i} is {data.dims[i]} in data {data} and {indices.dims[i]} in indices {indices}",
+            "the batch dimensions of data and indices must be the same",
+            INDICES,
+        )
+    return dim
+
+
+def restrict(shapes: Shapes, attributes: Attributes) -> None:
+    """Data is no scalar; OpenVINO lets that pass while the axis is not constant. Raises RankError."""
+    if shapes[DATA].rank == 0:
+        raise RankError("data is a scalar", "Gather takes data of rank 1 or more", DATA)
+
+
+def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Sizes for open dimensions: batch dimensions the same for data and indices. An axis that is not constant is the last."""
+    infer_shapes(shapes, attributes)
+    data, indices, axis_shape = shapes
+    batch_dims, axis = attributes.get("batch_dims", 0), attributes.get("axis", -1)
+    index_dims = open_dims(indices, max(1, abs(batch_dims)))
+    batch = _batch_dims(attributes, len(index_dims)) or 0
+    dims = open_dims(data, max(2, axis + 1, batch - axis))
+    common = tuple((dims[i].intersect(index_dims[i]) or dims[i]).closest_to(size) for i in range(batch))
+    return (
+        (*common, *(dim.closest_to(size) for dim in dims[batch:])),
+        (*common, *(dim.closest_to(size) for dim in index_dims[batch:])),
+        tuple(1 for _ in axis_shape.dims or ()),
+    )
+
+
+def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """On our kernel. Raises IndexError for an index out of bounds, unless that yields zeros."""
+    from ov_gather.kernels.arguments import as_index_dtype
+    from ov_gather.kernels.gather import gather
+
+    indices = as_index_dtype(inputs[INDICES])
+    batch_dims = attributes.get("batch_dims", 0)
+    return (gather(inputs[DATA], indices, attributes["axis"], batch_dims, bounds=attributes.get("bounds", "error")),)
+
+
+def evaluate_with_zeros(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """On our kernel; an index out of bounds yields zeros."""
+    return evaluate(inputs, {**attributes, "bounds": "zero"})
+
+
+_BATCH_DIMS = Attribute("batch_dims", required=False, default=0, valid_range=_batch_range)
+
+GATHER_1 = Operation(
+    name="Gather-1",
+    type="Gather",
+    opsets=numbered_opsets(1, 6),
+    attributes=(),
+    inputs=(
+        Input("data", assumed=F32),
+        Input("indices", assumed=I64, element_types=INTEGERS),
+        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=_axis_range)),
+    ),
+    outputs=("output",),
+    infer_types=infer_types,
+    infer_shapes=infer_shapes,
+    # The CPU runtime writes zeros for negative indices; our kernel counts them from the end, as ONNX does.
+    index_rule=IndexRule(port=INDICES, sizes=along_axis, specified="[0, s-1]", lowest_specified=lambda size: 0 * size),
+    restrict=restrict,
+    choose_sizes=choose_sizes,
+    evaluate=evaluate,
+)
+GATHER_7 = replace(GATHER_1, name="Gather-7", opsets=numbered_opsets(7, 7), attributes=(_BATCH_DIMS,))
+GATHER_8 = replace(
+    GATHER_7,
+    name="Gather-8",
+    opsets=numbered_opsets(8),
+    index_rule=IndexRule(
+        INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size, zero_fill=lambda attributes: True
+    ),
+    evaluate=evaluate_with_zeros,
+)
+GATHER_CUSTOM = replace(
+    GATHER_8,
+    name="Gather-ov_gather",
+    opsets=(CUSTOM_OPSET,),
+    attributes=(_BATCH_DIMS, Attribute("bounds", required=False, default="error", kind="error|zero")),
+    inputs=(replace(GATHER_1.inputs[DATA], element_types=whole_byte_types()), *GATHER_1.inputs[1:]),
+    index_rule=replace(GATHER_8.index_rule, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
+    evaluate=evaluate,
+)

@@ -1,0 +1,171 @@
+"""GatherND: output[b, i] = data[b, *indices[b, i]], where b are batch dimensions and the last of indices holds coordinates.
+
+The versions differ in the batch dimensions of the output, which 5 fuses into one, and in negative indices, from 8 on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import F32, I64, INTEGERS, ElementType
+from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.gather_elements import open_dims
+from ov_gather.ops.spec import (
+    CUSTOM_OPSET,
+    Attribute,
+    Attributes,
+    DimensionError,
+    IndexRule,
+    Input,
+    Operation,
+    RankError,
+    Shapes,
+    Types,
+    numbered_opsets,
+    whole_byte_types,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DATA, INDICES = 0, 1
+
+
+def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
+    ranks = [shape.rank for shape in shapes if shape.rank]
+    return (0, min(ranks) - 1) if ranks else None
+
+
+def infer_types(types: Types) -> tuple[ElementType | None]:
+    """The output has data's element type."""
+    return (types[DATA],)
+
+
+def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """Batch dimensions, the others of indices but the last, and those of data behind the indexed ones.
+
+    Raises RankError, DimensionError.
+    """
+    data, indices = shapes
+    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
+        if shape.rank == 0:
+            raise RankError(f"{name} is a scalar", "GatherND takes tensors of rank 1 or more", port)
+    batch = attributes["batch_dims"]
+    if any(shape.rank is not None and not 0 <= batch < shape.rank for shape in shapes):
+        raise RankError(f"batch_dims is {batch}", "it must be below the ranks of data and indices", INDICES)
+    if data.dims is None or indices.dims is None:
+        return (UNKNOWN,)
+    depth = indices.dims[-1]
+    if depth.is_static and batch + depth.lower > len(data.dims):
+        raise DimensionError(
+            f"tuples of {depth} coordinates and {batch} batch dimensions exceed the rank of data {data}",
+            "the last dimension of indices is at most data's rank less batch_dims",
+            INDICES,
+        )
+    if not depth.is_static:
+        return (UNKNOWN,)
+    common = _batch_dimensions(data, indices, batch)
+    return (PartialShape((*common, *indices.dims[batch:-1], *data.dims[batch + depth.lower :])),)
+
+
+def restrict(shapes: Shapes, attributes: Attributes) -> None:
+    """The batch dimensions are the same; OpenVINO looks at them only where tuples have a known size. Raises DimensionError."""
+    _batch_dimensions(shapes[DATA], shapes[INDICES], attributes["batch_dims"])
+
+
+def _batch_dimensions(data: PartialShape, indices: PartialShape, batch: int) -> list[Dimension]:
+    common = []
+    for i, (have, want) in enumerate(zip((data.dims or ())[:batch], (indices.dims or ())[:batch], strict=False)):
+        dim = have.intersect(want)
+        if dim is None:
+            raise DimensionError(
+                f"dimension {i} is {have} in data {data} and {want} in indices {indices}",
+                "the batch dimensions of data and indices must be the same",
+                INDICES,
+            )
+        common.append(dim)
+    return common
+
+
+def infer_fused_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """The same with the batch dimensions fused into one. Raises RankError, DimensionError."""
+    (output,) = infer_shapes(shapes, attributes)
+    batch = attributes["batch_dims"]
+    if output.dims is None or batch < 2:
+        return (output,)
+    uppers = [dim.upper for dim in output.dims[:batch] if dim.upper is not None]
+    is_bounded = len(uppers) == batch or 0 in uppers
+    fused = Dimension(prod(dim.lower for dim in output.dims[:batch]), prod(uppers) if is_bounded else None)
+    return (PartialShape((fused, *output.dims[batch:])),)
+
+
+def index_sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
+    """The sizes of the dimensions of data that the coordinates index; None while one is open."""
+    data, indices = shapes
+    if data.dims is None or not indices.dims or not indices.dims[-1].is_static:
+        return None
+    dims = data.dims[attributes["batch_dims"] :][: indices.dims[-1].lower]
+    return tuple(dim.lower for dim in dims) if dims and all(dim.is_static for dim in dims) else None
+
+
+def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Sizes for open dimensions: batch dimensions the same for data and indices, an open number of coordinates is one."""
+    infer_shapes(shapes, attributes)
+    batch = attributes["batch_dims"]
+    indices = open_dims(shapes[INDICES], batch + 2)
+    depth = indices[-1].closest_to(1)
+    data = open_dims(shapes[DATA], batch + depth + 1)
+    common = tuple((have.intersect(want) or have).closest_to(size) for have, want in zip(data[:batch], indices, strict=False))
+    return (
+        (*common, *(dim.closest_to(size) for dim in data[batch:])),
+        (*common, *(dim.closest_to(size) for dim in indices[batch:-1]), depth),
+    )
+
+
+def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """On our kernel. Raises IndexError for a coordinate out of bounds."""
+    from ov_gather.kernels.arguments import as_index_dtype
+    from ov_gather.kernels.gather_nd import gather_nd
+
+    return (gather_nd(inputs[DATA], as_index_dtype(inputs[INDICES]), attributes["batch_dims"]),)
+
+
+def evaluate_fused(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """The same with the batch dimensions fused into one."""
+    (output,) = evaluate(inputs, attributes)
+    batch = attributes["batch_dims"]
+    return (output.reshape(prod(output.shape[:batch]), *output.shape[batch:]) if batch > 1 else output,)
+
+
+GATHER_ND_8 = Operation(
+    name="GatherND-8",
+    type="GatherND",
+    opsets=numbered_opsets(8),
+    attributes=(Attribute("batch_dims", required=False, default=0, valid_range=_batch_range),),
+    inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS)),
+    outputs=("output",),
+    infer_types=infer_types,
+    infer_shapes=infer_shapes,
+    index_rule=IndexRule(INDICES, index_sizes, "[-s, s-1]", lowest_specified=lambda size: -size),
+    restrict=restrict,
+    choose_sizes=choose_sizes,
+    evaluate=evaluate,
+)
+# The page of 5 does not say what negative indices mean. The CPU runtime counts them from the end; so do ONNX and our kernel.
+GATHER_ND_5 = replace(
+    GATHER_ND_8,
+    name="GatherND-5",
+    opsets=numbered_opsets(5, 7),
+    infer_shapes=infer_fused_shapes,
+    index_rule=IndexRule(INDICES, index_sizes, "[0, s-1]", lowest_specified=lambda size: 0 * size, negative_since="2025.3"),
+    evaluate=evaluate_fused,
+)
+GATHER_ND_CUSTOM = replace(
+    GATHER_ND_8,
+    name="GatherND-ov_gather",
+    opsets=(CUSTOM_OPSET,),
+    inputs=(replace(GATHER_ND_8.inputs[DATA], element_types=whole_byte_types()), GATHER_ND_8.inputs[INDICES]),
+)

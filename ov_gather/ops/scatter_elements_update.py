@@ -1,0 +1,145 @@
+"""ScatterElementsUpdate, the inverse of GatherElements: output[i][indices[i][j][k]][k] = updates[i][j][k], here for axis 1.
+
+12 adds reductions, and negative indices on its page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import DYNAMIC, F32, I32, I64, INTEGERS, ElementType
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.gather_elements import along_axis, open_dims
+from ov_gather.ops.spec import (
+    Attribute,
+    Attributes,
+    DimensionError,
+    IndexRule,
+    Input,
+    Operation,
+    RankError,
+    Shapes,
+    TypeRuleError,
+    Types,
+    numbered_opsets,
+    require_axis,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DATA, INDICES, UPDATES, AXIS = 0, 1, 2, 3
+
+
+def _axis_range(shapes: Shapes) -> tuple[int, int] | None:
+    rank = shapes[DATA].rank
+    return None if not rank else (-rank, rank - 1)
+
+
+def infer_types(types: Types) -> tuple[ElementType | None]:
+    """The output has data's element type, which is that of updates. Raises TypeRuleError."""
+    data, updates = types[DATA], types[UPDATES]
+    if data and updates and data is not updates and DYNAMIC not in (data, updates):
+        raise TypeRuleError(f"updates have element type {updates}, data has {data}", "they must have the same", UPDATES)
+    return (data,)
+
+
+def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """The output has data's shape. Raises RankError, DimensionError."""
+    data, indices, updates, axis = shapes
+    if axis.dims is not None and not (axis.rank == 0 or (axis.rank == 1 and 1 in axis.dims[0])):
+        raise RankError(f"axis has shape {axis}", "it must be a scalar or of shape [1]", AXIS)
+    if "axis" in attributes:
+        require_axis(attributes["axis"], PartialShape.of((1,)) if data.rank == 0 else data, DATA)
+    if data.rank is not None and indices.rank is not None and data.rank != indices.rank:
+        raise RankError(
+            f"data {data} has rank {data.rank}, indices {indices} has rank {indices.rank}",
+            "data and indices must have the same rank",
+            INDICES,
+        )
+    if indices.dims is not None and updates.dims is not None:
+        fit = len(indices.dims) == len(updates.dims) and all(
+            want.intersect(have) for want, have in zip(indices.dims, updates.dims, strict=True)
+        )
+        if not fit:
+            raise DimensionError(f"updates {updates} have not the shape of indices {indices}", "make them the same", UPDATES)
+    return (data,)
+
+
+def restrict(shapes: Shapes, attributes: Attributes) -> None:
+    """Off the axis indices may not exceed data: OpenVINO lets that pass, and writes past rows. Raises DimensionError."""
+    data, indices = shapes[DATA], shapes[INDICES]
+    axis = attributes.get("axis")
+    if axis is None or data.dims is None or indices.dims is None:
+        return
+    for i, (have, want) in enumerate(zip(data.dims, indices.dims, strict=True)):
+        if i != axis % len(data.dims) and have.upper is not None and want.lower > have.upper:
+            raise DimensionError(
+                f"dimension {i} is {have} in data {data} and {want} in indices {indices}",
+                f"off the axis ({axis % len(data.dims)}) indices may not exceed data",
+                INDICES,
+            )
+
+
+def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Sizes for open dimensions: updates as indices, which off the axis do not exceed data. An open axis is the last."""
+    infer_shapes(shapes, attributes)
+    ranks = [shape.rank for shape in shapes[:AXIS] if shape.rank is not None]
+    axis = attributes.get("axis", -1)
+    rank = ranks[0] if ranks else max(2, axis + 1, -axis)
+    data, indices, updates = (open_dims(shape, rank) for shape in shapes[:AXIS])
+    common = [want.intersect(have) or want for want, have in zip(indices, updates, strict=True)]
+    sizes = tuple(dim.closest_to(max(size, want.lower)) for dim, want in zip(data, common, strict=True))
+    along = axis % rank if rank else 0
+    chosen = tuple(dim.closest_to(size if i == along else min(size, sizes[i])) for i, dim in enumerate(common))
+    return sizes, chosen, chosen, tuple(1 for _ in shapes[AXIS].dims or ())
+
+
+def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """On our kernel. Raises IndexError for an index out of bounds."""
+    from ov_gather.kernels.arguments import as_index_dtype
+    from ov_gather.kernels.scatter_elements import scatter_elements
+
+    output = scatter_elements(
+        inputs[DATA],
+        as_index_dtype(inputs[INDICES]),
+        inputs[UPDATES],
+        attributes["axis"],
+        reduction=attributes.get("reduction", "none"),
+        use_init_val=attributes.get("use_init_val", True),
+    )
+    return (output,)
+
+
+SCATTER_ELEMENTS_UPDATE_3 = Operation(
+    name="ScatterElementsUpdate-3",
+    type="ScatterElementsUpdate",
+    opsets=numbered_opsets(3, 11),
+    attributes=(),
+    inputs=(
+        Input("data", assumed=F32),
+        Input("indices", assumed=I64, element_types=INTEGERS),
+        Input("updates", assumed=F32),
+        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=_axis_range)),
+    ),
+    outputs=("output",),
+    infer_types=infer_types,
+    infer_shapes=infer_shapes,
+    restrict=restrict,
+    # The page of 3 does not allow negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
+    index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lowest_specified=lambda size: 0 * size, negative_since="2023.2"),
+    choose_sizes=choose_sizes,
+    evaluate=evaluate,
+)
+SCATTER_ELEMENTS_UPDATE_12 = replace(
+    SCATTER_ELEMENTS_UPDATE_3,
+    name="ScatterElementsUpdate-12",
+    opsets=numbered_opsets(12),
+    attributes=(
+        Attribute("reduction", required=False, default="none", kind="none|sum|prod|min|max|mean"),
+        Attribute("use_init_val", required=False, default=True, kind="bool"),
+    ),
+    index_rule=IndexRule(INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size),
+)

@@ -1,0 +1,95 @@
+"""Shape rules against OpenVINO's own: the same shape, or both refuse, on thousands of random partial shapes an operation."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset1, opset3, opset5, opset6, opset7, opset8, opset12
+
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops import OPERATIONS
+from ov_gather.ops.spec import ShapeError
+
+PAIRS = 10_000
+DIMS = ("?", "0", "1", "2", "3", "3", "4", "1..3", "2..", "..4", "3..5")
+
+
+def shape(rng):
+    return "..." if rng.random() < 0.06 else ",".join(rng.choice(DIMS) for _ in range(rng.choice((0, 1, 1, 2, 2, 3, 3, 4))))
+
+
+def like(rng, text):
+    """Often the same rank with other dimensions, so that not nearly all are refused."""
+    if text in ("...", "") or rng.random() < 0.3:
+        return shape(rng)
+    return ",".join(dim if rng.random() < 0.7 else rng.choice(DIMS) for dim in text.split(","))
+
+
+def parameter(text, element_type=ov.Type.f32):
+    return ov.op.Parameter(element_type, ov.PartialShape("[...]" if text == "..." else f"[{text}]"))
+
+
+def indices(text):
+    return parameter(text, ov.Type.i64)
+
+
+def axis(value):
+    return parameter("", ov.Type.i64) if value is None else opset1.constant(np.array(value))
+
+
+# Name of the operation -> the node that OpenVINO makes of shapes and attributes.
+NODES = {
+    "GatherElements-6": lambda s, a: opset6.gather_elements(parameter(s[0]), indices(s[1]), a["axis"]),
+    "Gather-1": lambda s, a: opset1.gather(parameter(s[0]), indices(s[1]), axis(a["axis"])),
+    "Gather-7": lambda s, a: opset7.gather(parameter(s[0]), indices(s[1]), axis(a["axis"]), a["batch_dims"]),
+    "Gather-8": lambda s, a: opset8.gather(parameter(s[0]), indices(s[1]), axis(a["axis"]), a["batch_dims"]),
+    "GatherND-5": lambda s, a: opset5.gather_nd(parameter(s[0]), indices(s[1]), a["batch_dims"]),
+    "GatherND-8": lambda s, a: opset8.gather_nd(parameter(s[0]), indices(s[1]), a["batch_dims"]),
+    "ScatterElementsUpdate-3": lambda s, a: opset3.scatter_elements_update(
+        parameter(s[0]), indices(s[1]), parameter(s[2]), axis(a["axis"])
+    ),
+    "ScatterElementsUpdate-12": lambda s, a: opset12.scatter_elements_update(
+        parameter(s[0]), indices(s[1]), parameter(s[2]), axis(a["axis"])
+    ),
+}
+
+
+def specified(operation, shapes, values):
+    """Our shape, or None where we refuse."""
+    partial = [PartialShape.parse(text) for text in shapes]
+    partial += [PartialShape.of(())] * (len(operation.inputs) - len(partial))
+    try:
+        return operation.infer_shapes(partial, {name: value for name, value in values.items() if value is not None})[0]
+    except ShapeError:
+        return None
+
+
+def inferred(name, shapes, values):
+    """OpenVINO's, or None where it refuses."""
+    try:
+        return PartialShape.parse(str(NODES[name](shapes, values).output(0).partial_shape).strip("[]"))
+    except (RuntimeError, TypeError, ValueError):  # a negative number for an unsigned attribute, std::length_error
+        return None
+
+
+@pytest.mark.parametrize("operation", [it for it in OPERATIONS if it.name in NODES], ids=lambda it: it.name)
+def test_the_same_shape_or_both_refuse(operation):
+    rng = random.Random(operation.name)
+    agreed = 0
+    for _ in range(PAIRS):
+        data = shape(rng)
+        where = like(rng, data)
+        shapes = (data, where, like(rng, where))[: 3 if "Scatter" in operation.name else 2]
+        constant = rng.random() < 0.85 or operation.name == "GatherElements-6"
+        values = {"axis": rng.randint(-3, 3) if constant else None}
+        if operation.name != "Gather-1":
+            values["batch_dims"] = rng.choice((0, 0, 1, 1, 2, -1, -2, 3))
+        if "Gather-" in operation.name and values.get("batch_dims", 0) < -(where.count(",") + 1 if where else 0):
+            continue  # OpenVINO reads before the beginning of the shape
+        ours, theirs = specified(operation, shapes, values), inferred(operation.name, shapes, values)
+        assert ours == theirs, f"{operation.name} {shapes} {values}: {ours}, OpenVINO {theirs}"
+        agreed += ours is not None
+    assert agreed > PAIRS / 10  # enough that is not refused
