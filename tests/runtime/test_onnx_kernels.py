@@ -1,0 +1,40 @@
+"""ONNX's own cases for the family on our kernels, bit by bit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+EVALUATE = """
+import numpy as np, warnings
+from collections import Counter
+import onnx.helper
+warnings.simplefilter("ignore")  # the generators of other operators divide by zero on purpose
+from onnx.backend.test.case.node import collect_testcases
+from ov_gather import gather, gather_elements, gather_nd, scatter_elements
+
+KERNELS = {
+    "Gather": lambda data, indices, axis=0: gather(data, indices, axis),
+    "GatherElements": lambda data, indices, axis=0: gather_elements(data, indices, axis),
+    "GatherND": lambda data, indices, batch_dims=0: gather_nd(data, indices, batch_dims),
+    "ScatterElements": lambda data, indices, updates, axis=0, reduction=b"none": scatter_elements(
+        data, indices, updates, axis, reduction={"add": "sum", "mul": "prod"}.get(reduction.decode(), reduction.decode())
+    ),
+}
+for case in collect_testcases(None):
+    (node, *others) = case.model.graph.node
+    if node.op_type in KERNELS and not others:
+        attributes = {it.name: onnx.helper.get_attribute_value(it) for it in node.attribute}
+        for inputs, (expected,) in case.data_sets:
+            output = KERNELS[node.op_type](*inputs, **attributes)
+            assert output.dtype == expected.dtype and output.tobytes() == expected.tobytes(), case.name
+            print(node.op_type)
+"""
+
+
+def test_every_case_of_the_family():
+    """In a process of its own: the collection of cases is global, and made once."""
+    done = subprocess.run([sys.executable, "-c", EVALUATE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert Counter(done.stdout.split()) == {"Gather": 4, "GatherElements": 3, "GatherND": 3, "ScatterElements": 7}
