@@ -41,7 +41,7 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ov-gather")
 def group() -> None:
-    """GatherElements for OpenVINO, exactly as ONNX means it.
+    """The gather family for OpenVINO, exactly as ONNX means it.
 
     \b
     ov-gather check ir_samples/valid       parse, validate, execute on our kernel, compare with OpenVINO
