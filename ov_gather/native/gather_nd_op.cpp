@@ -54,17 +54,15 @@ ov::PartialShape GatherNDOp::infer_shape(const ov::PartialShape& data, const ov:
         NODE_VALIDATION_CHECK(this, m_batch_dims < shape->rank().get_length(), "batch_dims ", m_batch_dims,
                               " must be less than the ranks of data ", data, " and indices ", indices);
     }
-    if (data.rank().is_dynamic() || indices.rank().is_dynamic()) return ov::PartialShape::dynamic();
+    if (data.rank().is_dynamic() || indices.rank().is_dynamic() || indices.rbegin()->is_dynamic())
+        return ov::PartialShape::dynamic();
 
     auto output = infer_batch(*this, data, indices, m_batch_dims);
-    const ov::Dimension& depth = *indices.rbegin();
-    if (depth.is_dynamic()) return ov::PartialShape::dynamic();
-    const int64_t behind = m_batch_dims + depth.get_length();
+    const int64_t depth = indices.rbegin()->get_length(), behind = m_batch_dims + depth;
     NODE_VALIDATION_CHECK(this, behind <= static_cast<int64_t>(data.size()), "tuples of ", depth, " coordinates index data ",
                           data, " behind ", m_batch_dims, " batch_dims");
     output.insert(output.end(), indices.begin() + m_batch_dims, indices.end() - 1);
     output.insert(output.end(), data.begin() + behind, data.end());
-    for (int64_t axis = m_batch_dims; axis < behind; ++axis) check_that_an_index_is_valid(*this, data, axis, output);
     return output;
 }
 

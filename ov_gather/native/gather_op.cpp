@@ -73,14 +73,14 @@ ov::PartialShape GatherOp::infer_shape(const ov::PartialShape& data, const ov::P
         batch = normalized(batch, rank);
     }
     if (data.rank().is_static()) {
-        const int64_t rank = data.rank().get_length();
+        const int64_t rank = data.rank().get_length(), last = rank - 1;
         NODE_VALIDATION_CHECK(this, rank > 0, "data is a scalar; it must have a rank of at least 1");
-        const int64_t given = axis.value_or(rank - 1);
-        NODE_VALIDATION_CHECK(this, -rank <= given && given < rank, "axis ", given, " is out of range for rank ", rank,
-                              " (valid ", -rank, "..", rank - 1, ")");
-        NODE_VALIDATION_CHECK(this, batch <= normalized(given, rank), "batch_dims ", batch, " exceeds axis ", given);
-        if (axis) axis = normalized(given, rank);
+        NODE_VALIDATION_CHECK(this, !axis || (-rank <= *axis && *axis <= last), "axis ", *axis, " is out of range for rank ",
+                              rank, " (valid ", -rank, "..", last, ")");
+        NODE_VALIDATION_CHECK(this, batch <= last, "batch_dims ", batch, " must be less than the rank of data ", data);
+        if (axis) axis = normalized(*axis, rank);
     }
+    NODE_VALIDATION_CHECK(this, !axis || *axis < 0 || batch <= *axis, "batch_dims ", batch, " exceeds axis ", *axis);
     if (data.rank().is_dynamic() || indices.rank().is_dynamic()) return ov::PartialShape::dynamic();
 
     auto output = infer_batch(*this, data, indices, batch);
@@ -91,7 +91,6 @@ ov::PartialShape GatherOp::infer_shape(const ov::PartialShape& data, const ov::P
     output.insert(output.end(), data.begin() + batch, data.begin() + *axis);
     output.insert(output.end(), indices.begin() + batch, indices.end());
     output.insert(output.end(), data.begin() + *axis + 1, data.end());
-    check_that_an_index_is_valid(*this, data, *axis, output);
     return output;
 }
 

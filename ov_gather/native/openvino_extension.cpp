@@ -1,5 +1,4 @@
 // What OpenVINO finds in the library: our operations, and how its ONNX front end makes them from ONNX nodes.
-#include <algorithm>
 #include <openvino/core/extension.hpp>
 #include <openvino/core/op_extension.hpp>
 #include <openvino/core/version.hpp>
@@ -7,6 +6,8 @@
 #include <openvino/op/constant.hpp>
 #include <openvino/op/gather.hpp>
 #include <openvino/op/util/shape_of_base.hpp>
+
+#include <algorithm>
 #include <unordered_set>
 
 #include "gather_elements_op.hpp"
@@ -17,8 +18,8 @@
 #define TEXT(value) TEXT_OF(value)
 
 // For `ov_gather.register`, which reads it from the file: a library for another OpenVINO could not even be loaded.
-extern "C" __attribute__((visibility("default"), used)) const char ov_gather_built_for[] = "ov_gather built for OpenVINO " TEXT(
-    OPENVINO_VERSION_MAJOR) "." TEXT(OPENVINO_VERSION_MINOR) "." TEXT(OPENVINO_VERSION_PATCH);
+extern "C" __attribute__((visibility("default"), used)) const char ov_gather_built_for[] =
+    "ov_gather built for OpenVINO " TEXT(OPENVINO_VERSION_MAJOR) "." TEXT(OPENVINO_VERSION_MINOR) "." TEXT(OPENVINO_VERSION_PATCH);
 
 namespace {
 

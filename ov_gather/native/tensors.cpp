@@ -39,15 +39,6 @@ void check_types(const ov::Node& node) {
                           "indices must be i32 or i64, not ", indices);
 }
 
-// The CPU plugin does not execute a node whose input is empty, so the shape rule is the place to refuse.
-void check_that_an_index_is_valid(const ov::Node& node, const ov::PartialShape& data, int64_t axis,
-                                  const ov::PartialShape& output) {
-    const bool has_elements =
-        std::all_of(output.begin(), output.end(), [](const ov::Dimension& it) { return it.get_min_length() > 0; });
-    NODE_VALIDATION_CHECK(&node, data[axis] != 0 || !has_elements, "data ", data, " has size 0 along axis ", axis,
-                          ", so that no index is valid, but the output ", output, " has elements");
-}
-
 // The dimensions that data and indices have in common, of equal size.
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims) {
@@ -88,8 +79,11 @@ std::string out_of_bounds(const ov::Tensor& indices, const ov::Coordinate& place
     std::ostringstream text;
     text << "indices[";
     for (size_t i = 0; i < place.size(); ++i) text << (i ? ", " : "") << place[i];
-    text << "] = " << index_at(indices, place) << " is out of bounds for axis " << axis << " of size " << size << " (valid "
-         << -size << ".." << size - 1 << ")";
+    text << "] = " << index_at(indices, place) << " is out of bounds for axis " << axis << " of size " << size;
+    if (size == 0)
+        text << " (no index is valid)";
+    else
+        text << " (valid " << -size << ".." << size - 1 << ")";
     return text.str();
 }
 

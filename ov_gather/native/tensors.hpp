@@ -10,8 +10,6 @@ namespace ov_gather {
 
 // For the shape rules. The node takes data, then indices.
 void check_types(const ov::Node& node);
-void check_that_an_index_is_valid(const ov::Node& node, const ov::PartialShape& data, int64_t axis,
-                                  const ov::PartialShape& output);
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims);
 
