@@ -77,12 +77,13 @@ ov::PartialShape GatherOp::infer_shape(const ov::PartialShape& data, const ov::P
         NODE_VALIDATION_CHECK(this, rank > 0, "data is a scalar; it must have a rank of at least 1");
         NODE_VALIDATION_CHECK(this, !axis || (-rank <= *axis && *axis <= last), "axis ", *axis, " is out of range for rank ",
                               rank, " (valid ", -rank, "..", last, ")");
-        NODE_VALIDATION_CHECK(this, batch <= last, "batch_dims ", batch, " must be less than the rank of data ", data);
         if (axis) axis = normalized(*axis, rank);
     }
     NODE_VALIDATION_CHECK(this, !axis || *axis < 0 || batch <= *axis, "batch_dims ", batch, " exceeds axis ", *axis);
     if (data.rank().is_dynamic() || indices.rank().is_dynamic()) return ov::PartialShape::dynamic();
 
+    NODE_VALIDATION_CHECK(this, batch < static_cast<int64_t>(data.size()), "batch_dims ", batch,
+                          " must be less than the rank of data ", data);
     auto output = infer_batch(*this, data, indices, batch);
     if (!axis) {
         output.resize(data.size() + indices.size() - 1 - batch);
