@@ -9,63 +9,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.cases import Case
+from ov_gather.bench.case import Case, Run
 
-Run = Callable[[], object]
 Result = Callable[[], NDArray[Any]]
 Contender = Callable[[Case, int], tuple[Run, Result]]
 
 
 def kernel(case: Case, threads: int) -> tuple[Run, Result]:
-    """`ov_gather.gather_elements` with `out`; expanded indices as a view."""
-    from ov_gather import gather_elements, set_num_threads
+    """Our function, with `out`."""
+    from ov_gather import set_num_threads
 
     set_num_threads(threads)
-    out, indices = np.empty(case.shape, case.data.dtype), case.indices
-    return lambda: gather_elements(case.data, indices, case.axis, out=out), lambda: out
+    run = case.kernel(np.empty(case.shape, case.data.dtype))
+    return run, run
 
 
 def torch(case: Case, threads: int) -> tuple[Run, Result]:
-    """`torch.gather` with `out`; expanded indices by `expand`."""
+    """With `out`, where its function has that."""
     import torch
 
     torch.set_num_threads(threads)
-    data = torch.from_numpy(case.data)
-    indices = torch.from_numpy(case.own_indices).expand(case.shape)
-    out = torch.empty(case.shape, dtype=data.dtype)
-    return lambda: torch.gather(data, case.axis, indices, out=out), out.numpy
+    inputs = [torch.from_numpy(array) for array in case.inputs.values()]
+    run = case.torch(torch.empty(case.shape, dtype=inputs[0].dtype), *inputs)
+    return run, lambda: np.asarray(run())
 
 
 def numpy(case: Case, threads: int) -> tuple[Run, Result]:
-    """`np.take_along_axis`, which has one thread and no `out`."""
-    outputs: list[NDArray[Any]] = []
-
-    def run() -> None:
-        outputs[:] = [np.take_along_axis(case.data, case.indices, case.axis)]
-
-    return run, lambda: outputs[0]
+    """Which has one thread."""
+    return case.numpy, case.numpy
 
 
 def onnxruntime(case: Case, threads: int) -> tuple[Run, Result]:
-    """A model of one GatherElements, behind an Expand where indices are expanded; IO binding, no spinning."""
+    """A model of the operation alone; IO binding, no spinning."""
     import onnx
     import onnxruntime as ort
     from onnx import helper, numpy_helper
 
-    kinds = [helper.np_dtype_to_tensor_dtype(array.dtype) for array in (case.data, case.own_indices)]
-    inputs = [helper.make_tensor_value_info("data", kinds[0], case.data.shape)]
-    initializers, nodes, indices = [], [], "indices"
-    if case.constant_indices:
-        initializers.append(numpy_helper.from_array(case.own_indices, "indices"))
-    else:
-        inputs.append(helper.make_tensor_value_info("indices", kinds[1], case.own_indices.shape))
-    if case.is_expanded:
-        initializers.append(numpy_helper.from_array(np.array(case.shape, np.int64), "shape"))
-        nodes.append(helper.make_node("Expand", ["indices", "shape"], ["expanded"]))
-        indices = "expanded"
-    nodes.append(helper.make_node("GatherElements", ["data", indices], ["output"], axis=case.axis))
-    output = helper.make_tensor_value_info("output", kinds[0], case.shape)
-    graph = helper.make_graph(nodes, case.name, inputs, [output], initializers)
+    inputs = dict(case.inputs)
+    constants = [numpy_helper.from_array(inputs.pop("indices"), "indices")] if case.constant_indices else []
+    kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in inputs.items()}
+    parameters = [helper.make_tensor_value_info(name, kinds[name], array.shape) for name, array in inputs.items()]
+    output = helper.make_tensor_value_info("output", kinds["data"], case.shape)
+    graph = helper.make_graph(case.onnx(), case.name, parameters, [output], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
     onnx.checker.check_model(model)
 
@@ -73,30 +58,23 @@ def onnxruntime(case: Case, threads: int) -> tuple[Run, Result]:
     options.intra_op_num_threads = threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    out = np.empty(case.shape, case.data.dtype)
     binding = session.io_binding()
-    binding.bind_ortvalue_input("data", ort.OrtValue.ortvalue_from_numpy(case.data))
-    if not case.constant_indices:
-        binding.bind_ortvalue_input("indices", ort.OrtValue.ortvalue_from_numpy(case.own_indices))
-    target = ort.OrtValue.ortvalue_from_numpy(out)
+    for name, array in inputs.items():
+        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array))
+    target = ort.OrtValue.ortvalue_from_numpy(np.empty(case.shape, case.data.dtype))
     binding.bind_ortvalue_output("output", target)
     return lambda: session.run_with_iobinding(binding), target.numpy
 
 
 def openvino(case: Case, threads: int) -> tuple[Run, Result]:
-    """The stock operation on the CPU plugin, behind a Broadcast where indices are expanded."""
+    """The stock operation on the CPU plugin."""
     import openvino as ov
-    from openvino import opset13 as ops
 
-    def gather(data: Any, indices: Any) -> Any:
-        expanded = ops.broadcast(indices, ops.constant(np.array(case.shape))) if case.is_expanded else indices
-        return ops.gather_elements(data, expanded, case.axis)
-
-    return _in_openvino(ov.Core(), gather, case, threads)
+    return _in_openvino(ov.Core(), case.openvino, case, threads)
 
 
 def extension(case: Case, threads: int) -> tuple[Run, Result]:
-    """Our operation on the CPU plugin, which broadcasts by itself."""
+    """Our operation on the CPU plugin."""
     import openvino as ov
     from openvino.utils.node_factory import NodeFactory
 
@@ -105,32 +83,28 @@ def extension(case: Case, threads: int) -> tuple[Run, Result]:
     factory = NodeFactory()
     factory.add_extension(extension_path())
 
-    def gather(data: Any, indices: Any) -> Any:
-        attributes = {"axis": case.axis, "broadcast": case.is_expanded}
-        return factory.create("GatherElements", [data.output(0), indices.output(0)], attributes)
+    def work(*inputs: Any) -> Any:
+        return case.extension(factory.create, *(node.output(0) for node in inputs))
 
-    return _in_openvino(register(ov.Core()), gather, case, threads)
+    return _in_openvino(register(ov.Core()), work, case, threads)
 
 
-def _in_openvino(core: Any, gather: Callable[[Any, Any], Any], case: Case, threads: int) -> tuple[Run, Result]:
-    """A model of one gather on the CPU plugin; tensors set before, asynchronous."""
+def _in_openvino(core: Any, work: Callable[..., Any], case: Case, threads: int) -> tuple[Run, Result]:
+    """A model of the operation alone; tensors set before, asynchronous."""
     import openvino as ov
     from openvino import opset13 as ops
 
-    arrays = [case.data, case.own_indices]
-    data = ops.parameter(case.data.shape, case.data.dtype)
-    indices = (
-        ops.constant(case.own_indices)
-        if case.constant_indices
-        else ops.parameter(case.own_indices.shape, case.own_indices.dtype)
-    )
-    parameters = [data] if case.constant_indices else [data, indices]
-    model = ov.Model([gather(data, indices)], parameters, case.name)
+    nodes = {name: ops.parameter(array.shape, array.dtype) for name, array in case.inputs.items()}
+    parameters = dict(nodes)
+    if case.constant_indices:
+        nodes["indices"] = ops.constant(case.own_indices)
+        del parameters["indices"]
+    model = ov.Model([work(*nodes.values())], list(parameters.values()), case.name)
     config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
     request = core.compile_model(model, "CPU", config).create_infer_request()
-    tensors = [ov.Tensor(array, shared_memory=True) for array in arrays]
-    for i in range(len(parameters)):
-        request.set_input_tensor(i, tensors[i])
+    tensors = [ov.Tensor(case.inputs[name], shared_memory=True) for name in parameters]
+    for i, tensor in enumerate(tensors):
+        request.set_input_tensor(i, tensor)
 
     def run() -> None:
         request.start_async()
@@ -140,7 +114,7 @@ def _in_openvino(core: Any, gather: Callable[[Any, Any], Any], case: Case, threa
 
 
 def copy(case: Case, threads: int) -> tuple[Run, Result]:
-    """No contender, but the limit: copying as many bytes as the gather must move at least."""
+    """No contender, but the limit: copying as many bytes as must be moved at least."""
     source = np.ones(case.bytes_moved // 2, np.uint8)
     parts = list(zip(np.array_split(source, threads), np.array_split(np.empty_like(source), threads), strict=True))
     pool = ThreadPoolExecutor(threads)
@@ -152,7 +126,7 @@ def copy(case: Case, threads: int) -> tuple[Run, Result]:
         else:
             list(pool.map(lambda pair: np.copyto(pair[1], pair[0]), parts))
 
-    return run, lambda: np.take_along_axis(case.data, case.indices, case.axis)
+    return run, case.numpy
 
 
 CONTENDERS: Mapping[str, Contender] = {

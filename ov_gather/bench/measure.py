@@ -10,8 +10,8 @@ from statistics import median
 
 import numpy as np
 
-from ov_gather.bench.cases import Case
-from ov_gather.bench.contenders import CONTENDERS, Run
+from ov_gather.bench.case import Case, Run
+from ov_gather.bench.contenders import CONTENDERS
 
 ROUNDS = 5
 PAUSE = 0.15
@@ -25,6 +25,7 @@ class Measurement:
     """Median seconds of one call by contender; `excluded`: who did not take part, and why; `bytes`: what must be moved."""
 
     case: str
+    group: str
     bytes: int
     seconds: Mapping[str, float]
     excluded: Mapping[str, str]
@@ -36,7 +37,7 @@ class Measurement:
 
 def measure(case: Case, threads: int) -> Measurement:
     """All contenders on one case. One whose result differs from NumPy's is not reported."""
-    expected = np.take_along_axis(case.data, case.indices, case.axis)
+    expected = case.numpy()
     runs: dict[str, Run] = {}
     excluded: dict[str, str] = {}
     for name, contender in CONTENDERS.items():
@@ -60,7 +61,9 @@ def measure(case: Case, threads: int) -> Measurement:
         for name, run in runs.items():
             time.sleep(PAUSE)
             times[name] += _block(run)
-    return Measurement(case.name, case.bytes_moved, {name: median(values) for name, values in times.items()}, excluded)
+    return Measurement(
+        case.name, case.group, case.bytes_moved, {name: median(values) for name, values in times.items()}, excluded
+    )
 
 
 def _block(run: Run) -> list[float]:

@@ -16,6 +16,8 @@ constexpr int64_t block = 512;             // indices that are checked, then use
 constexpr int64_t index_prefetch = 1024;   // elements ahead of the block that is gathered
 constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict what is still needed
 constexpr int64_t prefetch_ahead = 24;     // elements; enough loads in flight to hide memory's latency
+constexpr int64_t slices_ahead = 16;       // at most; fewer if they are long
+constexpr int64_t slice_prefetch = 1024;   // bytes in flight; of a longer slice the rest is a stream that the hardware sees
 
 struct Bytes16 {
     uint64_t low, high;
@@ -195,6 +197,13 @@ inline void prefetch_row(const char* row, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
 }
 
+// The same for a slice that an index names, maybe one out of bounds: a prefetch may point anywhere.
+inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
+    if (index < 0) index += plane.axis_size;
+    const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
+    for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64) __builtin_prefetch(reinterpret_cast<const char*>(slice + at));
+}
+
 template <typename Element, typename Index>
 bool gather_plane(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count) {
     constexpr int64_t size = sizeof(Element);
@@ -203,8 +212,14 @@ bool gather_plane(const Plane& plane, const char* data, const char* indices, cha
                          plane.axis_stride % size == 0 && (line.data_stride == 0 || line.data_stride == size);
     const int64_t reach = plane.axis_size * plane.axis_stride;
     const bool prefetch = regular && line.data_stride == 0 && plane.lines.data_stride != 0 && reach <= row_prefetch;
+    const bool slices = line.index_stride == 0 && line.data_stride == size && plane.prefetch;
+    const int64_t bytes = count * size, fit = slice_prefetch / bytes;
+    const int64_t ahead = !slices ? lines : fit < 1 ? 1 : fit > slices_ahead ? slices_ahead : fit;
     for (int64_t i = 0; i < lines; ++i) {
         if (prefetch) prefetch_row(data + plane.lines.data_stride, reach);
+        if (i + ahead < lines)
+            prefetch_slice(plane, data + ahead * plane.lines.data_stride,
+                           *reinterpret_cast<const Index*>(indices + ahead * plane.lines.index_stride), bytes);
         const auto* here = reinterpret_cast<const Index*>(indices);
         const bool in_bounds =
             line.index_stride == 0 ? constant<Element>(plane, data, *here, output, count)

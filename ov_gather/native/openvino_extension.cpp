@@ -3,8 +3,16 @@
 #include <openvino/core/op_extension.hpp>
 #include <openvino/core/version.hpp>
 #include <openvino/frontend/onnx/extension/conversion.hpp>
+#include <openvino/op/constant.hpp>
+#include <openvino/op/gather.hpp>
+#include <openvino/op/util/shape_of_base.hpp>
+
+#include <algorithm>
+#include <unordered_set>
 
 #include "gather_elements_op.hpp"
+#include "gather_nd_op.hpp"
+#include "gather_op.hpp"
 
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
@@ -21,9 +29,38 @@ ov::OutputVector convert_gather_elements(const ov::frontend::NodeContext& node) 
         ->outputs();
 }
 
+// Whether a value is arithmetic on shapes: integers, a vector or a scalar, for which a ShapeOf is read.
+bool comes_from_shapes(const ov::Output<ov::Node>& value, std::unordered_set<ov::Node*>& seen) {
+    const auto rank = value.get_partial_shape().rank();
+    if (!value.get_element_type().is_integral_number() || rank.is_dynamic() || rank.get_length() > 1) return false;
+    if (ov::is_type<ov::op::util::ShapeOfBase>(value.get_node())) return true;
+    if (!seen.insert(value.get_node()).second) return false;
+    const auto inputs = value.get_node()->input_values();
+    return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return comes_from_shapes(input, seen); });
+}
+
+// Of arithmetic on shapes OpenVINO knows bounds and symbols, and looks for patterns, only through its own operation.
+ov::OutputVector convert_gather(const ov::frontend::NodeContext& node) {
+    const auto data = node.get_input(0), indices = node.get_input(1);
+    const auto axis = ov::op::v0::Constant::create(ov::element::i64, {}, {node.get_attribute<int64_t>("axis", 0)});
+    std::unordered_set<ov::Node*> seen;
+    if (comes_from_shapes(data, seen)) return std::make_shared<ov::op::v8::Gather>(data, indices, axis)->outputs();
+    return std::make_shared<ov_gather::GatherOp>(data, indices, axis, 0, "error")->outputs();
+}
+
+ov::OutputVector convert_gather_nd(const ov::frontend::NodeContext& node) {
+    return std::make_shared<ov_gather::GatherNDOp>(node.get_input(0), node.get_input(1),
+                                                   node.get_attribute<int64_t>("batch_dims", 0))
+        ->outputs();
+}
+
 }  // namespace
 
 OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::OpExtension<ov_gather::GatherElementsOp>>(),
+    std::make_shared<ov::OpExtension<ov_gather::GatherOp>>(),
+    std::make_shared<ov::OpExtension<ov_gather::GatherNDOp>>(),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", convert_gather_elements),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("Gather", convert_gather),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherND", convert_gather_nd),
 }));

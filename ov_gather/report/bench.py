@@ -14,9 +14,18 @@ _LARGE = 1_000_000
 
 
 def render(measurements: Sequence[Measurement]) -> Table:
-    """One row a case, then geometric means and worst cases. "copy limit": the time of the copy as a share of the kernel's."""
+    """Group by group: one row a case, then geometric means and worst cases.
+
+    "copy limit": the time of the copy as a share of the kernel's.
+    """
     headers = [f"{peer} / {ours}" for peer, ours in _PAIRS]
     table = Table("case", "kernel ms", *headers[:-1], "copy limit", "extension ms", headers[-1])
+    for group in dict.fromkeys(it.group for it in measurements):
+        _add_group(table, [it for it in measurements if it.group == group])
+    return table
+
+
+def _add_group(table: Table, measurements: Sequence[Measurement]) -> None:
     for it in measurements:
         ratios = [_times(it.ratio(*pair)) for pair in _PAIRS]
         limit = it.ratio("copy")
@@ -29,7 +38,7 @@ def render(measurements: Sequence[Measurement]) -> Table:
         table.add_row(label, "", *means[:-1], "", "", means[-1])
     worst = [_times(min(_ratios(measurements, *pair), default=None)) for pair in _PAIRS]
     table.add_row("worst case", "", *worst[:-1], "", "", worst[-1])
-    return table
+    table.add_section()
 
 
 def _ratios(measurements: Sequence[Measurement], peer: str, ours: str) -> list[float]:

@@ -1,0 +1,75 @@
+"""A case: one operation on certain arrays, as each contender's user would write it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Run = Callable[[], Any]
+Create = Callable[[str, list[Any], dict[str, Any]], Any]
+"""Makes a node of the opset `ov_gather` of a type, inputs and attributes."""
+
+
+@dataclass(frozen=True)
+class Case(ABC):
+    """A `Run` returns its result: `out`, where the contender can write to an array that is there."""
+
+    name: str
+    data: NDArray[Any]
+    own_indices: NDArray[Any]
+    constant_indices: bool = field(default=False, kw_only=True)
+
+    group: ClassVar[str] = "slices, scatter"
+    """What is averaged together."""
+
+    @property
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """What a model gets, in order."""
+        return {"data": self.data, "indices": self.own_indices}
+
+    @property
+    def bytes_moved(self) -> int:
+        """Read once: the indices, and an element of data for each output; written once: the output."""
+        return self.own_indices.nbytes + 2 * prod(self.shape) * self.data.itemsize
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Of the output."""
+
+    @abstractmethod
+    def numpy(self) -> NDArray[Any]:
+        """What is right, and a contender."""
+
+    @abstractmethod
+    def kernel(self, out: NDArray[Any]) -> Run:
+        """Ours, from Python."""
+
+    @abstractmethod
+    def torch(self, out: Any, *inputs: Any) -> Run:
+        """The fastest of torch's ways."""
+
+    @abstractmethod
+    def onnx(self) -> Sequence[Any]:
+        """Nodes, from the inputs to "output"."""
+
+    @abstractmethod
+    def openvino(self, *inputs: Any) -> Any:
+        """The stock operation."""
+
+    def extension(self, create: Create, *inputs: Any) -> Any:
+        """Our operation inside OpenVINO."""
+        raise NotImplementedError("there is no such operation of ours")
+
+
+def onnx_constant(name: str, values: Sequence[int]) -> Any:
+    """A Constant node, int64."""
+    from onnx import helper, numpy_helper
+
+    return helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.array(values, np.int64)))

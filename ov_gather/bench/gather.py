@@ -1,0 +1,79 @@
+"""Gather."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.bench.case import Case, Create, Run, onnx_constant
+
+
+@dataclass(frozen=True)
+class Gather(Case):
+    """`batch_dims` is 0, or equal to `axis`."""
+
+    axis: int
+    batch_dims: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Indices' dimensions in the place of the axis."""
+        return self.data.shape[: self.axis] + self.own_indices.shape[self.batch_dims :] + self.data.shape[self.axis + 1 :]
+
+    def numpy(self) -> NDArray[Any]:
+        """`np.take`, or fancy indexing by batch; neither is fast with `out`."""
+        if self.batch_dims:
+            return self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
+        return np.take(self.data, self.own_indices, self.axis)
+
+    def kernel(self, out: NDArray[Any]) -> Run:
+        """With `out`."""
+        from ov_gather import gather
+
+        return lambda: gather(self.data, self.own_indices, self.axis, self.batch_dims, out=out)
+
+    def torch(self, out: Any, *inputs: Any) -> Run:
+        """`torch.index_select`; where there is a batch fancy indexing, which is faster than `torch.take_along_dim`."""
+        import torch
+
+        data, indices = inputs
+        if self.batch_dims:
+            places = (*map(torch.from_numpy, _batch(self.own_indices, self.batch_dims)), indices)
+            return lambda: data[places]
+        flat = indices.flatten()
+        rows = out.view(*self.data.shape[: self.axis], flat.numel(), *self.data.shape[self.axis + 1 :])
+        return lambda: torch.index_select(data, self.axis, flat, out=rows).view(self.shape)
+
+    def onnx(self) -> Sequence[Any]:
+        """Gather; where there is a batch GatherND, as Gather has none in ONNX."""
+        from onnx import helper
+
+        if not self.batch_dims:
+            return [helper.make_node("Gather", ["data", "indices"], ["output"], axis=self.axis)]
+        return [
+            onnx_constant("last", [-1]),
+            helper.make_node("Unsqueeze", ["indices", "last"], ["tuples"]),
+            helper.make_node("GatherND", ["data", "tuples"], ["output"], batch_dims=self.batch_dims),
+        ]
+
+    def openvino(self, *inputs: Any) -> Any:
+        """Gather-8."""
+        from openvino import opset13 as ops
+
+        return ops.gather(*inputs, ops.constant(self.axis), self.batch_dims)
+
+    def extension(self, create: Create, *inputs: Any) -> Any:
+        """An index out of bounds is an error."""
+        from openvino import opset13 as ops
+
+        return create("Gather", [*inputs, ops.constant(self.axis).output(0)], {"batch_dims": self.batch_dims})
+
+
+def _batch(indices: NDArray[Any], batch_dims: int) -> list[NDArray[Any]]:
+    """What names the batch of each index."""
+    shape = [size if i < batch_dims else 1 for i, size in enumerate(indices.shape)]
+    return list(np.ix_(*map(np.arange, shape)))[:batch_dims]

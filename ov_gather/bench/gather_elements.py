@@ -1,0 +1,79 @@
+"""GatherElements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.bench.case import Case, Create, Run, onnx_constant
+
+
+@dataclass(frozen=True)
+class GatherElements(Case):
+    """`own_indices` are what their owner has, before expansion to the shape of the output."""
+
+    output: tuple[int, ...]
+    axis: int
+
+    group = "GatherElements"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the expanded indices."""
+        return self.output
+
+    @property
+    def indices(self) -> NDArray[Any]:
+        """The indices in the shape of the output; a stride-0 view where they are expanded."""
+        return np.broadcast_to(self.own_indices, self.shape)
+
+    @property
+    def is_expanded(self) -> bool:
+        """Whether the indices are smaller than the output."""
+        return self.own_indices.shape != self.shape
+
+    def numpy(self) -> NDArray[Any]:
+        """Which has no `out`."""
+        return np.take_along_axis(self.data, self.indices, self.axis)
+
+    def kernel(self, out: NDArray[Any]) -> Run:
+        """Expanded indices as a view."""
+        from ov_gather import gather_elements
+
+        indices = self.indices
+        return lambda: gather_elements(self.data, indices, self.axis, out=out)
+
+    def torch(self, out: Any, *inputs: Any) -> Run:
+        """Expanded indices by `expand`."""
+        import torch
+
+        data, indices = inputs[0], inputs[1].expand(self.shape)
+        return lambda: torch.gather(data, self.axis, indices, out=out)
+
+    def onnx(self) -> Sequence[Any]:
+        """Behind an Expand where indices are expanded."""
+        from onnx import helper
+
+        if not self.is_expanded:
+            return [helper.make_node("GatherElements", ["data", "indices"], ["output"], axis=self.axis)]
+        return [
+            onnx_constant("shape", self.shape),
+            helper.make_node("Expand", ["indices", "shape"], ["expanded"]),
+            helper.make_node("GatherElements", ["data", "expanded"], ["output"], axis=self.axis),
+        ]
+
+    def openvino(self, *inputs: Any) -> Any:
+        """Behind a Broadcast where indices are expanded."""
+        from openvino import opset13 as ops
+
+        data, indices = inputs
+        expanded = ops.broadcast(indices, ops.constant(np.array(self.shape))) if self.is_expanded else indices
+        return ops.gather_elements(data, expanded, self.axis)
+
+    def extension(self, create: Create, *inputs: Any) -> Any:
+        """Which broadcasts by itself."""
+        return create("GatherElements", list(inputs), {"axis": self.axis, "broadcast": self.is_expanded})

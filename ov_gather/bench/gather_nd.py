@@ -1,0 +1,57 @@
+"""GatherND."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.bench.case import Case, Create, Run
+
+
+@dataclass(frozen=True)
+class GatherND(Case):
+    """With one batch dimension."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A slice for each tuple."""
+        return self.own_indices.shape[:-1] + self.data.shape[1 + self.own_indices.shape[-1] :]
+
+    def numpy(self) -> NDArray[Any]:
+        """Fancy indexing."""
+        batch = np.arange(len(self.data)).reshape(-1, *[1] * (self.own_indices.ndim - 2))
+        return self.data[(batch, *np.moveaxis(self.own_indices, -1, 0))]
+
+    def kernel(self, out: NDArray[Any]) -> Run:
+        """With `out`."""
+        from ov_gather import gather_nd
+
+        return lambda: gather_nd(self.data, self.own_indices, 1, out=out)
+
+    def torch(self, out: Any, *inputs: Any) -> Run:
+        """Fancy indexing."""
+        import torch
+
+        data, indices = inputs
+        batch = torch.arange(len(data)).reshape(-1, *[1] * (indices.ndim - 2))
+        return lambda: data[(batch, *indices.unbind(-1))]
+
+    def onnx(self) -> Sequence[Any]:
+        """GatherND."""
+        from onnx import helper
+
+        return [helper.make_node("GatherND", ["data", "indices"], ["output"], batch_dims=1)]
+
+    def openvino(self, *inputs: Any) -> Any:
+        """GatherND-8."""
+        from openvino import opset13 as ops
+
+        return ops.gather_nd(*inputs, 1)
+
+    def extension(self, create: Create, *inputs: Any) -> Any:
+        """Our operation inside OpenVINO."""
+        return create("GatherND", list(inputs), {"batch_dims": 1})

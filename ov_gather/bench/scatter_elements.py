@@ -1,0 +1,66 @@
+"""ScatterElements; ScatterElementsUpdate in OpenVINO, where we have none of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.bench.case import Case, Run
+
+
+@dataclass(frozen=True)
+class ScatterElements(Case):
+    """No index occurs twice, so that the order of updates is of no account."""
+
+    updates: NDArray[Any]
+    axis: int
+
+    @property
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """Those of a gather, and the updates."""
+        return {**super().inputs, "updates": self.updates}
+
+    @property
+    def bytes_moved(self) -> int:
+        """Those of a copy of data, and the updates, read once."""
+        return super().bytes_moved + self.updates.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Data's."""
+        return self.data.shape
+
+    def numpy(self) -> NDArray[Any]:
+        """`np.put_along_axis` on a copy."""
+        output = self.data.copy()
+        np.put_along_axis(output, self.own_indices, self.updates, self.axis)
+        return output
+
+    def kernel(self, out: NDArray[Any]) -> Run:
+        """With `out`."""
+        from ov_gather import scatter_elements
+
+        return lambda: scatter_elements(self.data, self.own_indices, self.updates, self.axis, out=out)
+
+    def torch(self, out: Any, *inputs: Any) -> Run:
+        """`torch.scatter` with `out`."""
+        import torch
+
+        data, indices, updates = inputs
+        return lambda: torch.scatter(data, self.axis, indices, updates, out=out)
+
+    def onnx(self) -> Sequence[Any]:
+        """ScatterElements."""
+        from onnx import helper
+
+        return [helper.make_node("ScatterElements", ["data", "indices", "updates"], ["output"], axis=self.axis)]
+
+    def openvino(self, *inputs: Any) -> Any:
+        """ScatterElementsUpdate-12."""
+        from openvino import opset13 as ops
+
+        return ops.scatter_elements_update(*inputs, ops.constant(self.axis))

@@ -1,0 +1,104 @@
+#include "gather_nd_op.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "tensors.hpp"
+#include "tuples.hpp"
+
+namespace ov_gather {
+namespace {
+
+template <typename Iterator>
+int64_t product(Iterator begin, Iterator end) {
+    return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
+}
+
+// The dimensions that a tuple indexes are one axis, those before and those behind it are one loop each. All is contiguous.
+Gather describe(const ov::Tensor& data, int64_t batches, int64_t tuples, int64_t axis_size, int64_t slice) {
+    const int64_t size = data.get_element_type().size(), index_size = sizeof(int64_t);
+    return {{{batches, tuples * index_size, axis_size * slice * size, tuples * slice * size},
+             {tuples, index_size, 0, slice * size},
+             {slice, 0, size, size}},
+            axis_size,
+            slice * size,
+            size,
+            IndexType::int64};
+}
+
+}  // namespace
+
+GatherNDOp::GatherNDOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, int64_t batch_dims)
+    : Op({data, indices}), m_batch_dims(batch_dims) {
+    constructor_validate_and_infer_types();
+}
+
+bool GatherNDOp::visit_attributes(ov::AttributeVisitor& visitor) {
+    visitor.on_attribute("batch_dims", m_batch_dims);
+    return true;
+}
+
+void GatherNDOp::validate_and_infer_types() {
+    NODE_VALIDATION_CHECK(this, get_input_size() == 2, "takes data and indices, not ", get_input_size(), " inputs");
+    check_types(*this);
+    set_output_type(0, get_input_element_type(0), infer_shape(get_input_partial_shape(0), get_input_partial_shape(1)));
+}
+
+ov::PartialShape GatherNDOp::infer_shape(const ov::PartialShape& data, const ov::PartialShape& indices) const {
+    NODE_VALIDATION_CHECK(this, m_batch_dims >= 0, "batch_dims ", m_batch_dims, " is negative");
+    for (const auto* shape : {&data, &indices}) {
+        if (shape->rank().is_dynamic()) continue;
+        NODE_VALIDATION_CHECK(this, shape->rank().get_length() > 0, "data and indices must have a rank of at least 1, not ",
+                              data, " and ", indices);
+        NODE_VALIDATION_CHECK(this, m_batch_dims < shape->rank().get_length(), "batch_dims ", m_batch_dims,
+                              " must be less than the ranks of data ", data, " and indices ", indices);
+    }
+    if (data.rank().is_dynamic() || indices.rank().is_dynamic() || indices.rbegin()->is_dynamic())
+        return ov::PartialShape::dynamic();
+
+    auto output = infer_batch(*this, data, indices, m_batch_dims);
+    const int64_t depth = indices.rbegin()->get_length(), behind = m_batch_dims + depth;
+    NODE_VALIDATION_CHECK(this, behind <= static_cast<int64_t>(data.size()), "tuples of ", depth, " coordinates index data ",
+                          data, " behind ", m_batch_dims, " batch_dims");
+    output.insert(output.end(), indices.begin() + m_batch_dims, indices.end() - 1);
+    output.insert(output.end(), data.begin() + behind, data.end());
+    return output;
+}
+
+std::shared_ptr<ov::Node> GatherNDOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
+    check_new_args_count(this, inputs);
+    return std::make_shared<GatherNDOp>(inputs[0], inputs[1], m_batch_dims);
+}
+
+bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
+    const ov::Tensor &data = inputs[0], &indices = inputs[1];
+    const auto data_shape = data.get_shape(), index_shape = indices.get_shape();
+    const auto shape = infer_shape(data_shape, index_shape).to_shape();
+    ov::Tensor& output = outputs[0];
+    if (output.get_shape() != shape) output.set_shape(shape);
+    OPENVINO_ASSERT(data.is_continuous() && indices.is_continuous() && output.is_continuous(), "GatherND '",
+                    get_friendly_name(), "': a part of a tensor is not gathered by tuples: copy it");
+
+    const auto indexed = data_shape.begin() + m_batch_dims, behind = indexed + index_shape.back();
+    const std::vector<int64_t> dims(indexed, behind);
+    const int64_t batches = product(data_shape.begin(), indexed);
+    std::vector<int64_t> flat(product(index_shape.begin(), index_shape.end() - 1));
+    const int64_t bad =
+        flatten_tuples(static_cast<const char*>(indices.data()), index_type(indices), flat.size(), dims, flat.data());
+    if (bad == all_in_bounds) {
+        const int64_t tuples = flat.size() / std::max<int64_t>(1, batches);
+        const Gather gather =
+            describe(data, batches, tuples, product(dims.begin(), dims.end()), product(behind, data_shape.end()));
+        gather_tensors(gather, data, flat.data(), output);
+        return true;
+    }
+    auto place = unravel(bad * dims.size(), index_shape);
+    size_t& coordinate = place.back();
+    const auto is_valid = [&](int64_t index) { return -dims[coordinate] <= index && index < dims[coordinate]; };
+    while (is_valid(index_at(indices, place))) ++coordinate;
+    OPENVINO_THROW("GatherND '", get_friendly_name(),
+                   "': ", out_of_bounds(indices, place, m_batch_dims + coordinate, dims[coordinate]));
+}
+
+}  // namespace ov_gather

@@ -1,0 +1,120 @@
+#include "gather_op.hpp"
+
+#include <openvino/op/constant.hpp>
+
+#include "tensors.hpp"
+
+namespace ov_gather {
+namespace {
+
+// Slices are elements whose index is the same along every dimension of theirs: the loops over the output, in which indices
+// step only along their own dimensions.
+Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, size_t batch,
+                bool zero) {
+    const auto shape = output.get_shape();
+    const auto data_strides = data.get_strides(), index_strides = indices.get_strides(), strides = output.get_strides();
+    const size_t own = indices.get_shape().size() - batch;
+    Gather gather{{},
+                  static_cast<int64_t>(data.get_shape()[axis]),
+                  static_cast<int64_t>(data_strides[axis]),
+                  static_cast<int64_t>(data.get_element_type().size()),
+                  index_type(indices),
+                  zero};
+    const auto add = [&](size_t at, size_t index_stride, size_t data_stride) {
+        gather.loops.push_back({static_cast<int64_t>(shape[at]), static_cast<int64_t>(index_stride),
+                                static_cast<int64_t>(data_stride), static_cast<int64_t>(strides[at])});
+    };
+    size_t at = 0;
+    for (; at < batch; ++at) add(at, index_strides[at], data_strides[at]);
+    for (; at < axis; ++at) add(at, 0, data_strides[at]);
+    for (; at < axis + own; ++at) add(at, index_strides[at - axis + batch], 0);
+    for (; at < shape.size(); ++at) add(at, 0, data_strides[at - own + 1]);
+    return gather;
+}
+
+}  // namespace
+
+GatherOp::GatherOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, const ov::Output<ov::Node>& axis,
+                   int64_t batch_dims, const std::string& bounds)
+    : Op({data, indices, axis}), m_batch_dims(batch_dims), m_bounds(bounds) {
+    constructor_validate_and_infer_types();
+}
+
+bool GatherOp::visit_attributes(ov::AttributeVisitor& visitor) {
+    visitor.on_attribute("batch_dims", m_batch_dims);
+    visitor.on_attribute("bounds", m_bounds);
+    return true;
+}
+
+void GatherOp::validate_and_infer_types() {
+    NODE_VALIDATION_CHECK(this, get_input_size() == 3, "takes data, indices and axis, not ", get_input_size(), " inputs");
+    NODE_VALIDATION_CHECK(this, m_bounds == "error" || m_bounds == "zero", "bounds must be 'error' or 'zero', not '", m_bounds,
+                          "'");
+    check_types(*this);
+    const auto type = get_input_element_type(2);
+    NODE_VALIDATION_CHECK(this, type.is_dynamic() || type == ov::element::i32 || type == ov::element::i64,
+                          "axis must be i32 or i64, not ", type);
+    const auto& shape = get_input_partial_shape(2);
+    NODE_VALIDATION_CHECK(this, shape.compatible(ov::Shape{}) || shape.compatible(ov::Shape{1}),
+                          "axis must be a scalar or of shape [1], not ", shape);
+    std::optional<int64_t> axis;
+    if (const auto constant = ov::as_type<ov::op::v0::Constant>(get_input_node_ptr(2)))
+        axis = constant->cast_vector<int64_t>()[0];
+    set_output_type(0, get_input_element_type(0), infer_shape(get_input_partial_shape(0), get_input_partial_shape(1), axis));
+}
+
+ov::PartialShape GatherOp::infer_shape(const ov::PartialShape& data, const ov::PartialShape& indices,
+                                       std::optional<int64_t> axis) const {
+    int64_t batch = m_batch_dims;
+    if (indices.rank().is_static()) {
+        const int64_t rank = indices.rank().get_length();
+        NODE_VALIDATION_CHECK(this, -rank <= batch && batch <= rank, "batch_dims ", batch, " is out of range for indices ",
+                              indices, " (valid ", -rank, "..", rank, ")");
+        batch = normalized(batch, rank);
+    }
+    if (data.rank().is_static()) {
+        const int64_t rank = data.rank().get_length(), last = rank - 1;
+        NODE_VALIDATION_CHECK(this, rank > 0, "data is a scalar; it must have a rank of at least 1");
+        NODE_VALIDATION_CHECK(this, !axis || (-rank <= *axis && *axis <= last), "axis ", *axis, " is out of range for rank ",
+                              rank, " (valid ", -rank, "..", last, ")");
+        if (axis) axis = normalized(*axis, rank);
+    }
+    NODE_VALIDATION_CHECK(this, !axis || *axis < 0 || batch <= *axis, "batch_dims ", batch, " exceeds axis ", *axis);
+    if (data.rank().is_dynamic() || indices.rank().is_dynamic()) return ov::PartialShape::dynamic();
+
+    NODE_VALIDATION_CHECK(this, batch < static_cast<int64_t>(data.size()), "batch_dims ", batch,
+                          " must be less than the rank of data ", data);
+    auto output = infer_batch(*this, data, indices, batch);
+    if (!axis) {
+        output.resize(data.size() + indices.size() - 1 - batch);
+        return output;
+    }
+    output.insert(output.end(), data.begin() + batch, data.begin() + *axis);
+    output.insert(output.end(), indices.begin() + batch, indices.end());
+    output.insert(output.end(), data.begin() + *axis + 1, data.end());
+    return output;
+}
+
+std::shared_ptr<ov::Node> GatherOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
+    check_new_args_count(this, inputs);
+    return std::make_shared<GatherOp>(inputs[0], inputs[1], inputs[2], m_batch_dims, m_bounds);
+}
+
+bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
+    const ov::Tensor &data = inputs[0], &indices = inputs[1];
+    const int64_t given = index_at(inputs[2], {});
+    const auto shape = infer_shape(data.get_shape(), indices.get_shape(), given).to_shape();
+    ov::Tensor& output = outputs[0];
+    if (output.get_shape() != shape) output.set_shape(shape);
+    const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
+    const size_t axis = normalized(given, data.get_shape().size());
+    const Gather gather = describe(data, indices, output, axis, batch, m_bounds == "zero");
+    const int64_t position = gather_tensors(gather, data, indices.data(), output);
+    if (position == all_in_bounds) return true;
+    auto place = unravel(position, shape);
+    place.erase(place.begin() + axis + rank - batch, place.end());
+    place.erase(place.begin() + batch, place.begin() + axis);
+    OPENVINO_THROW("Gather '", get_friendly_name(), "': ", out_of_bounds(indices, place, axis, gather.axis_size));
+}
+
+}  // namespace ov_gather

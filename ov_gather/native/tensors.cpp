@@ -1,0 +1,90 @@
+#include "tensors.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace ov_gather {
+namespace {
+
+// Strings own memory, so they cannot be moved as bytes: gather their positions, then copy each. Position 0 is none.
+int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indices, ov::Tensor& output) {
+    OPENVINO_ASSERT(data.is_continuous() && output.is_continuous(),
+                    "strings that are a part of a tensor are not gathered: copy it");
+    constexpr int64_t wide = sizeof(std::string), narrow = sizeof(int64_t);
+    gather.axis_stride = gather.axis_stride / wide * narrow;
+    gather.element_size = narrow;
+    for (Loop& loop : gather.loops) {
+        loop.data_stride = loop.data_stride / wide * narrow;
+        loop.output_stride = loop.output_stride / wide * narrow;
+    }
+    std::vector<int64_t> positions(data.get_size()), chosen(output.get_size());
+    std::iota(positions.begin(), positions.end(), 1);
+    const int64_t bad = gather_elements(gather, reinterpret_cast<const char*>(positions.data()), indices,
+                                        reinterpret_cast<char*>(chosen.data()));
+    if (bad != all_in_bounds) return bad;
+    const auto* const from = data.data<std::string>();
+    std::transform(chosen.begin(), chosen.end(), output.data<std::string>(),
+                   [from](int64_t position) { return position ? from[position - 1] : std::string(); });
+    return all_in_bounds;
+}
+
+}  // namespace
+
+void check_types(const ov::Node& node) {
+    const auto data = node.get_input_element_type(0), indices = node.get_input_element_type(1);
+    NODE_VALIDATION_CHECK(&node, data.is_dynamic() || data == ov::element::string || data.bitwidth() % 8 == 0, "data of ", data,
+                          " has elements smaller than a byte, which cannot be gathered: convert it to i8 or u8");
+    NODE_VALIDATION_CHECK(&node, indices.is_dynamic() || indices == ov::element::i32 || indices == ov::element::i64,
+                          "indices must be i32 or i64, not ", indices);
+}
+
+// The dimensions that data and indices have in common, of equal size.
+ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
+                             int64_t batch_dims) {
+    auto batch = ov::PartialShape::dynamic(batch_dims);
+    for (int64_t i = 0; i < batch_dims; ++i)
+        NODE_VALIDATION_CHECK(&node, ov::Dimension::merge(batch[i], data[i], indices[i]), "data ", data, " and indices ",
+                              indices, " differ in dimension ", i, ", which is one of ", batch_dims, " batch_dims");
+    return batch;
+}
+
+int64_t normalized(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
+IndexType index_type(const ov::Tensor& indices) {
+    return indices.get_element_type() == ov::element::i32 ? IndexType::int32 : IndexType::int64;
+}
+
+int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place) {
+    const auto strides = indices.get_strides();
+    const auto* at = static_cast<const char*>(indices.data());
+    for (size_t i = 0; i < place.size(); ++i) at += place[i] * strides[i];
+    return index_type(indices) == IndexType::int32 ? *reinterpret_cast<const int32_t*>(at)
+                                                   : *reinterpret_cast<const int64_t*>(at);
+}
+
+ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
+    ov::Coordinate place(shape);
+    for (size_t i = shape.size(); i-- > 0; position /= shape[i]) place[i] = position % shape[i];
+    return place;
+}
+
+int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output) {
+    const auto* const index = static_cast<const char*>(indices);
+    if (data.get_element_type() == ov::element::string) return gather_strings(gather, data, index, output);
+    return gather_elements(gather, static_cast<const char*>(data.data()), index, static_cast<char*>(output.data()));
+}
+
+std::string out_of_bounds(const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size) {
+    std::ostringstream text;
+    text << "indices[";
+    for (size_t i = 0; i < place.size(); ++i) text << (i ? ", " : "") << place[i];
+    text << "] = " << index_at(indices, place) << " is out of bounds for axis " << axis << " of size " << size;
+    if (size == 0)
+        text << " (no index is valid)";
+    else
+        text << " (valid " << -size << ".." << size - 1 << ")";
+    return text.str();
+}
+
+}  // namespace ov_gather

@@ -1,0 +1,27 @@
+// What our operations share: what they take, how they gather tensors, and how they name an index that is out of bounds.
+#pragma once
+
+#include <openvino/op/op.hpp>
+#include <openvino/runtime/tensor.hpp>
+
+#include "gather.hpp"
+
+namespace ov_gather {
+
+// For the shape rules. The node takes data, then indices.
+void check_types(const ov::Node& node);
+ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
+                             int64_t batch_dims);
+
+int64_t normalized(int64_t axis, int64_t rank);
+IndexType index_type(const ov::Tensor& indices);
+int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
+ov::Coordinate unravel(size_t position, const ov::Shape& shape);
+
+// gather_elements on tensors, of strings as well.
+int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output);
+
+// "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)"
+std::string out_of_bounds(const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size);
+
+}  // namespace ov_gather

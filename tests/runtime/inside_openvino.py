@@ -1,0 +1,92 @@
+"""How the tests bring our operations into OpenVINO: by an IR, on the CPU plugin, or evaluated without one."""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino as ov
+from onnx import helper, numpy_helper
+
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import ELEMENT_TYPES, STRING
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import to_bytes
+
+WHOLE_BYTES = [row for row in ELEMENT_TYPES if row.numpy_name and row.bits % 8 == 0]
+
+
+def one_layer(kind, inputs, attributes, constants=None):
+    """A layer of ours behind Parameters (shape and type of each) and constants (array and type of each)."""
+    builder = ModelBuilder("model")
+    values = [builder.parameter(name, dtype, PartialShape.parse(shape)) for name, (shape, dtype) in inputs.items()]
+    values += [builder.const(name, dtype, array) for name, (array, dtype) in (constants or {}).items()]
+    text = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in attributes.items()}
+    _, data_type = inputs["data"]
+    (output,) = builder.layer(kind, "gather", "ov_gather", text, values, [(data_type, PartialShape(None))])
+    builder.result("output", output)
+    return builder.build()
+
+
+def onnx_model(nodes, inputs, initializers=None):
+    """The last node's output; `inputs`: ONNX type and shape of each; `initializers`: arrays."""
+    inputs = [helper.make_tensor_value_info(name, *given) for name, given in inputs.items()]
+    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (initializers or {}).items()]
+    output = helper.make_empty_tensor_value_info(nodes[-1].output[0])
+    graph = helper.make_graph(nodes, "graph", inputs, [output], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10).SerializeToString()
+
+
+def opsets(model, kind):
+    """The opset of every operation of this kind."""
+    return [op.get_type_info().version_id for op in model.get_ordered_ops() if op.get_type_name() == kind]
+
+
+def read(core, model):
+    xml, binary = to_bytes(model)
+    return core.read_model(model=xml, weights=binary)
+
+
+def inferred_shape(model):
+    return PartialShape.parse(str(model.output(0).partial_shape).strip("[]"))
+
+
+def compiled(core, model, threads=2):
+    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
+    return core.compile_model(model, "CPU", config).create_infer_request()
+
+
+def infer(request, *arrays):
+    tensors = [ov.Tensor(array) for array in arrays]
+    for i, tensor in enumerate(tensors):
+        request.set_input_tensor(i, tensor)
+    request.start_async()
+    request.wait()
+    output = request.get_output_tensor(0)
+    return output.str_data if output.element_type == ov.Type.string else output.data.copy()
+
+
+def evaluate(model, data_type, data, *others):
+    """The operation itself, without a plugin that converts types before."""
+    element_type = getattr(ov.Type, data_type.name)
+    if data_type is STRING:
+        given = ov.Tensor(data.astype(str))
+    else:
+        carried = np.ascontiguousarray(data).view(f"u{data.itemsize}")
+        given = ov.Tensor(carried, list(data.shape), element_type)
+    output = ov.Tensor(element_type, ov.Shape([0]))
+    assert model.evaluate([output], [given, *map(ov.Tensor, others)])
+    return np.array(output.str_data, object) if data_type is STRING else np.array(output.data).view(data.dtype)
+
+
+def random_values(data_type, shape):
+    """Any bytes, so that also NaNs and denormals are among them."""
+    rng = np.random.default_rng(1)
+    if data_type is STRING:
+        return np.array(["", "a", "элементы", "x" * 100], object)[rng.integers(0, 4, shape)]
+    data = np.frombuffer(rng.bytes(int(np.prod(shape)) * data_type.dtype.itemsize), data_type.dtype).reshape(shape)
+    return data.view(np.uint8).astype(bool) if data_type.name == "boolean" else data
+
+
+def same_bits(one, other):
+    if one.dtype == object:
+        return one.shape == other.shape and one.tolist() == other.tolist()
+    return one.shape == other.shape and one.tobytes() == other.tobytes()

@@ -1,0 +1,285 @@
+"""Our Gather inside OpenVINO: types, shapes, errors and zeros, threads, round trips, ONNX models that compute shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino as ov
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from inside_openvino import (
+    WHOLE_BYTES,
+    compiled,
+    evaluate,
+    infer,
+    inferred_shape,
+    one_layer,
+    onnx_model,
+    opsets,
+    random_values,
+    read,
+    same_bits,
+)
+from onnx import TensorProto, helper
+from openvino import opset8
+
+import ov_gather
+from ov_gather.ir.element_types import F32, I32, I64, STRING, by_name
+from ov_gather.ir.shapes import PartialShape
+
+
+@pytest.fixture(scope="module")
+def core():
+    return ov_gather.register(ov.Core())
+
+
+def layer_model(data, indices, axis=0, data_type=F32, index_type=I64, **attributes):
+    """`axis`: a number, an array of one, or None for a Parameter."""
+    inputs = {"data": (data, data_type), "indices": (indices, index_type)}
+    if axis is None:
+        return one_layer("Gather", {**inputs, "axis": ("", I64)}, attributes)
+    return one_layer("Gather", inputs, attributes, {"axis": (np.array(axis, np.int64), I64)})
+
+
+@pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
+@pytest.mark.parametrize("index_type", [I32, I64], ids=str)
+def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
+    data = random_values(row, (3, 7, 5))
+    indices = np.random.default_rng(0).integers(-7, 7, (2, 4)).astype(index_type.dtype)
+    model = read(core, layer_model("3,7,5", "2,4", 1, row, index_type))
+    assert same_bits(evaluate(model, row, data, indices), np.take(data, indices, 1))
+
+
+@pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
+def test_zeros_of_every_type(core, row):
+    data, indices = random_values(row, (4, 3)), np.array([4, -5, 3, 2**31, -(2**63)])
+    expected = np.full((5, 3), "", object) if row is STRING else np.zeros((5, 3), data.dtype)
+    expected[2] = data[3]
+    model = read(core, layer_model("4,3", "5", data_type=row, bounds="zero"))
+    assert same_bits(evaluate(model, row, data, indices), expected)
+
+
+@pytest.mark.parametrize("axis", [-2, [-2], None])
+def test_axis_scalar_of_one_element_or_not_constant(core, axis):
+    model = read(core, layer_model("3,7,5", "4", axis))
+    assert str(inferred_shape(model)) == ("[?,?,?]" if axis is None else "[3,4,5]")
+    data, indices = random_values(F32, (3, 7, 5)), np.array([0, -7, 6, -1])
+    arrays = [indices, np.array(-2)] if axis is None else [indices]
+    assert same_bits(evaluate(model, F32, data, *arrays), data[:, indices])
+    assert same_bits(infer(compiled(core, model), data, *arrays), data[:, indices])
+
+
+def test_parts_of_tensors(core):
+    model = read(core, layer_model("?,?", "?,?", 1))
+    table, where = np.arange(200, dtype=np.float32).reshape(10, 20), np.random.default_rng(0).integers(-8, 8, (9, 9))
+    data = ov.Tensor(ov.Tensor(table), ov.Coordinate([2, 3]), ov.Coordinate([7, 11]))
+    indices = ov.Tensor(ov.Tensor(where), ov.Coordinate([1, 1]), ov.Coordinate([6, 5]))
+    output = ov.Tensor(ov.Type.f32, ov.Shape([0]))
+    model.evaluate([output], [data, indices])
+    assert np.array_equal(output.data, table[2:7, 3:11][:, where[1:6, 1:5]])
+
+
+@pytest.mark.parametrize(
+    ("data", "indices", "axis", "attributes", "output"),
+    [
+        ("3,7,5", "2,4", 1, {}, "[3,2,4,5]"),
+        ("3,7,5", "", -1, {}, "[3,7]"),
+        ("7", "", 0, {}, "[]"),
+        ("3,7,5", "3,4", 1, {"batch_dims": 1}, "[3,4,5]"),
+        ("3,7,5", "3,4", 2, {"batch_dims": -1}, "[3,7,4]"),
+        ("2,3,7", "2,3", 2, {"batch_dims": 2}, "[2,3]"),
+        ("2..9,?,5", "?,1..4", 1, {"batch_dims": 1}, "[2..9,1..4,5]"),
+        ("2..9,7", "1..4,?", 1, {"batch_dims": 1}, "[2..4,?]"),
+        ("...", "4", 7, {}, "[...]"),
+        ("3,7", "...", 1, {}, "[...]"),
+        ("4,3", "2", None, {}, "[?,?]"),
+        ("4,3", "4,2", None, {"batch_dims": 1}, "[4,?]"),
+        ("0,3", "0", 0, {}, "[0,3]"),
+        ("0,0", "2", 0, {}, "[2,0]"),
+    ],
+)
+def test_output_shape(core, data, indices, axis, attributes, output):
+    assert str(inferred_shape(read(core, layer_model(data, indices, axis, **attributes)))) == output
+
+
+@pytest.mark.parametrize(
+    ("data", "indices", "axis", "attributes", "reason"),
+    [
+        ("", "2", 0, {}, "data is a scalar"),
+        ("3,7", "2", 2, {}, "axis 2 is out of range for rank 2 .valid -2..1."),
+        ("3,7", "2", -3, {}, "axis -3 is out of range"),
+        ("3,7", "2", [0, 1], {}, "axis must be a scalar or of shape .1., not .2."),
+        ("3,7", "3,2", 1, {"batch_dims": 3}, "batch_dims 3 is out of range for indices .3,2. .valid -2..2."),
+        ("3,7", "3,2", 1, {"batch_dims": -3}, "batch_dims -3 is out of range"),
+        ("3,7", "3,2", 0, {"batch_dims": 1}, "batch_dims 1 exceeds axis 0"),
+        ("3,7", "2,2", 1, {"batch_dims": 1}, "differ in dimension 0, which is one of 1 batch_dims"),
+        ("3,7", "2", 0, {"bounds": "wrap"}, "bounds must be 'error' or 'zero', not 'wrap'"),
+    ],
+)
+def test_what_does_not_fit(core, data, indices, axis, attributes, reason):
+    with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
+        read(core, layer_model(data, indices, axis, **attributes))
+
+
+def test_types_that_are_refused(core):
+    with pytest.raises(RuntimeError, match=r"smaller than a byte.*convert it to i8 or u8"):
+        read(core, layer_model("3", "2", data_type=by_name("u4")))
+    with pytest.raises(RuntimeError, match="indices must be i32 or i64, not f32"):
+        read(core, layer_model("3", "2", index_type=F32))
+
+
+DIMS = st.sampled_from(["?", "0", "1", "2", "3", "1..2", "2..", "..3", "2..5"])
+SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
+DATA_SHAPES = SHAPES.filter(bool)  # the stock operation takes a scalar, too, until its index has a rank
+
+
+@settings(max_examples=300, deadline=None)
+@given(DATA_SHAPES, SHAPES, st.one_of(st.none(), st.integers(-4, 4)), st.integers(-4, 4))
+def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, axis, batch_dims):
+    """But that takes batch_dims below -rank while data's rank is unknown, and above data's rank while the axis is."""
+    assume(indices == "..." or -len(PartialShape.parse(indices).dims) <= batch_dims)
+    shapes = [ov.PartialShape.dynamic() if text == "..." else ov.PartialShape(f"[{text}]") for text in (data, indices)]
+    place = opset8.parameter([], np.int64) if axis is None else opset8.constant(axis, np.int64)
+    try:
+        stock = opset8.gather(*(opset8.parameter(shape, np.int64) for shape in shapes), place, batch_dims)
+        expected = PartialShape.parse(str(stock.get_output_partial_shape(0)).strip("[]"))
+    except (RuntimeError, ValueError):
+        expected = None
+    try:
+        assert inferred_shape(read(core, layer_model(data, indices, axis, batch_dims=batch_dims))) == expected
+    except RuntimeError as error:
+        assert expected is None or "must be less than the rank of data" in str(error)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_against_numpy(core, data):
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    batch = data.draw(st.integers(0, axis))
+    indices_shape = shape[:batch] + data.draw(st.lists(st.integers(0, 4), max_size=2))
+    rng = np.random.default_rng(0)
+    table, where = rng.random(shape, np.float32), rng.integers(-shape[axis], shape[axis], indices_shape)
+    given_batch = batch - data.draw(st.sampled_from([0, where.ndim])) if batch < where.ndim else batch
+    sizes = [",".join(map(str, sizes)) for sizes in (shape, indices_shape)]
+    model = read(core, layer_model(*sizes, axis - data.draw(st.sampled_from([0, len(shape)])), batch_dims=given_batch))
+    result = evaluate(model, F32, table, where)
+    assert list(result.shape) == shape[:axis] + indices_shape[batch:] + shape[axis + 1 :]
+    for place in np.ndindex(*shape[:batch]):
+        assert np.array_equal(result[place], np.take(table[place], where[place], axis - batch))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("data", "indices"), [("3,7,5", "3,10"), ("?,?,?", "?,?")])
+def test_an_index_out_of_bounds_raises_and_the_request_goes_on(core, threads, data, indices):
+    request = compiled(core, read(core, layer_model(data, indices, 1, batch_dims=1)), threads)
+    table = np.arange(105, dtype=np.float32).reshape(3, 7, 5)
+    right = np.random.default_rng(0).integers(-7, 7, (3, 10))
+    for bad in (7, -8, 2**31 - 1, -(2**31)):
+        wrong = right.copy()
+        wrong[2, 9] = bad
+        reason = rf"Gather 'gather': indices\[2, 9\] = {bad} is out of bounds for axis 1 of size 7 \(valid -7..6\)"
+        with pytest.raises(RuntimeError, match=reason):
+            infer(request, table, wrong)
+        assert np.array_equal(infer(request, table, right), np.take_along_axis(table, right[..., None], 1))
+
+
+def test_the_position_is_that_of_the_index(core):
+    request = compiled(core, read(core, layer_model("2,3,7,5", "2,4,6", 2, batch_dims=1)))
+    indices = np.zeros((2, 4, 6), np.int64)
+    indices[1, 3, 5] = 7
+    with pytest.raises(RuntimeError, match=r"indices\[1, 3, 5\] = 7 is out of bounds for axis 2 of size 7"):
+        infer(request, np.zeros((2, 3, 7, 5), np.float32), indices)
+    request = compiled(core, read(core, layer_model("7", "")))
+    with pytest.raises(RuntimeError, match=r"indices\[\] = 7 is out of bounds"):
+        infer(request, np.zeros(7, np.float32), np.array(7))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_zeros_out_of_bounds(core, threads):
+    request = compiled(core, read(core, layer_model("4,3", "?", bounds="zero")), threads)
+    table = np.arange(1, 13, dtype=np.float32).reshape(4, 3)
+    result = infer(request, table, np.array([0, 4, -1, -5]))
+    assert result.tolist() == [table[0].tolist(), [0] * 3, table[3].tolist(), [0] * 3]
+
+
+@pytest.mark.parametrize("sizes", [("3,0", "2"), ("?,?", "?")])
+def test_no_index_is_valid_for_an_axis_of_size_0(core, sizes):
+    data, indices = np.zeros((3, 0), np.float32), np.zeros(2, np.int64)
+    with pytest.raises(RuntimeError, match=r"indices\[0\] = 0 is out of bounds for axis 1 of size 0 \(no index is valid\)"):
+        infer(compiled(core, read(core, layer_model(*sizes, 1))), data, indices)
+    assert infer(compiled(core, read(core, layer_model(*sizes, 1, bounds="zero"))), data, indices).tolist() == [[0, 0]] * 3
+    assert infer(compiled(core, read(core, layer_model("?,?", "?", 1))), data, indices[:0]).shape == (3, 0)
+
+
+def test_dynamic_shapes_from_call_to_call(core):
+    request = compiled(core, read(core, layer_model("?,?,?", "?,?", -2)))
+    rng = np.random.default_rng(0)
+    for data, indices in [((3, 7, 5), (2, 10)), ((4, 1, 2), (1, 1)), ((1, 1, 1), (0, 3)), ((40, 50, 60), (7, 70))]:
+        table, where = rng.random(data, np.float32), rng.integers(-data[1], data[1], indices)
+        assert np.array_equal(infer(request, table, where), np.take(table, where, 1))
+
+
+def test_round_trip(core, tmp_path):
+    model = read(core, layer_model("3,7", "3,2", -1, batch_dims=-1, bounds="zero"))
+    ov.serialize(model, tmp_path / "m.xml")
+    again = core.read_model(tmp_path / "m.xml")
+    (layer,) = [op for op in again.get_ops() if op.get_type_name() == "Gather"]
+    assert layer.get_type_info().version_id == "ov_gather"
+    assert layer.get_attributes() == {"batch_dims": -1, "bounds": "zero"}
+    table = np.arange(21, dtype=np.float32).reshape(3, 7)
+    assert infer(compiled(core, again), table, np.array([[0, 6], [7, -1], [-8, -7]])).tolist() == [[0, 6], [0, 13], [0, 14]]
+
+
+def onnx_gather(data, indices, **attributes):
+    node = helper.make_node("Gather", ["data", "indices"], ["output"], name="node", **attributes)
+    return onnx_model([node], {"data": data, "indices": (TensorProto.INT64, indices)})
+
+
+@pytest.mark.parametrize(("attributes", "axis"), [({}, 0), ({"axis": -1}, 1)])
+def test_onnx_is_read_as_ours(core, attributes, axis):
+    model = core.read_model(onnx_gather((TensorProto.FLOAT, [3, 4]), [2, 2], **attributes))
+    assert opsets(model, "Gather") == ["ov_gather"]
+    request, table = compiled(core, model), np.arange(12, dtype=np.float32).reshape(3, 4)
+    where = np.array([[2, -1], [0, -3]])
+    assert np.array_equal(infer(request, table, where), np.take(table, where, axis))
+    where[1, 0] = 4
+    with pytest.raises(RuntimeError, match=r"Gather '.*': indices\[1, 0\] = 4 is out of bounds"):
+        infer(request, table, where)
+
+
+def test_onnx_strings(core):
+    request = compiled(core, core.read_model(onnx_gather((TensorProto.STRING, [2, 2]), [3])))
+    words = np.array([["a", "b"], ["ccc", ""]])
+    assert infer(request, words, np.array([1, 0, -1])).tolist() == words[[1, 0, 1]].tolist()
+
+
+@pytest.mark.parametrize("cast", [False, True], ids=["", "cast"])
+@pytest.mark.parametrize(("given", "kept"), [([2, 3, 4, 5], "[2,3,2]"), (["n", 3, "h", "w"], "[?,3,2]")])
+def test_arithmetic_on_shapes_stays_known(core, cast, given, kept):
+    """Shape -> Gather -> Concat -> Reshape: those Gathers stay the stock ones, through which OpenVINO tells values."""
+    nodes = [
+        helper.make_node("Shape", ["image"], ["whole"]),
+        helper.make_node("Cast", ["whole"], ["narrow"], to=TensorProto.INT32),
+        helper.make_node("Gather", ["narrow" if cast else "whole", "zero"], ["n"]),
+        helper.make_node("Gather", ["narrow" if cast else "whole", "one"], ["c"]),
+        helper.make_node("Unsqueeze", ["n", "axes"], ["batch"]),
+        helper.make_node("Concat", ["batch", "c"], ["two"], axis=0),
+        helper.make_node("Cast", ["two"], ["wide"], to=TensorProto.INT64),
+        helper.make_node("Concat", ["wide", "minus"], ["shape"], axis=0),
+        helper.make_node("Reshape", ["image", "shape"], ["flat"]),
+        helper.make_node("Gather", ["flat", "indices"], ["output"], axis=2),
+    ]
+    numbers = {"zero": 0, "one": [1], "axes": [0], "minus": [-1]}
+    inputs = {"image": (TensorProto.FLOAT, given), "indices": (TensorProto.INT64, [2])}
+    model = core.read_model(onnx_model(nodes, inputs, numbers))
+    assert sorted(opsets(model, "Gather")) == ["opset8", "opset8", "ov_gather"]
+    assert str(inferred_shape(model)) == kept
+    image, where = np.random.default_rng(0).random((2, 3, 4, 5), np.float32), np.array([19, -20])
+    assert np.array_equal(infer(compiled(core, model), image, where), image.reshape(2, 3, 20)[..., where])
+
+
+def test_integers_that_are_no_shape_are_ours(core):
+    node = helper.make_node("Gather", ["data", "indices"], ["output"])
+    vector = {"data": (TensorProto.INT64, [9]), "indices": (TensorProto.INT64, [2])}
+    assert opsets(core.read_model(onnx_model([node], vector)), "Gather") == ["ov_gather"]
