@@ -27,7 +27,8 @@ class Gather(Case):
     def numpy(self) -> NDArray[Any]:
         """`np.take`, or fancy indexing by batch; neither is fast with `out`."""
         if self.batch_dims:
-            return self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
+            output: NDArray[Any] = self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
+            return output
         return np.take(self.data, self.own_indices, self.axis)
 
     def kernel(self, out: NDArray[Any]) -> Run:

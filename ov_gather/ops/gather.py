@@ -158,6 +158,7 @@ GATHER_1 = Operation(
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    custom_attributes={},
 )
 GATHER_7 = replace(GATHER_1, name="Gather-7", opsets=numbered_opsets(7, 7), attributes=(_BATCH_DIMS,))
 GATHER_8 = replace(
@@ -168,6 +169,7 @@ GATHER_8 = replace(
         INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size, zero_fill=lambda attributes: True
     ),
     evaluate=evaluate_with_zeros,
+    custom_attributes={"bounds": "zero"},
 )
 GATHER_CUSTOM = replace(
     GATHER_8,
@@ -177,4 +179,5 @@ GATHER_CUSTOM = replace(
     inputs=(replace(GATHER_1.inputs[DATA], element_types=whole_byte_types()), *GATHER_1.inputs[1:]),
     index_rule=replace(GATHER_8.index_rule, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
     evaluate=evaluate,
+    custom_attributes={},
 )

@@ -141,4 +141,5 @@ GATHER_ELEMENTS_6 = Operation(
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    custom_attributes={},
 )

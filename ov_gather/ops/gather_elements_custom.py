@@ -99,4 +99,5 @@ GATHER_ELEMENTS_CUSTOM = Operation(
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    custom_attributes={},
 )

@@ -153,6 +153,7 @@ GATHER_ND_8 = Operation(
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    custom_attributes={},
 )
 # The page of 5 does not say what negative indices mean. The CPU runtime counts them from the end; so do ONNX and our kernel.
 GATHER_ND_5 = replace(
@@ -162,6 +163,7 @@ GATHER_ND_5 = replace(
     infer_shapes=infer_fused_shapes,
     index_rule=IndexRule(INDICES, index_sizes, "[0, s-1]", lowest_specified=lambda size: 0 * size, negative_since="2025.3"),
     evaluate=evaluate_fused,
+    custom_attributes=None,
 )
 GATHER_ND_CUSTOM = replace(
     GATHER_ND_8,

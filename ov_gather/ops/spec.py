@@ -172,6 +172,7 @@ class Operation:
         index_rule: which index values are in bounds.
         choose_sizes: fill the open dimensions of valid input shapes, every free one with the given size.
         evaluate: the outputs, on our kernel.
+        custom_attributes: what a layer of it is in our opset besides its own attributes; None where that has no counterpart.
     """
 
     name: str
@@ -186,6 +187,7 @@ class Operation:
     choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
     evaluate: Callable[[Sequence[NDArray[Any]], Attributes], tuple[NDArray[Any], ...]]
     restrict: Callable[[Shapes, Attributes], None] = lambda shapes, attributes: None
+    custom_attributes: Mapping[str, str] | None = None
 
     @property
     def found_in(self) -> str:

@@ -18,10 +18,10 @@ from ov_gather.divergences import UNSAFE_ON_CPU
 from ov_gather.extension import register
 from ov_gather.ir import element_types
 from ov_gather.ir.element_types import STRING, ElementType
-from ov_gather.ir.model import Model
+from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.weights import pack_bits, unpack_bits
 from ov_gather.ir.writer import to_bytes
-from ov_gather.ops import OPERATIONS
+from ov_gather.ops import find_operation
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.base import RefusedError, Runtime
 
@@ -74,12 +74,17 @@ class ExtensionRuntime(OpenVINORuntime):
 
     def activate(self, model: Model) -> None:
         """Write, read and compile the model. Raises RefusedError with what OpenVINO says."""
-        custom = {operation.type for operation in OPERATIONS if CUSTOM_OPSET in operation.opsets}
-        layers = (replace(layer, version=CUSTOM_OPSET) if layer.type in custom else layer for layer in model.layers)
-        super().activate(replace(model, layers=tuple(layers)))
+        super().activate(replace(model, layers=tuple(map(_customized, model.layers))))
 
     def _core(self) -> Any:
         return _core_with_extension()
+
+
+def _customized(layer: Layer) -> Layer:
+    operation = find_operation(layer)
+    if operation is None or operation.custom_attributes is None:
+        return layer
+    return replace(layer, version=CUSTOM_OPSET, attributes={**layer.attributes, **operation.custom_attributes})
 
 
 def read_model(model: Model) -> Any:
