@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.divergences import NARROWED_BY_CPU
+from ov_gather.conditions import NARROWED_BY_CPU
 from ov_gather.findings import Severity
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, layer_rule

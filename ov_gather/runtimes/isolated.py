@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import Pipe
@@ -72,7 +73,7 @@ class _Worker:
         self._connection, theirs = Pipe()
         with theirs:  # its end would go unnoticed while we had a copy
             self._process = subprocess.Popen(
-                [sys.executable, "-c", program], stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                [sys.executable, "-c", program], stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
 
     @property
@@ -114,7 +115,7 @@ def _ending(exit_code: int) -> str:
     return signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
 
 
-_idle: dict[str, list[IsolatedRuntime[Any]]] = {name: [] for name in RUNTIMES}
+_idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)
 
 
 @contextmanager
@@ -136,9 +137,15 @@ def _take(name: str) -> IsolatedRuntime[Any]:
 
 
 @atexit.register
-def _stop_all() -> None:
-    for runtime in sum(_idle.values(), []):
-        runtime.stop()
+def _stop_idle() -> None:
+    for runtimes in _idle.values():
+        for runtime in runtimes:
+            runtime.stop()
 
 
-os.register_at_fork(after_in_child=lambda: [runtimes.clear() for runtimes in _idle.values()])  # they are the parent's
+def _forget_idle() -> None:
+    for runtimes in _idle.values():
+        runtimes.clear()
+
+
+os.register_at_fork(after_in_child=_forget_idle)  # they are the parent's

@@ -20,12 +20,31 @@ def test_valid_samples(cli):
     assert "files: 13, layers: 16, passed: 16, failed: 0" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["negative-indices", "narrowed-to-32-bits", "no-dynamic-rank", "custom-operation"])
+@pytest.mark.parametrize("name", ["negative-indices", "narrowed-to-32-bits", "no-dynamic-rank"])
 def test_divergent_samples_name_their_divergence(cli, name):
     done = cli("check", f"ir_samples/divergent/{name}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"openvino: expected: {name}" in done.stdout
     assert f"expected divergence {name} (openvino" in done.stdout
+
+
+def test_what_a_runtime_does_not_have_is_not_applicable(cli):
+    done = cli("check", "ir_samples/divergent/custom-operation")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "openvino: not applicable: custom-operation" in done.stdout
+    assert "not applicable custom-operation (openvino): operations of the opset ov_gather need our extension" in done.stdout
+    assert "layers: 3, passed: 3, failed: 0, not applicable: 3, errors found: 0" in done.stdout
+
+
+def test_a_layer_that_nothing_else_can_execute_is_a_failure(cli, samples, tmp_path):
+    text = (samples / "valid" / "spec_layer.xml").read_text()
+    (tmp_path / "u2.xml").write_text(text.replace("FP32", "U2").replace('"f32"', '"u2"'))
+    done = cli("check", tmp_path)
+    assert done.returncode == 1
+    assert "openvino: not applicable: unsafe-small-types" in done.stdout
+    assert "extension: not applicable: no-elements-below-a-byte" in done.stdout
+    assert "kernel: FAILED (nothing to compare with: no other runtime can execute this" in done.stdout
+    assert "layers: 1, passed: 0, failed: 1, not applicable: 2, errors found: 0" in done.stdout
 
 
 def test_a_wrong_expected_output_is_a_failure(cli, samples, tmp_path):
