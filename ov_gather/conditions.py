@@ -97,6 +97,14 @@ def gathers_out_of_bounds(view: LayerView, operands: Operands) -> bool:
     return bool(((operands[1] < -size) | (operands[1] >= size)).any())
 
 
+def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
+    """An index is out of the range of Gather's page, in a case for which the CPU plugin has a short way."""
+    data, indices = operands[:2]
+    small = data.ndim == 1 and indices.ndim <= 1 and data.size <= 64 and indices.size <= 64
+    as_i32 = data.dtype.kind in "iu" and data.itemsize > 1
+    return small and as_i32 and (has_negative_indices(view, operands) or gathers_out_of_bounds(view, operands))
+
+
 def reduces(view: LayerView, operands: Operands) -> bool:
     """ScatterElementsUpdate does not only replace."""
     return view.layer.attributes.get("reduction", "none") != "none"

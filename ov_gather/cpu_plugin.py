@@ -37,21 +37,29 @@ def gathered(view: LayerView, operands: Operands) -> NDArray[Any]:
 
 
 def scattered(view: LayerView, operands: Operands) -> NDArray[Any]:
-    """ScatterElementsUpdate: the mean of integers is rounded towards 0; min and max pass over updates that are NaN."""
+    """ScatterElementsUpdate: 8-bit floating point passes through float32, and reductions have their own arithmetic."""
+    import numpy as np
+
     from ov_gather.kernels.scatter_elements import scatter_elements
 
     data, indices, updates, *_ = _all_as_seen(view, operands)
     attributes: dict[str, Any] = view.read_attributes()
-    reduction, use_init_val = attributes.get("reduction", "none"), bool(attributes.get("use_init_val", True))
-    if reduction == "mean" and data.dtype.kind in "iu":
-        result = _mean(data, indices, updates, attributes["axis"], use_init_val)
-    else:
-        if data.dtype.name in ("float8_e4m3fn", "float8_e5m2"):
-            data, updates = _through_float32(data), _through_float32(updates)
-        elif reduction in ("min", "max") and operands[0].dtype.name in ("float16", "bfloat16", "float32", "float64"):
-            data, updates = data.astype("float32"), _comparable(updates.astype("float32"), reduction, use_init_val)
-        result = scatter_elements(data, indices, updates, attributes["axis"], reduction=reduction, use_init_val=use_init_val)
-    return result.astype(operands[0].dtype)
+    axis, reduction = attributes["axis"], attributes.get("reduction", "none")
+    use_init_val = bool(attributes.get("use_init_val", True))
+    if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
+        data, updates = data.astype(np.float32), updates.astype(np.float32)
+    with np.errstate(all="ignore"):
+        if reduction in ("sum", "prod", "mean"):
+            result = _accumulated(data, indices, updates, axis, reduction, use_init_val)
+        elif reduction in ("min", "max"):
+            comparable = _comparable(updates, reduction, use_init_val)
+            result = scatter_elements(data, indices, comparable, axis, reduction=reduction, use_init_val=use_init_val)
+        else:
+            result = scatter_elements(_through_float32(data), indices, _through_float32(updates), axis)
+        if operands[0].dtype.name == "bfloat16" and result.dtype == np.float32:
+            bits = result.view(np.uint32)
+            result = ((bits + ((bits & 0x1_0000) >> 1)) & 0xFFFF_0000).view(np.float32)  # rounds up what is odd, nothing else
+        return result.astype(operands[0].dtype)
 
 
 def _all_as_seen(view: LayerView, operands: Operands) -> list[NDArray[Any]]:
@@ -80,32 +88,42 @@ def _as_seen(array: NDArray[Any], constant: bool) -> NDArray[Any]:
 
 
 def _through_float32(array: NDArray[Any]) -> NDArray[Any]:
-    """8-bit floating point after float32 and back: NaN is quiet, and -0.0 is 0.0."""
+    """What is left of 8-bit floating point: NaN is quiet, and -0.0 is 0.0. Others as they are."""
     import numpy as np
 
+    if array.dtype.name not in ("float8_e4m3fn", "float8_e5m2"):
+        return array
     bits = np.where(np.isnan(array), array.view(np.uint8) | 0x02, array.view(np.uint8))
     return np.where(bits == 0x80, np.uint8(0), bits).view(array.dtype)
 
 
 def _comparable(updates: NDArray[Any], reduction: str, use_init_val: bool) -> NDArray[Any]:
-    """What is left of updates for min or max: NaN never wins, nor anything beyond the largest number to start from."""
+    """Updates whose min or max is the plugin's: NaN never wins, nor does anything beyond the number that it starts from."""
     import numpy as np
 
-    sign = 1 if reduction == "min" else -1
-    updates = np.where(np.isnan(updates), np.float32(sign * np.inf), updates)
-    if use_init_val:
+    if updates.dtype != np.float32:
         return updates
-    start = np.float32(sign) * np.finfo(np.float32).max
-    return np.minimum(updates, start) if reduction == "min" else np.maximum(updates, start)
+    sign, pick = (1, np.minimum) if reduction == "min" else (-1, np.maximum)
+    numbers = np.where(np.isnan(updates), np.float32(sign * np.inf), updates)
+    return numbers if use_init_val else np.asarray(pick(numbers, sign * np.finfo(np.float32).max))
 
 
-def _mean(data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, use_init_val: bool) -> NDArray[Any]:
+def _accumulated(
+    data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str, use_init_val: bool
+) -> NDArray[Any]:
+    """Sum, prod or mean, in the order of the updates; the mean of integers is rounded towards 0."""
     import numpy as np
 
-    from ov_gather.kernels.scatter_elements import scatter_elements
-
-    total = scatter_elements(data, indices, updates, axis, reduction="sum", use_init_val=use_init_val)
-    counts = scatter_elements(np.zeros(data.shape), indices, np.ones(indices.shape), axis, reduction="sum")
-    divisors = np.where(counts > 0, counts + use_init_val, 1)
-    means: NDArray[Any] = np.trunc(total / divisors).astype(data.dtype)
-    return means
+    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+    places[axis] = indices
+    where = tuple(places)
+    result = data.copy()
+    if not use_init_val:
+        result[where] = reduction == "prod"
+    (np.multiply if reduction == "prod" else np.add).at(result, where, updates)
+    if reduction == "mean":
+        counts = np.zeros(data.shape, np.int32)
+        np.add.at(counts, where, 1)
+        counts = np.where(counts == 0, 1, counts + use_init_val)
+        result = np.trunc(result / counts) if data.dtype.kind in "iu" else result / counts.astype(data.dtype)
+    return result

@@ -176,6 +176,15 @@ DIVERGENCES = (
         predicts=cpu_plugin.gathered,
     ),
     Divergence(
+        name="unchecked-short-gather",
+        runtimes=_STOCK,
+        operations=_GATHERS,
+        observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
+        applies=conditions.gathers_unchecked,
+        why="the CPU plugin gathers up to 64 of up to 64 integers (computed as i32; no 8-bit ones) in a short way, "
+        "which reads whatever memory an index out of range points to",
+    ),
+    Divergence(
         name="unchecked-indices",
         runtimes=_STOCK,
         operations=(*_GATHER_NDS, *_SCATTERS),
@@ -238,7 +247,8 @@ DIVERGENCES = (
         operations=("ScatterElementsUpdate-12",),
         observed=(Observed.DIFFERS,),
         applies=conditions.reduces,
-        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds means of integers towards 0, and lets NaN lose min and max",
+        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way and means of integers towards 0, "
+        "and lets NaN lose min and max",
         predicts=cpu_plugin.scattered,
     ),
 )
