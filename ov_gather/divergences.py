@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import ELEMENT_TYPES, F4E2M1, F16, F32, F64, I64, STRING, U2, U32, U64
+from ov_gather import conditions, cpu_plugin
+from ov_gather.conditions import constant_data_is, data_is
+from ov_gather.ir.element_types import BF16, ELEMENT_TYPES, F4E2M1, F8E4M3, F8E5M2, F16, F32, STRING, U2, U32
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Operands = Sequence[NDArray[Any]]
+    from ov_gather.conditions import Condition, Operands
 
-NARROWED_BY_CPU = {I64: "i32", U64: "i32", F64: "f32"}
-UNSAFE_ON_CPU = (U2, F4E2M1)
 NOT_IN_ONNXRUNTIME = tuple(row for row in ELEMENT_TYPES if row.name == "bf16" or row.name[:2] in ("f4", "f8") or row.bits == 4)
 
 
 class Observed(Enum):
     """What a runtime does where a divergence applies."""
 
-    AGREES = "agrees"  # but the operation's page says otherwise
+    AGREES = "agrees"  # but the operation's page, or ONNX, says otherwise
     DIFFERS = "differs"
     REFUSES = "refuses"
+    ANSWERS = "answers where our kernel refuses"
+    CRASHES = "crashes"
+    LACKS = "does not have it"  # so that it is not asked: not applicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,145 +39,232 @@ class Divergence:
     Attributes:
         name: what reports call it.
         runtimes: whose it is.
-        observed: what the runtime does.
-        applies: whether it concerns a layer with these operands.
+        observed: what the runtime does; one of these.
+        applies: whether it concerns a layer with these operands. For LACKS there are none: they are not needed.
         why: the reason, for people.
-        data_as_seen: for DIFFERS: what the runtime makes of the data. Its result must be exactly the gather of that.
+        operations: versioned names of those that it concerns; none = all.
+        since, before: the first version of the runtime that does so, and the first that no longer does, where known.
+        predicts: exactly what the runtime's result is instead. Raises IndexError where it has none.
     """
 
     name: str
     runtimes: tuple[str, ...]
-    observed: Observed
-    applies: Callable[[LayerView, Operands], bool]
+    observed: tuple[Observed, ...]
+    applies: Condition
     why: str
-    data_as_seen: Callable[[LayerView, NDArray[Any]], NDArray[Any]] | None = None
+    operations: tuple[str, ...] = ()
+    since: str = ""
+    before: str = ""
+    predicts: Callable[[LayerView, Operands], NDArray[Any]] | None = None
+
+    def concerns(self, runtime: str, version: str, operation: str) -> bool:
+        """Whether it is one of this version of a runtime, and of this operation."""
+        return (
+            runtime in self.runtimes
+            and (not self.operations or operation in self.operations)
+            and (not self.since or _number(version) >= _number(self.since))
+            and (not self.before or _number(version) < _number(self.before))
+        )
 
 
-def _below_specified(view: LayerView, operands: Operands) -> bool:
-    rule = view.operation.index_rule
-    if view.index_sizes is None:
-        return False
-    import numpy as np
-
-    return bool((operands[rule.port] < rule.lowest_specified(np.array(view.index_sizes))).any())
-
-
-def _data_comes_from_const(view: LayerView) -> bool:
-    source = view.producer(0)
-    return source is not None and source[0].type == "Const"
-
-
-def _as_seen_by_cpu(view: LayerView, data: NDArray[Any]) -> NDArray[Any]:
-    """What the CPU plugin of 2026.4.1 makes of data, as measured: inputs wrap around, constants saturate and lose denormals."""
-    import numpy as np
-
-    constant = _data_comes_from_const(view)
-    if data.dtype.kind in "iu":
-        largest = np.iinfo(np.int32).max
-        lowest = 0 if data.dtype.kind == "u" else np.iinfo(np.int32).min
-        return np.clip(data, lowest, largest) if constant else data.astype(np.int32).astype(data.dtype)
-    if data.dtype == np.float16:
-        return np.where(np.isnan(data), (data.view(np.uint16) | 0x0200).view(np.float16), data)
-    limits = np.finfo(np.float32)
-    seen = np.where(np.isnan(data), data, np.clip(data, -limits.max, limits.max)) if data.dtype == np.float64 else data
-    seen = seen.astype(np.float32)
-    tiny = np.abs(seen) < limits.smallest_normal
-    if constant and (tiny & (seen != 0)).any():
-        seen = np.where(tiny, np.float32(0), seen)
-    return seen.astype(data.dtype)
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 _STOCK = ("openvino",)
+_EXTENSION = ("extension",)
 _CPU_PLUGIN = ("openvino", "extension")
+_OLD_GATHERS = ("Gather-1", "Gather-7")
+_GATHERS = (*_OLD_GATHERS, "Gather-8")
+_GATHER_NDS = ("GatherND-5", "GatherND-8")
+_SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
 
 DIVERGENCES = (
-    Divergence(
-        name="negative-indices",
-        runtimes=_STOCK,
-        observed=Observed.AGREES,
-        applies=_below_specified,
-        why="the operation's page does not allow negative indices; this runtime counts them from the end, as ONNX does",
-    ),
-    Divergence(
-        name="narrowed-to-32-bits",
-        runtimes=_CPU_PLUGIN,
-        observed=Observed.DIFFERS,
-        applies=lambda view, operands: view.input_types[0] in NARROWED_BY_CPU,
-        why="the CPU plugin turns 64-bit data into 32-bit data before any operation sees it",
-        data_as_seen=_as_seen_by_cpu,
-    ),
-    Divergence(
-        name="rewritten-constants",
-        runtimes=_CPU_PLUGIN,
-        observed=Observed.DIFFERS,
-        applies=lambda view, operands: view.input_types[0] in (F32, U32) and _data_comes_from_const(view),
-        why="in constants the CPU plugin saturates u32 at 2^31-1, and turns f32 denormals, and -0.0 beside them, into 0.0",
-        data_as_seen=_as_seen_by_cpu,
-    ),
-    Divergence(
-        name="quieted-nan",
-        runtimes=_CPU_PLUGIN,
-        observed=Observed.DIFFERS,
-        applies=lambda view, operands: view.input_types[0] is F16,
-        why="the CPU plugin computes f16 as f32, which turns signalling NaNs into quiet ones",
-        data_as_seen=_as_seen_by_cpu,
-    ),
+    # What a runtime does not have.
     Divergence(
         name="custom-operation",
         runtimes=_STOCK,
-        observed=Observed.REFUSES,
-        applies=lambda view, operands: CUSTOM_OPSET in view.operation.opsets,
+        observed=(Observed.LACKS,),
+        applies=conditions.is_custom,
         why="operations of the opset ov_gather need our extension",
     ),
     Divergence(
+        name="no-counterpart",
+        runtimes=_EXTENSION,
+        observed=(Observed.LACKS,),
+        applies=conditions.has_no_custom_version,
+        why="our extension has no operation that takes this one's place",
+    ),
+    Divergence(
         name="no-elements-below-a-byte",
-        runtimes=("extension",),
-        observed=Observed.REFUSES,
-        applies=lambda view, operands: view.input_types[0] is not None and view.input_types[0].bits % 8 != 0,
-        why="our operation in OpenVINO does not take elements smaller than a byte",
+        runtimes=_EXTENSION,
+        observed=(Observed.LACKS,),
+        applies=conditions.has_elements_below_a_byte,
+        why="our operations in OpenVINO do not take elements smaller than a byte",
     ),
     Divergence(
         name="no-strings",
         runtimes=_STOCK,
-        observed=Observed.REFUSES,
-        applies=lambda view, operands: view.input_types[0] is STRING,
-        why="the CPU plugin has no GatherElements of strings",
-    ),
-    Divergence(
-        name="no-dynamic-rank",
-        runtimes=_CPU_PLUGIN,
-        observed=Observed.REFUSES,
-        applies=lambda view, operands: any(shape.rank is None for shape in view.input_shapes),
-        why="the CPU plugin does not take inputs whose rank is open",
-    ),
-    Divergence(
-        name="no-small-types",
-        runtimes=("onnxruntime",),
-        observed=Observed.REFUSES,
-        applies=lambda view, operands: view.input_types[0] in NOT_IN_ONNXRUNTIME,
-        why="onnxruntime has no kernel for these types, or takes no NumPy arrays of them",
-    ),
-    Divergence(
-        name="no-rank-above-32",
-        runtimes=_CPU_PLUGIN,
-        observed=Observed.REFUSES,
-        applies=lambda view, operands: operands[0].ndim > 32,
-        why="the CPU plugin keeps one bit for each dimension, and has 32",
+        operations=("GatherElements-6", *_GATHER_NDS, *_SCATTERS),
+        observed=(Observed.LACKS,),
+        applies=data_is(STRING),
+        why="of the family, the CPU plugin has only Gather for strings",
     ),
     Divergence(
         name="unsafe-small-types",
         runtimes=_STOCK,
-        observed=Observed.REFUSES,
-        applies=lambda view, operands: view.input_types[0] in UNSAFE_ON_CPU,
-        why="the CPU plugin of 2026.4.1 writes past tensors of these types, so that they are not run at all",
+        observed=(Observed.LACKS,),
+        applies=data_is(U2, F4E2M1),
+        why="the CPU plugin writes past tensors of these types, so that they are not run at all",
+    ),
+    Divergence(
+        name="no-small-types",
+        runtimes=("onnxruntime",),
+        observed=(Observed.LACKS,),
+        applies=data_is(*NOT_IN_ONNXRUNTIME),
+        why="onnxruntime has no kernel for these types, or takes no NumPy arrays of them",
+    ),
+    # What a runtime refuses, though it is legal.
+    Divergence(
+        name="no-dynamic-rank",
+        runtimes=_CPU_PLUGIN,
+        observed=(Observed.REFUSES,),
+        applies=conditions.has_open_rank,
+        why="the CPU plugin does not take inputs or outputs whose rank is open",
+    ),
+    Divergence(
+        name="no-rank-above-32",
+        runtimes=_CPU_PLUGIN,
+        observed=(Observed.REFUSES,),
+        applies=conditions.exceeds_rank_32,
+        why="the CPU plugin keeps one bit for each dimension, and has 32",
+    ),
+    Divergence(
+        name="no-open-axis",
+        runtimes=_STOCK,
+        operations=_GATHERS,
+        observed=(Observed.REFUSES, Observed.CRASHES),
+        applies=conditions.has_open_axis,
+        why="the CPU plugin needs to know the axis when it compiles: of Gather-1 it crashes, of the others it says so",
+    ),
+    # What a runtime makes of indices.
+    Divergence(
+        name="negative-indices",
+        runtimes=_STOCK,
+        operations=("GatherElements-6", "GatherND-5", "ScatterElementsUpdate-3"),
+        observed=(Observed.AGREES,),
+        applies=conditions.has_negative_indices,
+        why="the operation's page does not allow negative indices; this runtime counts them from the end, as ONNX does",
+        since="2025.3",
+    ),
+    Divergence(
+        name="zeros-for-negative-indices",
+        runtimes=_STOCK,
+        operations=_OLD_GATHERS,
+        observed=(Observed.DIFFERS, Observed.ANSWERS),
+        applies=conditions.has_negative_indices,
+        why="the operation's page does not allow negative indices; the CPU plugin writes zeros for them",
+        predicts=cpu_plugin.gathered,
+    ),
+    Divergence(
+        name="zeros-out-of-bounds",
+        runtimes=_STOCK,
+        operations=_GATHERS,
+        observed=(Observed.AGREES, Observed.DIFFERS, Observed.ANSWERS),
+        applies=conditions.gathers_out_of_bounds,
+        why="OpenVINO writes zeros for indices out of bounds, as the page of Gather-8 says; ONNX does not allow them",
+        predicts=cpu_plugin.gathered,
+    ),
+    Divergence(
+        name="unchecked-short-gather",
+        runtimes=_STOCK,
+        operations=_GATHERS,
+        observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
+        applies=conditions.gathers_unchecked,
+        why="the CPU plugin gathers up to 64 of up to 64 integers (computed as i32; no 8-bit ones) in a short way, "
+        "which reads whatever memory an index out of range points to",
+    ),
+    Divergence(
+        name="unchecked-indices",
+        runtimes=_STOCK,
+        operations=(*_GATHER_NDS, *_SCATTERS),
+        observed=(Observed.ANSWERS, Observed.CRASHES),
+        applies=conditions.is_out_of_bounds,
+        why="the CPU plugin reads or writes whatever memory an index out of bounds points to "
+        "(GatherND: any such index, ScatterElementsUpdate: one that is too low)",
+    ),
+    Divergence(
+        name="not-executed-when-empty",
+        runtimes=_CPU_PLUGIN,
+        observed=(Observed.DIFFERS, Observed.ANSWERS),
+        applies=conditions.has_empty_input,
+        why="the CPU plugin does not execute an operation with an empty input; its output is memory as it was found",
+    ),
+    Divergence(
+        name="no-large-tensors",
+        runtimes=_STOCK,
+        observed=(Observed.DIFFERS, Observed.REFUSES, Observed.CRASHES),
+        applies=conditions.exceeds_int32,
+        why="the CPU plugin counts elements in 32 bits",
+    ),
+    # What a runtime makes of values.
+    Divergence(
+        name="narrowed-to-32-bits",
+        runtimes=_CPU_PLUGIN,
+        observed=(Observed.DIFFERS, Observed.ANSWERS),
+        applies=conditions.has_64_bit_input,
+        why="the CPU plugin turns 64-bit data and indices into 32-bit ones before any operation sees them",
+        predicts=cpu_plugin.evaluated,
+    ),
+    Divergence(
+        name="rewritten-constants",
+        runtimes=_CPU_PLUGIN,
+        observed=(Observed.DIFFERS,),
+        applies=constant_data_is(F32, BF16, U32),
+        why="in constants the CPU plugin saturates u32 at 2^31-1; f32 and bf16 denormals, and -0.0 beside them, become 0.0",
+        predicts=cpu_plugin.evaluated,
+    ),
+    Divergence(
+        name="quieted-nan",
+        runtimes=_CPU_PLUGIN,
+        observed=(Observed.DIFFERS,),
+        applies=data_is(F16),
+        why="the CPU plugin computes f16 as f32, which turns signalling NaNs into quiet ones",
+        predicts=cpu_plugin.evaluated,
+    ),
+    Divergence(
+        name="scattered-through-f32",
+        runtimes=_STOCK,
+        operations=_SCATTERS,
+        observed=(Observed.DIFFERS,),
+        applies=data_is(F8E4M3, F8E5M2),
+        why="the CPU plugin scatters f8 as f32, which turns signalling NaNs into quiet ones, and -0.0 into 0.0",
+        predicts=cpu_plugin.scattered,
+    ),
+    Divergence(
+        name="scattered-otherwise",
+        runtimes=_STOCK,
+        operations=("ScatterElementsUpdate-12",),
+        observed=(Observed.DIFFERS,),
+        applies=conditions.reduces,
+        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way and means of integers towards 0, "
+        "and lets NaN lose min and max",
+        predicts=cpu_plugin.scattered,
     ),
 )
 
 
-def applying(runtime: str, observed: Observed, view: LayerView, operands: Operands) -> list[Divergence]:
-    """The divergences that would explain what was observed of a runtime, for a layer with these operands."""
-    return [
-        known
-        for known in DIVERGENCES
-        if runtime in known.runtimes and known.observed is observed and known.applies(view, operands)
-    ]
+def explaining(runtime: str, version: str, observed: Observed, view: LayerView, operands: Operands) -> Iterator[Divergence]:
+    """The divergences that may explain what was observed of a runtime, for a layer with these operands."""
+    for known in DIVERGENCES:
+        if (
+            observed in known.observed
+            and known.concerns(runtime, version, view.operation.name)
+            and known.applies(view, operands)
+        ):
+            yield known
+
+
+def lacking(runtime: str, version: str, view: LayerView) -> Divergence | None:
+    """Why a runtime cannot be asked to execute a layer at all; None if it can."""
+    return next(explaining(runtime, version, Observed.LACKS, view, ()), None)

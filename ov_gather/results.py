@@ -16,6 +16,7 @@ class Status(Enum):
 
     PASSED = "passed"
     EXPECTED = "expected"
+    NOT_APPLICABLE = "not applicable"
     FAILED = "FAILED"
 
 

@@ -10,14 +10,14 @@ from rich.progress import track
 
 from ov_gather.cli.files import IR_PATHS, find_irs
 from ov_gather.cli.output import console, has_colour
-from ov_gather.comparison import DEFAULT_SEED, RUNTIMES, cross_check
-from ov_gather.divergences import DIVERGENCES
-from ov_gather.extension import extension_path
+from ov_gather.cli.runtimes import available_runtimes
+from ov_gather.comparison import DEFAULT_SEED, cross_check
+from ov_gather.divergences import DIVERGENCES, Observed
 from ov_gather.findings import Finding, Severity
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.reader import read_document
 from ov_gather.report import text
-from ov_gather.results import CrossCheckResult, LayerResult, table
+from ov_gather.results import CrossCheckResult, LayerResult, Status, table
 from ov_gather.rules.validation import validate_document
 
 
@@ -30,13 +30,14 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     PATH is an .xml file (a whole IR, or a bare <layer> fragment) or a directory, searched for *.xml. Each layer is executed
     alone with the same inputs, its constants and generated values for the rest: on our kernel, on the OpenVINO CPU runtime as
     it is ("openvino"), and on that with our operation in the layer's place ("extension"). Results are compared bit by bit. A
-    difference that a known divergence explains is named and accepted.
+    difference that a known divergence explains is named and accepted, a crash of a runtime included. A runtime that does not
+    have a type or an operation is not asked; a layer that no runtime can execute is a failure.
 
     Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, or
     there is no gather-family layer.
     """
     out = console()
-    runtimes = _runtimes()
+    runtimes = available_runtimes()
     findings: list[Finding] = []
     results: list[CrossCheckResult] = []
     unreadable: list[IRError | OSError] = []
@@ -63,22 +64,16 @@ def command(paths: tuple[Path, ...], seed: int) -> None:
     failed = sum(not layer.passed for layer in layers)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     passed = len(layers) - failed
-    out.print(f"files: {len(results)}, layers: {len(layers)}, passed: {passed}, failed: {failed}, errors found: {errors}")
+    not_applicable = sum(it.status is Status.NOT_APPLICABLE for layer in layers for it in layer.comparisons)
+    out.print(
+        f"files: {len(results)}, layers: {len(layers)}, passed: {passed}, failed: {failed}, "
+        f"not applicable: {not_applicable}, errors found: {errors}"
+    )
     if not layers and not unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
     if unreadable or not layers:
         sys.exit(2)
     sys.exit(1 if failed or errors else 0)
-
-
-def _runtimes() -> tuple[str, ...]:
-    """All, or all but the extension where that could not be compiled, which is then said."""
-    try:
-        extension_path()
-    except FileNotFoundError as reason:
-        click.echo(f"warning: {reason}", err=True)
-        return tuple(name for name in RUNTIMES if name != "extension")
-    return RUNTIMES
 
 
 def _print_notes(results: list[CrossCheckResult], layers: list[LayerResult]) -> None:
@@ -91,4 +86,5 @@ def _print_notes(results: list[CrossCheckResult], layers: list[LayerResult]) -> 
     seen = {name for result in results for name in result.divergences}
     for known in DIVERGENCES:
         if known.name in seen:
-            out.print(f"expected divergence {known.name} ({', '.join(known.runtimes)}): {known.why}")
+            kind = "not applicable" if Observed.LACKS in known.observed else "expected divergence"
+            out.print(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")

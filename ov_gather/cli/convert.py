@@ -35,13 +35,14 @@ def command(model: Path, output: Path, verify: bool) -> None:
 
 
 def _verify(model: Path, converted: Model, output: Path) -> bool:
+    from ov_gather.cli.runtimes import available_runtimes
     from ov_gather.comparison import cross_check, verify_conversion
 
     out = console()
     whole = verify_conversion(model, converted)
     for comparison in whole:
         out.print(f"whole model, {comparison.runtime}: {comparison}")
-    layers = cross_check(replace(converted, path=str(output)))
+    layers = cross_check(replace(converted, path=str(output)), runtimes=available_runtimes())
     if layers.layers:
         out.print(layers.table())
     return all(comparison.passed for comparison in whole) and (layers.passed or not layers.layers)

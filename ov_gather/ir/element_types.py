@@ -110,7 +110,8 @@ def _row(name: str) -> ElementType:
 
 
 BOOLEAN, STRING, DYNAMIC = _row("boolean"), _row("string"), _row("dynamic")
-F16, F32, F64 = _row("f16"), _row("f32"), _row("f64")
+BF16, F16, F32, F64 = _row("bf16"), _row("f16"), _row("f32"), _row("f64")
 I32, I64, U32, U64 = _row("i32"), _row("i64"), _row("u32"), _row("u64")
 INTEGERS = tuple(_row(name) for name in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"))
 U2, F4E2M1 = _row("u2"), _row("f4e2m1")
+F8E4M3, F8E5M2 = _row("f8e4m3"), _row("f8e5m2")

@@ -39,6 +39,11 @@ class Weights:
                 self._view = memoryview(b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         return self._view
 
+    def __reduce__(self) -> tuple[type[Weights], tuple[Path | bytes | None]]:
+        """To another process go the bytes in memory, or the path of the file."""
+        in_memory = None if self._view is None else bytes(self._view)
+        return Weights, (self.path or in_memory,)
+
 
 def payload(model: Model, layer: Layer) -> memoryview:
     """The bytes of a Const, checked against the .bin and against what its shape and type need. Raises IRError."""

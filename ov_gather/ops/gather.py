@@ -154,7 +154,7 @@ GATHER_1 = Operation(
     infer_types=infer_types,
     infer_shapes=infer_shapes,
     # The CPU runtime writes zeros for negative indices; our kernel counts them from the end, as ONNX does.
-    index_rule=IndexRule(port=INDICES, sizes=along_axis, specified="[0, s-1]", lowest_specified=lambda size: 0 * size),
+    index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lambda size: 0 * size, negative="OpenVINO writes zeros for it"),
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,

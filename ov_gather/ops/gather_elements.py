@@ -137,7 +137,7 @@ GATHER_ELEMENTS_6 = Operation(
         sizes=along_axis,
         specified="[0, s-1]",
         lowest_specified=lambda size: 0,
-        negative_since="2025.3",
+        negative="OpenVINO counts negative indices from the end only since 2025.3",
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,

@@ -161,7 +161,13 @@ GATHER_ND_5 = replace(
     name="GatherND-5",
     opsets=numbered_opsets(5, 7),
     infer_shapes=infer_fused_shapes,
-    index_rule=IndexRule(INDICES, index_sizes, "[0, s-1]", lowest_specified=lambda size: 0 * size, negative_since="2025.3"),
+    index_rule=IndexRule(
+        INDICES,
+        index_sizes,
+        "[0, s-1]",
+        lowest_specified=lambda size: 0 * size,
+        negative="OpenVINO counts negative indices from the end only since 2025.3",
+    ),
     evaluate=evaluate_fused,
     custom_attributes=None,
 )

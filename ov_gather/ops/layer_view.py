@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,11 @@ class LayerView:
     def read_attributes(self) -> dict[str, Any]:
         """The attributes, and constant inputs that stand for one. Raises ValueError where one is missing or wrong."""
         return self.operation.read_attributes(self.layer.attributes, self.input_shapes, self.attribute_values)
+
+    def attributes_for(self, operands: Sequence[NDArray[Any]]) -> dict[str, Any]:
+        """The attributes where all inputs are known. Raises ValueError where one is missing or wrong."""
+        shapes = [PartialShape.of(array.shape) for array in operands]
+        return self.operation.read_attributes(self.layer.attributes, shapes, operands)
 
     @property
     def attribute_values(self) -> list[NDArray[Any] | None]:

@@ -129,7 +129,13 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
     infer_shapes=infer_shapes,
     restrict=restrict,
     # The page of 3 does not allow negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
-    index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lowest_specified=lambda size: 0 * size, negative_since="2023.2"),
+    index_rule=IndexRule(
+        INDICES,
+        along_axis,
+        "[0, s-1]",
+        lowest_specified=lambda size: 0 * size,
+        negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
+    ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
 )

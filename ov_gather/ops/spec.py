@@ -144,8 +144,8 @@ class IndexRule:
             for each coordinate. None while one is open.
         specified: the range as the operation's page states it, for people.
         lowest_specified: the lowest index that the page allows, from s. The highest is s - 1.
-        negative_since: the OpenVINO release from which its CPU runtime counts negative indices from the end, whatever the
-            page says; our kernel always does, as ONNX. "" where the page allows them, or the CPU runtime never does.
+        negative: what OpenVINO does with negative indices that the page does not allow; our kernel counts them from the end,
+            as ONNX does. "" where the page allows them.
         zero_fill: from the attributes: whether an index out of bounds yields zeros.
     """
 
@@ -153,7 +153,7 @@ class IndexRule:
     sizes: Callable[[Shapes, Attributes], tuple[int, ...] | None]
     specified: str
     lowest_specified: Callable[[Any], Any]
-    negative_since: str = ""
+    negative: str = ""
     zero_fill: Callable[[Attributes], bool] = lambda attributes: False
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.divergences import DIVERGENCES, NARROWED_BY_CPU
+from ov_gather.conditions import NARROWED_BY_CPU
+from ov_gather.cpu_plugin import as_seen
+from ov_gather.divergences import DIVERGENCES
 from ov_gather.findings import Severity
 from ov_gather.ir.errors import IRError
 from ov_gather.ops.layer_view import LayerView
@@ -26,12 +28,9 @@ def negative_constant_index(view: LayerView) -> Iterator[Violation]:
     if found:
         place, value, count, size = found
         port = view.layer.inputs[rule.port]
-        since = (
-            f"counts negative indices from the end only since {rule.negative_since}" if rule.negative_since else "writes zeros"
-        )
         yield Violation(
             f"{place} = {value} is negative ({count} such in all); {view.operation.name} specifies {rule.specified}",
-            f"write {value + size}; OpenVINO {since}",
+            f"write {value + size}; {rule.negative}",
             port.line,
             view.layer,
             port.id,
@@ -74,13 +73,11 @@ def open_rank(view: LayerView) -> Iterator[Violation]:
 def rewritten_by_cpu(view: LayerView) -> Iterator[Violation]:
     """Constant data has values that the OpenVINO CPU plugin rewrites: u32 from 2^31 on, f32 denormals."""
     known = _KNOWN["rewritten-constants"]
-    if not known.data_as_seen or not known.applies(view, ()):
-        return
     try:
-        data = view.constant(0)
+        data = view.constant(0) if known.applies(view, ()) else None
     except IRError:  # 5xx reports it
         return
-    if data is not None and (rewritten := int((known.data_as_seen(view, data) != data).sum() - (data != data).sum())):
+    if data is not None and (rewritten := int((as_seen(data, constant=True) != data).sum() - (data != data).sum())):
         port = view.layer.inputs[0]
         yield Violation(f"{rewritten} values of data are not kept: {known.why}", "", port.line, view.layer, port.id)
 
@@ -89,6 +86,7 @@ def rewritten_by_cpu(view: LayerView) -> Iterator[Violation]:
 def refused_by_cpu(view: LayerView) -> Iterator[Violation]:
     """The data has elements that the OpenVINO CPU plugin does not gather, or not safely: strings, u2, f4e2m1."""
     for name in ("no-strings", "unsafe-small-types"):
-        if _KNOWN[name].applies(view, ()):
+        known = _KNOWN[name]
+        if known.concerns("openvino", "", view.operation.name) and known.applies(view, ()):
             port = view.layer.inputs[0]
-            yield Violation(f"data is {view.input_types[0]}: {_KNOWN[name].why}", "", port.line, view.layer, port.id)
+            yield Violation(f"data is {view.input_types[0]}: {known.why}", "", port.line, view.layer, port.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from numpy.typing import NDArray
 
@@ -16,10 +16,14 @@ class RefusedError(Exception):
     """A runtime cannot load or execute a model; the message is the runtime's own, shortened."""
 
 
+class CrashedError(Exception):
+    """The process of a runtime died, or did not answer in time; the message says how."""
+
+
 class Runtime(ABC, Generic[ModelT]):
     """Executes models of one kind. Use as a context manager."""
 
-    name: ClassVar[str]
+    name: str
 
     @property
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,10 @@ from ov_gather.ir.weights import constant
 from ov_gather.ir.writer import write_ir
 from ov_gather.ops.spec import LATEST_OPSET
 from ov_gather.results import Status
+from ov_gather.runtimes import isolated
 
-SAMPLES = Path(__file__).parents[2] / "ir_samples"
+HERE = Path(__file__).parent
+SAMPLES = HERE.parents[1] / "ir_samples"
 F32_HINT = {"INFERENCE_PRECISION_HINT": "f32"}
 
 
@@ -58,20 +61,24 @@ def test_openvino_loads_what_we_write(path, tmp_path):
     ]
 
 
-NARROWED = dict.fromkeys(("i64", "u64", "f64"), "narrowed-to-32-bits")
+NARROWED = dict.fromkeys(("i64", "u64", "f64"), ("narrowed-to-32-bits", Status.EXPECTED))
 KNOWN = {
-    "openvino": NARROWED | {"string": "no-strings", "u2": "unsafe-small-types", "f4e2m1": "unsafe-small-types"},
-    "extension": NARROWED | dict.fromkeys(("i4", "u4", "u2", "f4e2m1"), "no-elements-below-a-byte"),
+    "openvino": NARROWED
+    | dict.fromkeys(("u2", "f4e2m1"), ("unsafe-small-types", Status.NOT_APPLICABLE))
+    | {"string": ("no-strings", Status.NOT_APPLICABLE)},
+    "extension": NARROWED | dict.fromkeys(("i4", "u4", "u2", "f4e2m1"), ("no-elements-below-a-byte", Status.NOT_APPLICABLE)),
 }
 
 
 @pytest.mark.parametrize("runtime", KNOWN)
 @pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.numpy_name], ids=str)
 def test_every_type_agrees_or_diverges_as_known(row, runtime):
-    comparison = only(cross_check(layer_model(row), runtimes=[runtime]))
-    known = KNOWN[runtime].get(row.name)
+    result = cross_check(layer_model(row), runtimes=[runtime])
+    comparison = result.layers[0].comparisons[0]
+    known, status = KNOWN[runtime].get(row.name, (None, Status.PASSED))
     assert comparison.divergences == ((known,) if known else ())
-    assert comparison.status is (Status.EXPECTED if known else Status.PASSED)
+    assert comparison.status is status
+    assert result.passed == (status is not Status.NOT_APPLICABLE)  # nothing else to compare with
 
 
 @pytest.mark.parametrize(
@@ -82,6 +89,8 @@ def test_every_type_agrees_or_diverges_as_known(row, runtime):
         ("i64", [2**31, -(2**31) - 1, 2**62, 5]),
         ("u64", [2**31, 2**64 - 1, 5]),
         ("u32", [2**31, 2**32 - 1, 5]),
+        ("bf16", [1e-40, -0.0, 1.0]),
+        ("f16", np.array([0x7C01, 0xFE00, 0x3C00], np.uint16).view(np.float16)),
     ],
 )
 @pytest.mark.parametrize("as_constant", [False, True])
@@ -92,27 +101,66 @@ def test_divergences_predict_openvino_bit_by_bit(name, values, as_constant):
     indices = np.arange(len(values))
     model = layer_model(row, sizes, sizes, 0, data if as_constant else None)
     comparison = only(cross_check(model, [indices] if as_constant else [data, indices]))
-    agrees = name in ("f32", "u32") and not as_constant
+    agrees = name in ("f32", "u32", "bf16") and not as_constant
     assert comparison.status is (Status.PASSED if agrees else Status.EXPECTED), str(comparison)
 
 
+def instead_of_openvino(monkeypatch, name):
+    monkeypatch.syspath_prepend(HERE)
+    monkeypatch.setitem(isolated.RUNTIMES, "openvino", ("artificial_openvino", name))
+    monkeypatch.setattr(isolated, "_idle", defaultdict(list))
+
+
 def test_an_unexplained_difference_fails(monkeypatch):
-    """A runtime that is wrong in a way that no divergence predicts."""
-    from ov_gather.runtimes.openvino import OpenVINORuntime
-
-    right = OpenVINORuntime.execute
-
-    def wrong(self, inputs):
-        (output,) = right(self, inputs)
-        output[1, 2, 3] += 1
-        return [output]
-
-    monkeypatch.setattr(OpenVINORuntime, "execute", wrong)
+    instead_of_openvino(monkeypatch, "Wrong")
     for row in (F32, I64):
         result = cross_check(layer_model(row))
         assert not result.passed
         assert only(result).status is Status.FAILED
     assert "output[1, 2, 3]: kernel " in only(cross_check(layer_model(F32))).detail
+
+
+def test_an_unexplained_crash_fails_and_the_next_layer_is_compared(monkeypatch):
+    instead_of_openvino(monkeypatch, "CrashesOnce")
+    result = cross_check(SAMPLES / "valid" / "if_bodies.xml")
+    comparisons = [layer.comparisons[0] for layer in result.layers]
+    assert [str(it) for it in comparisons] == ["FAILED (crashes: SIGSEGV)", "passed"]
+    assert not result.passed
+
+
+def test_an_answer_where_our_kernel_refuses_fails_and_ends_the_process(monkeypatch):
+    instead_of_openvino(monkeypatch, "Lenient")
+    data, indices = np.zeros((3, 7, 5), np.float32), np.full((3, 10, 5), 7)
+    processes = set()
+    for _ in range(2):
+        comparison = only(cross_check(layer_model(F32), [data, indices]))
+        assert comparison.status is Status.FAILED
+        assert comparison.detail.startswith("kernel: gather_elements: indices[0, 0, 0] = 7 is out of bounds")
+        (runtime,) = isolated._idle["openvino"]
+        assert not runtime._worker.alive
+        processes.add(runtime._worker._process.pid)
+    assert len(processes) == 2
+
+
+def test_nothing_to_compare_with_is_a_failure():
+    result = cross_check(layer_model(by_name("u2")), runtimes=["openvino", "extension"])
+    (layer,) = result.layers
+    assert [it.status for it in layer.comparisons] == [Status.NOT_APPLICABLE] * 2 + [Status.FAILED]
+    assert not result.passed
+    assert "no other runtime can execute this" in layer.comparisons[-1].detail
+
+
+@pytest.mark.parametrize("runtime", ["openvino", "extension"])
+def test_indices_beyond_32_bits_act_as_their_lower_half(runtime):
+    data, indices = np.arange(105, dtype=np.float32).reshape(3, 7, 5), np.full((3, 10, 5), 2**32 + 1)
+    comparison = only(cross_check(layer_model(F32), [data, indices], runtimes=[runtime]))
+    assert comparison.divergences == ("narrowed-to-32-bits",)
+    assert "indices[0, 0, 0] = 4294967297 is out of bounds" in comparison.detail
+
+
+def test_an_empty_axis_is_not_executed():
+    comparison = only(cross_check(layer_model(F32, "0", "3", 0), [np.zeros(0, np.float32), np.zeros(3, np.int64)]))
+    assert comparison.divergences == ("not-executed-when-empty",)
 
 
 def test_given_inputs_out_of_bounds_are_refused_by_both():

@@ -23,6 +23,8 @@ DIVERGENT = {
     "no-dynamic-rank": "OVG703",
     "rewritten-constants": "OVG704",
     "no-strings": "OVG705",
+    "zeros-for-negative-indices": "OVG701",
+    "zeros-out-of-bounds": "OVG602",
 }
 
 

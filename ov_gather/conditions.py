@@ -1,0 +1,109 @@
+"""Under which conditions a divergence concerns a layer with its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import F64, I64, U64, ElementType
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import CUSTOM_OPSET
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Operands = Sequence[NDArray[Any]]
+    Condition = Callable[[LayerView, Operands], bool]
+
+NARROWED_BY_CPU = {I64: "i32", U64: "i32", F64: "f32"}
+
+
+def data_is(*types: ElementType) -> Condition:
+    """Data has one of these types."""
+    return lambda view, operands: view.input_types[0] in types
+
+
+def constant_data_is(*types: ElementType) -> Condition:
+    """Data comes from a Const and has one of these types."""
+    return lambda view, operands: view.input_types[0] in types and view.constant(0) is not None
+
+
+def has_elements_below_a_byte(view: LayerView, operands: Operands) -> bool:
+    """Several elements of data share a byte."""
+    data_type = view.input_types[0]
+    return data_type is not None and data_type.bits % 8 != 0
+
+
+def is_custom(view: LayerView, operands: Operands) -> bool:
+    """The operation is one of ours."""
+    return CUSTOM_OPSET in view.operation.opsets
+
+
+def has_no_custom_version(view: LayerView, operands: Operands) -> bool:
+    """None of ours does what the operation does."""
+    return view.operation.custom_attributes is None
+
+
+def has_open_axis(view: LayerView, operands: Operands) -> bool:
+    """The input that says the axis (of Gather) does not come from a Const."""
+    return "axis" not in view.read_attributes()
+
+
+def has_open_rank(view: LayerView, operands: Operands) -> bool:
+    """An input or output may have any rank."""
+    return any(shape.rank is None for shape in (*view.input_shapes, *(view.output_shapes or ())))
+
+
+def exceeds_rank_32(view: LayerView, operands: Operands) -> bool:
+    """An input or output has more dimensions than that."""
+    ranks = (shape.rank or 0 for shape in view.output_shapes or ())
+    return max(*(array.ndim for array in operands), *ranks) > 32
+
+
+def exceeds_int32(view: LayerView, operands: Operands) -> bool:
+    """An input has more elements than that counts."""
+    return any(array.size > 2**31 - 1 for array in operands)
+
+
+def has_empty_input(view: LayerView, operands: Operands) -> bool:
+    """An input has no elements."""
+    return any(array.size == 0 for array in operands)
+
+
+def has_64_bit_input(view: LayerView, operands: Operands) -> bool:
+    """An input has elements of 64 bits, be it the indices."""
+    return any(element_type in NARROWED_BY_CPU for element_type in view.input_types)
+
+
+def has_negative_indices(view: LayerView, operands: Operands) -> bool:
+    """An index is negative, and the operation's page does not allow that."""
+    rule = view.operation.index_rule
+    return rule.lowest_specified(1) == 0 and bool((operands[rule.port] < 0).any())
+
+
+def is_out_of_bounds(view: LayerView, operands: Operands) -> bool:
+    """Our kernel refuses an index."""
+    try:
+        view.operation.evaluate(operands, view.attributes_for(operands))
+    except IndexError:
+        return True
+    return False
+
+
+def gathers_out_of_bounds(view: LayerView, operands: Operands) -> bool:
+    """An index of Gather is out of bounds, whether our kernel refuses it or not."""
+    size = operands[0].shape[view.attributes_for(operands)["axis"]]
+    return bool(((operands[1] < -size) | (operands[1] >= size)).any())
+
+
+def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
+    """An index is out of the range of Gather's page, in a case for which the CPU plugin has a short way."""
+    data, indices = operands[:2]
+    small = data.ndim == 1 and indices.ndim <= 1 and data.size <= 64 and indices.size <= 64
+    as_i32 = data.dtype.kind in "iu" and data.itemsize > 1
+    return small and as_i32 and (has_negative_indices(view, operands) or gathers_out_of_bounds(view, operands))
+
+
+def reduces(view: LayerView, operands: Operands) -> bool:
+    """ScatterElementsUpdate does not only replace."""
+    return view.layer.attributes.get("reduction", "none") != "none"

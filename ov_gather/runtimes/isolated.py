@@ -1,0 +1,151 @@
+"""Foreign runtimes, each in a process of its own: one that crashes or hangs is an observation, and costs nothing but itself."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import Pipe
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.runtimes.base import CrashedError, ModelT, Runtime
+
+RUNTIMES = {
+    "openvino": ("ov_gather.runtimes.openvino", "OpenVINORuntime"),
+    "extension": ("ov_gather.runtimes.openvino", "ExtensionRuntime"),
+    "onnxruntime": ("ov_gather.runtimes.onnxruntime", "OnnxRuntime"),
+}
+"""Where the class of each is."""
+TIME_LIMIT = 120.0
+"""Seconds for one answer of a worker."""
+
+# Not multiprocessing, whose children run the script once more that is running. With our path, so that both find the same.
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes.worker import main; main({module!r}, {name!r})"
+
+
+class IsolatedRuntime(Runtime[ModelT]):
+    """A runtime in a worker process, which starts at once, and anew for the model after the one that it died of."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._worker = _Worker(name)
+
+    @property
+    def version(self) -> str:
+        """What the runtime says. Raises ImportError where it is not installed."""
+        return self._worker.version()
+
+    def activate(self, model: ModelT) -> None:
+        """Load a model. Raises RefusedError; CrashedError; ImportError where the runtime is not installed."""
+        if not self._worker.alive:
+            self._worker = _Worker(self.name)
+        self._worker.ask("activate", model)
+
+    def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Run the activated model. Raises RefusedError; CrashedError, after which a model must be activated again."""
+        outputs: list[NDArray[Any]] = self._worker.ask("execute", inputs)
+        return outputs
+
+    def close(self) -> None:
+        """Free what `activate` took. The process stays."""
+        if self._worker.alive:
+            self._worker.ask("close")
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        self._worker.stop()
+
+
+class _Worker:
+    """A process that executes `ov_gather.runtimes.worker`."""
+
+    def __init__(self, name: str) -> None:
+        module, class_name = RUNTIMES[name]
+        program = _PROGRAM.format(path=sys.path, module=module, name=class_name)
+        self._version = ""
+        self._connection, theirs = Pipe()
+        with theirs:  # its end would go unnoticed while we had a copy
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", program], stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def version(self) -> str:
+        """What it says first, without being asked."""
+        self._version = self._version or self._receive()
+        return self._version
+
+    def ask(self, method: str, *arguments: object) -> Any:
+        self.version()
+        return self._receive((method, arguments))
+
+    def stop(self) -> None:
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _receive(self, question: object = None) -> Any:
+        try:
+            if question:
+                self._connection.send(question)
+            if not self._connection.poll(TIME_LIMIT):
+                raise CrashedError(f"hangs: no answer within {TIME_LIMIT:g} s")
+            answer = self._connection.recv()
+        except (EOFError, OSError):
+            raise CrashedError(f"crashes: {_ending(self._process.wait())}") from None
+        except BaseException:
+            self.stop()  # or the next answer would be one to this question
+            raise
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def _ending(exit_code: int) -> str:
+    return signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
+
+
+_idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)
+
+
+@contextmanager
+def borrowed(names: Sequence[str]) -> Iterator[list[IsolatedRuntime[Any]]]:
+    """Runtimes, for oneself. They outlive this, for the next borrower need not wait until they have started."""
+    runtimes = [_take(name) for name in names]
+    try:
+        yield runtimes
+    finally:
+        for runtime in runtimes:
+            _idle[runtime.name].append(runtime)
+
+
+def _take(name: str) -> IsolatedRuntime[Any]:
+    try:
+        return _idle[name].pop()
+    except IndexError:
+        return IsolatedRuntime(name)
+
+
+@atexit.register
+def _stop_idle() -> None:
+    for runtimes in _idle.values():
+        for runtime in runtimes:
+            runtime.stop()
+
+
+def _forget_idle() -> None:
+    for runtimes in _idle.values():
+        runtimes.clear()
+
+
+os.register_at_fork(after_in_child=_forget_idle)  # they are the parent's

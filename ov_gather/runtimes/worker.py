@@ -1,0 +1,51 @@
+"""The process in which a foreign runtime executes. `isolated.py` starts it, asks and stops it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing.connection import Connection
+from threading import Thread
+from typing import Any
+
+_CONNECTION = 0  # our stdin is one end of a pair of sockets
+
+
+def main(module: str, name: str) -> None:
+    """Say which version the Runtime of this name in this module is of, then call the methods that are asked for."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops us
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected here: no core dump
+    Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):  # the parent is gone
+        _serve(Connection(_CONNECTION), module, name)
+
+
+def _serve(connection: Connection, module: str, name: str) -> None:
+    try:
+        runtime_class: Any = getattr(import_module(module), name)
+        runtime = runtime_class()
+        connection.send(runtime.version)
+    except Exception as error:  # of any kind: the parent raises it
+        connection.send(error)
+        return
+    while True:
+        method, arguments = connection.recv()
+        try:
+            answer = getattr(runtime, method)(*arguments)
+        except Exception as error:  # of any kind: the parent raises it
+            answer = error
+        connection.send(answer)
+        if method == "close":
+            runtime = runtime_class()
+
+
+def _end_with_parent() -> None:
+    """Also in the middle of an execution: a parent that was killed cannot stop us."""
+    poll = select.poll()
+    poll.register(_CONNECTION, 0)  # for nothing but its end
+    poll.poll()
+    os._exit(1)

@@ -1,0 +1,38 @@
+"""OpenVINO runtimes that misbehave, for a worker process to load."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ov_gather.runtimes.base import RefusedError
+from ov_gather.runtimes.openvino import OpenVINORuntime
+
+
+class CrashesOnce(OpenVINORuntime):
+    """At the first layer of the sample: that in the first body."""
+
+    def activate(self, model):
+        super().activate(model)
+        if model.name == "gather_axis_0":
+            ctypes.string_at(0)
+
+
+class Wrong(OpenVINORuntime):
+    """In a way that no divergence predicts."""
+
+    def execute(self, inputs):
+        (output,) = super().execute(inputs)
+        output[1, 2, 3] += 1
+        return [output]
+
+
+class Lenient(OpenVINORuntime):
+    """Answers whatever it is asked."""
+
+    def execute(self, inputs):
+        try:
+            return super().execute(inputs)
+        except RefusedError:
+            return [np.zeros((3, 10, 5), np.float32)]

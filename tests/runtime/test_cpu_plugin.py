@@ -1,0 +1,170 @@
+"""What we say the CPU plugin computes against the CPU plugin itself, bit by bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from ov_gather import cpu_plugin
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import by_name
+from ov_gather.ir.shapes import UNKNOWN, PartialShape
+from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.isolated import IsolatedRuntime
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(scope="module")
+def openvino():
+    runtime = IsolatedRuntime("openvino")
+    yield runtime
+    runtime.stop()
+
+
+@dataclass
+class Named:
+    name: str
+
+
+@dataclass
+class Layer:
+    """An operation with its operands: a model for OpenVINO, and as much of a view as the predictions need."""
+
+    name: str
+    attributes: dict
+    operands: list
+    constant_ports: tuple = ()
+
+    @property
+    def operation(self):
+        return Named(self.name)
+
+    def read_attributes(self):
+        return self.attributes
+
+    def constant(self, port):
+        return self.operands[port] if port in self.constant_ports else None
+
+    def model(self):
+        layer_type, version = self.name.split("-")
+        builder = ModelBuilder("model")
+        inputs = []
+        for port, (element_type, array) in enumerate(self.operands):
+            if port in self.constant_ports:
+                inputs.append(builder.const(f"input{port}", element_type, array))
+            else:
+                inputs.append(builder.parameter(f"input{port}", element_type, PartialShape.of(array.shape)))
+        if layer_type != "GatherND":
+            inputs.append(builder.const("axis", by_name("i64"), np.array(self.attributes["axis"])))
+        text = {name: str(value).lower() for name, value in self.attributes.items() if name != "axis"}
+        outputs = [(self.operands[0][0], UNKNOWN)]
+        builder.result("output", builder.layer(layer_type, "layer", f"opset{version}", text, inputs, outputs)[0])
+        return builder.build()
+
+    def executed_on(self, runtime):
+        with runtime:
+            runtime.activate(self.model())
+            given = [array for port, (_, array) in enumerate(self.operands) if port not in self.constant_ports]
+            return runtime.execute(given)[0]
+
+    def predicted(self, by):
+        return by(self, [array for _, array in self.operands])
+
+
+def operand(type_name, values):
+    element_type = by_name(type_name)
+    return element_type, np.asarray(values).astype(element_type.dtype)
+
+
+def assert_predicted(runtime, layer, by):
+    real, predicted = layer.executed_on(runtime), layer.predicted(by)
+    assert (real.dtype, real.shape) == (predicted.dtype, predicted.shape)
+    if layer.attributes.get("reduction", "none") != "none" and real.dtype.kind == "f":  # which NaN, nobody specifies
+        real[np.isnan(real)] = predicted[np.isnan(predicted)] = np.nan
+    same = (real == predicted).all() if real.dtype.hasobject else real.tobytes() == predicted.tobytes()
+    assert same, f"{real.tolist()} is not {predicted.tolist()}"
+
+
+GATHERS = ["Gather-1", "Gather-7", "Gather-8"]
+
+
+@pytest.mark.parametrize("name", GATHERS)
+@pytest.mark.parametrize("constants", [(), (0,), (1,), (0, 1)], ids=str)
+@pytest.mark.parametrize("data_type", ["f32", "i64", "string", "i8"])
+def test_gather(openvino, name, constants, data_type):
+    words = np.array(["", "b", "cc", "ддд", "e" * 40], object)
+    values = words[np.arange(70) % 5] if data_type == "string" else np.arange(10, 80)
+    indices = [-1, 0, 69, 70, -70, -71, 100, 2**32 + 1, -(2**32) - 1, 2**31, 2**62]
+    layer = Layer(name, {"axis": 0}, [operand(data_type, values), operand("i64", indices)], constants)
+    assert_predicted(openvino, layer, cpu_plugin.gathered)
+
+
+@pytest.mark.parametrize("name", GATHERS)
+@pytest.mark.parametrize("data_type", ["i16", "u64"])
+@pytest.mark.parametrize(("sizes", "crashes"), [((64, 64), True), ((65, 64), False), ((64, 65), False)])
+def test_short_gather_does_not_check(openvino, name, data_type, sizes, crashes):
+    layer = Layer(name, {"axis": 0}, [operand(data_type, np.ones(sizes[0])), operand("i64", np.full(sizes[1], 10**9))])
+    if crashes:
+        with pytest.raises(CrashedError, match="SIGSEGV"):
+            layer.executed_on(openvino)
+    else:
+        assert_predicted(openvino, layer, cpu_plugin.gathered)
+
+
+@pytest.mark.parametrize("name", ["Gather-7", "Gather-8"])
+def test_gather_of_batches(openvino, name):
+    data, indices = RNG.standard_normal((2, 5, 3)), RNG.integers(-9, 9, (2, 7))
+    layer = Layer(name, {"axis": 1, "batch_dims": 1}, [operand("f32", data), operand("i32", indices)])
+    assert_predicted(openvino, layer, cpu_plugin.gathered)
+
+
+SPECIAL = {
+    "f32": [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 3e38, 1e-40],
+    "f16": [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 65504, 1e-7],
+    "bf16": [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 3e38, 1e-40],
+    "i8": [127, -128, 5, -5, 100],
+    "u8": [0, 255, 128, 7],
+    "i16": [32767, -32768, 5, -5, 30000],
+    "u16": [0, 65535, 60000, 7],
+    "i32": [2**31 - 1, -(2**31), 5, -5, 7],
+    "u32": [0, 2**31, 2**32 - 1, 7],
+    "i64": [2**31 + 7, -(2**31) - 7, 5, -5, 2**40 + 3],
+    "u64": [0, 2**32 + 3, 2**63, 7],
+}
+
+
+@pytest.mark.parametrize("type_name", SPECIAL)
+@pytest.mark.parametrize("reduction", ["none", "sum", "prod", "min", "max", "mean"])
+@pytest.mark.parametrize("use_init_val", [True, False])
+def test_scatter(openvino, type_name, reduction, use_init_val):
+    for _ in range(3):
+        values = [RNG.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2))]
+        operands = [operand(type_name, values[0]), operand("i64", RNG.integers(-6, 6, (9, 2))), operand(type_name, values[1])]
+        layer = Layer("ScatterElementsUpdate-12", {"axis": 0, "reduction": reduction, "use_init_val": use_init_val}, operands)
+        assert_predicted(openvino, layer, cpu_plugin.scattered)
+
+
+@pytest.mark.parametrize("type_name", ["f8e4m3", "f8e5m2"])
+def test_scatter_of_every_f8(openvino, type_name):
+    every = np.arange(256, dtype=np.uint8).view(by_name(type_name).dtype)
+    operands = [operand(type_name, every), operand("i64", np.arange(0, 256, 2)), operand(type_name, every[::2])]
+    assert_predicted(openvino, Layer("ScatterElementsUpdate-3", {"axis": 0}, operands), cpu_plugin.scattered)
+
+
+@pytest.mark.parametrize("name", ["GatherND-5", "GatherND-8"])
+@pytest.mark.parametrize("index", [10**9, -(10**9)])
+def test_gather_nd_does_not_check(openvino, name, index):
+    layer = Layer(name, {"batch_dims": 0}, [operand("f32", np.zeros(5)), operand("i64", [[index]])])
+    with pytest.raises(CrashedError, match="SIGSEGV"):
+        layer.executed_on(openvino)
+
+
+@pytest.mark.parametrize("name", ["ScatterElementsUpdate-3", "ScatterElementsUpdate-12"])
+def test_scatter_checks_but_the_upper_bound(openvino, name):
+    for index, error in ((5, RefusedError), (10**9, RefusedError), (-(10**9), CrashedError)):
+        layer = Layer(name, {"axis": 0}, [operand("f32", np.zeros(5)), operand("i64", [index]), operand("f32", [1.0])])
+        with pytest.raises(error):
+            layer.executed_on(openvino)

@@ -1,0 +1,182 @@
+"""Runtimes in worker processes: what they pass on, how they die, and what is left of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ov_gather.ir.element_types import ELEMENT_TYPES
+from ov_gather.runtimes import isolated
+from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
+
+HERE = Path(__file__).parent
+SAMPLE = HERE.parents[1] / "ir_samples" / "valid" / "spec_layer.xml"
+
+
+@pytest.fixture
+def moody(monkeypatch):
+    monkeypatch.syspath_prepend(HERE)
+    for name in ("Moody", "Absent"):
+        monkeypatch.setitem(isolated.RUNTIMES, name.lower(), ("artificial", name))
+    runtime = IsolatedRuntime("moody")
+    yield runtime
+    runtime.stop()
+
+
+def ask(runtime, model, *inputs):
+    with runtime:
+        runtime.activate(model)
+        return runtime.execute(inputs)
+
+
+def process_of(runtime):
+    return int(ask(runtime, "pid")[0])
+
+
+def has_ended(pid):
+    """Not even a zombie is left."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.numpy_name], ids=str)
+def test_arrays_of_every_type_go_and_come_back(moody, row):
+    array = np.zeros((2, 3), row.dtype)
+    array[1] = "элемент" if row.name == "string" else 1
+    (same,) = ask(moody, "echo", array)
+    assert same.dtype == array.dtype
+    assert (same == array).all()
+
+
+def test_version_refusals_and_errors_come_through(moody):
+    assert moody.version == "1.2.3"
+    pid = process_of(moody)
+    with pytest.raises(RefusedError, match=r"^no$"):
+        ask(moody, "refuse")
+    with pytest.raises(KeyError, match="a bug"):
+        ask(moody, "bug")
+    assert process_of(moody) == pid
+    for _ in range(2):
+        with pytest.raises(ImportError, match="it is not installed"):
+            IsolatedRuntime("absent").activate("echo")
+
+
+@pytest.mark.parametrize("ending", ["SIGSEGV", "SIGABRT", "exit"])
+def test_a_crash_is_said_and_the_next_model_gets_a_new_process(moody, ending):
+    before = process_of(moody)
+    with pytest.raises(CrashedError, match="crashes: exit code 3" if ending == "exit" else f"crashes: {ending}"):
+        ask(moody, ending)
+    assert has_ended(before)
+    assert process_of(moody) != before
+
+
+def test_a_hang_is_said_and_the_next_model_gets_a_new_process(moody, monkeypatch):
+    before = process_of(moody)
+    monkeypatch.setattr(isolated, "TIME_LIMIT", 0.3)
+    with pytest.raises(CrashedError, match=r"hangs: no answer within 0\.3 s"):
+        ask(moody, "hang")
+    assert has_ended(before)
+    monkeypatch.undo()
+
+
+def test_a_process_that_was_killed_while_idle_costs_nothing(moody):
+    before = process_of(moody)
+    os.kill(before, signal.SIGKILL)
+    wait_until(lambda: not moody._worker.alive)
+    assert process_of(moody) != before
+
+
+def test_an_answer_that_was_not_awaited_is_not_taken_for_the_next(moody, monkeypatch):
+    process_of(moody)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(moody._worker._connection, "poll", lambda limit: signal.raise_signal(signal.SIGINT), raising=False)
+        ask(moody, "echo", np.array(1))
+    assert ask(moody, "echo", np.array(2)) == [2]
+
+
+def test_borrowed_runtimes_are_ones_own_and_stay(moody):
+    with borrowed(["moody"]) as (first,), borrowed(["moody"]) as (second,):
+        assert first is not second
+        processes = {process_of(first), process_of(second)}
+    with borrowed(["moody", "moody"]) as again:
+        assert {process_of(runtime) for runtime in again} == processes
+    for runtime in again:
+        runtime.stop()
+    isolated._idle.pop("moody")
+    assert all(map(has_ended, processes))
+
+
+SCRIPT = f"""
+import sys
+import ov_gather
+result = ov_gather.cross_check({str(SAMPLE)!r}, runtimes=["openvino", "extension"])
+from ov_gather.runtimes import isolated
+print(result.passed, *(runtime._worker._process.pid for many in isolated._idle.values() for runtime in many), flush=True)
+"""
+
+
+def processes_in(line):
+    passed, *pids = line.split()
+    assert passed == "True"
+    assert len(pids) == 2
+    return list(map(int, pids))
+
+
+@pytest.mark.parametrize("closed", ["", "<&-", "<&- 2>&-"])
+def test_a_script_needs_no_guard_and_no_stdin_and_leaves_nothing(tmp_path, closed):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = f"{sys.executable} {tmp_path / 'script.py'} {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert all(map(has_ended, processes_in(done.stdout)))
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_processes_end_with_a_parent_that_is_killed(tmp_path, busy):
+    code = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+from ov_gather.runtimes import isolated
+isolated.RUNTIMES["moody"] = ("artificial", "Moody")
+runtime = isolated.IsolatedRuntime("moody")
+runtime.activate("pid")
+print(runtime.execute([])[0], flush=True)
+runtime.close()
+runtime.activate("hang")
+{"runtime.execute([])" if busy else "input()"}
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        pid = int(parent.stdout.readline())
+        time.sleep(0.2)
+        parent.kill()
+    wait_until(lambda: has_ended(pid))
+
+
+def test_a_fork_leaves_the_processes_to_its_parent(moody):
+    with borrowed(["moody"]) as (runtime,):
+        before = process_of(runtime)
+    child = os.fork()
+    if child == 0:
+        os._exit(len(isolated._idle["moody"]))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with borrowed(["moody"]) as (again,):
+        assert process_of(again) == before
+    again.stop()
+    isolated._idle.pop("moody")
