@@ -39,14 +39,12 @@ class IsolatedRuntime(Runtime[ModelT]):
 
     @property
     def version(self) -> str:
-        """What the runtime says. Raises ImportError where it is not installed."""
-        return self._worker.version()
+        """What the runtime says. Raises ImportError where it is not installed, or cannot start."""
+        return self._living_worker().version()
 
     def activate(self, model: ModelT) -> None:
-        """Load a model. Raises RefusedError; CrashedError; ImportError where the runtime is not installed."""
-        if not self._worker.alive:
-            self._worker = _Worker(self.name)
-        self._worker.ask("activate", model)
+        """Load a model. Raises RefusedError; CrashedError; ImportError where the runtime is not installed, or cannot start."""
+        self._living_worker().ask("activate", model)
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Run the activated model. Raises RefusedError; CrashedError, after which a model must be activated again."""
@@ -61,6 +59,11 @@ class IsolatedRuntime(Runtime[ModelT]):
     def stop(self) -> None:
         """End the process, whatever it does."""
         self._worker.stop()
+
+    def _living_worker(self) -> _Worker:
+        if not self._worker.alive:
+            self._worker = _Worker(self.name)
+        return self._worker
 
 
 class _Worker:
@@ -82,7 +85,14 @@ class _Worker:
 
     def version(self) -> str:
         """What it says first, without being asked."""
-        self._version = self._version or self._receive()
+        if not self._version:
+            try:
+                self._version = self._receive()
+            except CrashedError as error:
+                raise ImportError(f"a worker process cannot start: {error}") from None
+            finally:
+                if not self._version:
+                    self.stop()
         return self._version
 
     def ask(self, method: str, *arguments: object) -> Any:

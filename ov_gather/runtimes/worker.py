@@ -38,9 +38,9 @@ def _serve(connection: Connection, module: str, name: str) -> None:
             answer = getattr(runtime, method)(*arguments)
         except Exception as error:  # of any kind: the parent raises it
             answer = error
-        connection.send(answer)
         if method == "close":
-            runtime = runtime_class()
+            runtime = runtime_class()  # nothing is left of the model, not even a crash when it is freed
+        connection.send(answer)
 
 
 def _end_with_parent() -> None:

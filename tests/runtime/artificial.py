@@ -38,6 +38,15 @@ class Moody(Runtime):
             return [np.array(os.getpid())]
         return list(inputs)
 
+    def __del__(self):
+        if getattr(self, "model", "") == "abort when freed":
+            os.abort()
+
+
+class Dying(Moody):
+    def __init__(self):
+        os.abort()
+
 
 class Absent(Moody):
     def __init__(self):

@@ -24,7 +24,7 @@ SAMPLE = HERE.parents[1] / "ir_samples" / "valid" / "spec_layer.xml"
 @pytest.fixture
 def moody(monkeypatch):
     monkeypatch.syspath_prepend(HERE)
-    for name in ("Moody", "Absent"):
+    for name in ("Moody", "Absent", "Dying"):
         monkeypatch.setitem(isolated.RUNTIMES, name.lower(), ("artificial", name))
     runtime = IsolatedRuntime("moody")
     yield runtime
@@ -74,9 +74,23 @@ def test_version_refusals_and_errors_come_through(moody):
     with pytest.raises(KeyError, match="a bug"):
         ask(moody, "bug")
     assert process_of(moody) == pid
-    for _ in range(2):
-        with pytest.raises(ImportError, match="it is not installed"):
-            IsolatedRuntime("absent").activate("echo")
+
+
+def test_a_runtime_that_cannot_start(moody):
+    for name, reason in (("absent", "it is not installed"), ("dying", "a worker process cannot start: crashes: SIGABRT")):
+        runtime = IsolatedRuntime(name)
+        for _ in range(2):
+            with pytest.raises(ImportError, match=reason):
+                runtime.activate("echo")
+            with pytest.raises(ImportError, match=reason):
+                _ = runtime.version
+        runtime.stop()
+
+
+def test_a_crash_when_a_model_is_freed_is_one_of_this_model(moody):
+    with pytest.raises(CrashedError, match="crashes: SIGABRT"):
+        ask(moody, "abort when freed")
+    assert ask(moody, "echo", np.array(1)) == [1]
 
 
 @pytest.mark.parametrize("ending", ["SIGSEGV", "SIGABRT", "exit"])
