@@ -15,9 +15,10 @@ def test_invalid_samples(cli, samples):
     assert done.stderr == ""
 
 
-def test_valid_samples(cli):
+def test_valid_samples(cli, samples):
     done = cli("validate", "ir_samples/valid")
-    assert (done.returncode, done.stdout) == (0, "files: 16, errors: 0, warnings: 0, notes: 0\n")
+    count = len(list((samples / "valid").glob("*.xml")))
+    assert (done.returncode, done.stdout) == (0, f"files: {count}, errors: 0, warnings: 0, notes: 0\n")
 
 
 def test_warnings_and_notes_do_not_fail(cli):

@@ -42,7 +42,7 @@ class Layer:
     def operation(self):
         return Named(self.name)
 
-    def read_attributes(self):
+    def attributes_for(self, operands):
         return self.attributes
 
     def constant(self, port):

@@ -149,7 +149,7 @@ def scattering():
     data, indices = parameter("data", [4, 3]), parameter("indices", [4, 3], np.int64)
     nodes = [
         op.scatter_elements_update(data, indices, data, 0, "sum"),
-        op.gather_nd(data, weights(2, 1, dtype=np.int64)),
+        op.gather_nd(data, op.constant(np.array([[0], [3]]))),
         op.one_hot(indices, op.constant(5), op.constant(F32(1)), op.constant(F32(0)), -1),
         op.pad(data, integers(1, 1), integers(0, 0), "reflect"),
         op.strided_slice(data, integers(0, 0), integers(4, 2), integers(1, 1), [0, 1], [0, 0]),
