@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F64, I64, U64, ElementType
+from ov_gather.ir.element_types import F64, I64, U32, U64, ElementType
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import CUSTOM_OPSET
 
@@ -70,9 +70,10 @@ def has_empty_input(view: LayerView, operands: Operands) -> bool:
     return any(array.size == 0 for array in operands)
 
 
-def has_64_bit_input(view: LayerView, operands: Operands) -> bool:
-    """An input has elements of 64 bits, be it the indices."""
-    return any(element_type in NARROWED_BY_CPU for element_type in view.input_types)
+def is_narrowed(view: LayerView, operands: Operands) -> bool:
+    """An input has elements of 64 bits, be it the indices, or these are u32, which become i32."""
+    index_type = view.input_types[view.operation.index_rule.port]
+    return index_type is U32 or any(element_type in NARROWED_BY_CPU for element_type in view.input_types)
 
 
 def has_negative_indices(view: LayerView, operands: Operands) -> bool:

@@ -28,6 +28,7 @@ def gathered(view: LayerView, operands: Operands) -> NDArray[Any]:
     from ov_gather.kernels.gather import gather
 
     data, indices, *_ = _all_as_seen(view, operands)
+    indices = indices.astype(np.int32)
     attributes = view.attributes_for(operands)
     by_plugin = not data.dtype.hasobject and (view.constant(0) is None or view.constant(1) is None)
     if by_plugin and view.operation.name in ("Gather-1", "Gather-7"):
@@ -46,6 +47,7 @@ def scattered(view: LayerView, operands: Operands) -> NDArray[Any]:
     attributes: dict[str, Any] = view.attributes_for(operands)
     axis, reduction = attributes["axis"], attributes.get("reduction", "none")
     use_init_val = bool(attributes.get("use_init_val", True))
+    indices = indices.astype(np.int32)
     if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
         data, updates = data.astype(np.float32), updates.astype(np.float32)
     with np.errstate(all="ignore"):

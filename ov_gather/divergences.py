@@ -212,7 +212,7 @@ DIVERGENCES = (
         name="narrowed-to-32-bits",
         runtimes=_CPU_PLUGIN,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
-        applies=conditions.has_64_bit_input,
+        applies=conditions.is_narrowed,
         why="the CPU plugin turns 64-bit data and indices into 32-bit ones before any operation sees them",
         predicts=cpu_plugin.evaluated,
     ),

@@ -35,12 +35,14 @@ class IsolatedRuntime(Runtime[ModelT]):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._version = ""
         self._worker = _Worker(name)
 
     @property
     def version(self) -> str:
         """What the runtime says. Raises ImportError where it is not installed, or cannot start."""
-        return self._living_worker().version()
+        self._version = self._version or self._living_worker().version()
+        return self._version
 
     def activate(self, model: ModelT) -> None:
         """Load a model. Raises RefusedError; CrashedError; ImportError where the runtime is not installed, or cannot start."""

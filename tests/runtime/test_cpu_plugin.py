@@ -115,9 +115,10 @@ def test_short_gather_does_not_check(openvino, name, data_type, sizes, crashes):
 
 
 @pytest.mark.parametrize("name", ["Gather-7", "Gather-8"])
-def test_gather_of_batches(openvino, name):
+@pytest.mark.parametrize("index_type", ["i8", "i16", "i32", "i64"])
+def test_gather_of_batches(openvino, name, index_type):
     data, indices = RNG.standard_normal((2, 5, 3)), RNG.integers(-9, 9, (2, 7))
-    layer = Layer(name, {"axis": 1, "batch_dims": 1}, [operand("f32", data), operand("i32", indices)])
+    layer = Layer(name, {"axis": 1, "batch_dims": 1}, [operand("f32", data), operand(index_type, indices)])
     assert_predicted(openvino, layer, cpu_plugin.gathered)
 
 
