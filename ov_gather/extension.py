@@ -33,7 +33,8 @@ def register(core: Core) -> Core:
     """Add our operations to an `openvino.Core`: opset `ov_gather`, and ONNX nodes that become them.
 
     Returns:
-        The core. Its `read_model` then also reads ONNX GatherElements as ours.
+        The core. Its `read_model` then also reads ONNX GatherElements, Gather and GatherND as ours; but a Gather from what a
+        Shape node yields stays the stock one.
 
     Raises:
         FileNotFoundError: there is no extension.

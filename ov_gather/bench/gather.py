@@ -26,10 +26,10 @@ class Gather(Case):
 
     def numpy(self) -> NDArray[Any]:
         """`np.take`, or fancy indexing by batch; neither is fast with `out`."""
-        if self.batch_dims:
-            output: NDArray[Any] = self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
-            return output
-        return np.take(self.data, self.own_indices, self.axis)
+        if not self.batch_dims:
+            return np.take(self.data, self.own_indices, self.axis)
+        slices: NDArray[Any] = self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
+        return slices
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """With `out`."""

@@ -24,8 +24,8 @@ class GatherND(Case):
     def numpy(self) -> NDArray[Any]:
         """Fancy indexing."""
         batch = np.arange(len(self.data)).reshape(-1, *[1] * (self.own_indices.ndim - 2))
-        output: NDArray[Any] = self.data[(batch, *np.moveaxis(self.own_indices, -1, 0))]
-        return output
+        slices: NDArray[Any] = self.data[(batch, *np.moveaxis(self.own_indices, -1, 0))]
+        return slices
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """With `out`."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ov_gather.kernels import reference
+from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.gather_elements import fill
 
@@ -49,7 +49,19 @@ def gather(
     """
     if bounds not in ("error", "zero"):
         raise ValueError(f"gather: bounds must be 'error' or 'zero', not {bounds!r}")
-    table, where = np.asarray(data), checked_indices("gather", np.asarray(indices))
+    kernel = native.load()
+    if kernel is not None:
+        done = kernel.gather(data, indices, axis, batch_dims, out, bounds == "zero")
+        if isinstance(done, np.ndarray):
+            return done
+    return _gather(np.asarray(data), np.asarray(indices), axis, batch_dims, bounds, out)
+
+
+def _gather(
+    table: NDArray[Any], where: NDArray[Any], axis: int, batch_dims: int, bounds: Bounds, out: NDArray[Any] | None
+) -> NDArray[Any]:
+    """What the compiled kernel does not take as it is: arguments that are wrong, or arrays that are not plain."""
+    where = checked_indices("gather", where)
     if table.ndim == 0:
         raise ValueError("gather: data is a scalar; it must have a rank of at least 1")
     axis = checked_axis("gather", "axis", axis, table.ndim)

@@ -2,37 +2,10 @@
 
 #include <openvino/op/constant.hpp>
 
+#include "slices.hpp"
 #include "tensors.hpp"
 
 namespace ov_gather {
-namespace {
-
-// Slices are elements whose index is the same along every dimension of theirs: the loops over the output, in which indices
-// step only along their own dimensions.
-Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, size_t batch,
-                bool zero) {
-    const auto shape = output.get_shape();
-    const auto data_strides = data.get_strides(), index_strides = indices.get_strides(), strides = output.get_strides();
-    const size_t own = indices.get_shape().size() - batch;
-    Gather gather{{},
-                  static_cast<int64_t>(data.get_shape()[axis]),
-                  static_cast<int64_t>(data_strides[axis]),
-                  static_cast<int64_t>(data.get_element_type().size()),
-                  index_type(indices),
-                  zero};
-    const auto add = [&](size_t at, size_t index_stride, size_t data_stride) {
-        gather.loops.push_back({static_cast<int64_t>(shape[at]), static_cast<int64_t>(index_stride),
-                                static_cast<int64_t>(data_stride), static_cast<int64_t>(strides[at])});
-    };
-    size_t at = 0;
-    for (; at < batch; ++at) add(at, index_strides[at], data_strides[at]);
-    for (; at < axis; ++at) add(at, 0, data_strides[at]);
-    for (; at < axis + own; ++at) add(at, index_strides[at - axis + batch], 0);
-    for (; at < shape.size(); ++at) add(at, 0, data_strides[at - own + 1]);
-    return gather;
-}
-
-}  // namespace
 
 GatherOp::GatherOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, const ov::Output<ov::Node>& axis,
                    int64_t batch_dims, const std::string& bounds)
@@ -108,7 +81,13 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     if (output.get_shape() != shape) output.set_shape(shape);
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
-    const Gather gather = describe(data, indices, output, axis, batch, m_bounds == "zero");
+    const Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, data.get_strides(), indices.get_strides(),
+                                    output.get_strides()),
+                        static_cast<int64_t>(data.get_shape()[axis]),
+                        static_cast<int64_t>(data.get_strides()[axis]),
+                        static_cast<int64_t>(data.get_element_type().size()),
+                        index_type(indices),
+                        m_bounds == "zero"};
     const int64_t position = gather_tensors(gather, data, indices.data(), output);
     if (position == all_in_bounds) return true;
     auto place = unravel(position, shape);

@@ -10,6 +10,7 @@
 #include "gather.hpp"
 #include "isa.hpp"
 #include "scatter.hpp"
+#include "slices.hpp"
 #include "threads.hpp"
 #include "tuples.hpp"
 
@@ -52,54 +53,96 @@ bool may_overlap(PyArrayObject* one, PyArrayObject* other) {
     return a.first < b.second && b.first < a.second;
 }
 
-// Gathers and returns the output; or the first position whose index is out of bounds; or None where an argument is not plain
-// or not right, which the caller then has to look into.
-nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out, bool zero) {
-    if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr()) ||
-        !PyLong_CheckExact(axis_object.ptr()))
-        return nb::none();
-    auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
-    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
-    const int rank = PyArray_NDIM(data);
-    if (rank == 0 || PyArray_NDIM(indices) != rank || !is_movable(data) || !is_index(indices)) return nb::none();
-
-    int overflow = 0;
-    long long axis = PyLong_AsLongLongAndOverflow(axis_object.ptr(), &overflow);
-    if (overflow || axis < -rank || axis >= rank) return nb::none();
-    if (axis < 0) axis += rank;
-    for (int i = 0; i < rank; ++i)
-        if (i != axis && PyArray_DIM(indices, i) > PyArray_DIM(data, i)) return nb::none();
-
-    nb::object result;
+// `out`, or a new array of this shape and data's dtype; or None where `out` is not plain or not right.
+nb::object output_for(nb::handle out, PyArrayObject* data, PyArrayObject* indices, int rank, npy_intp const* shape) {
     if (out.is_none()) {
         PyArray_Descr* type = PyArray_DESCR(data);
         Py_INCREF(type);
-        result = nb::steal(PyArray_NewFromDescr(&PyArray_Type, type, rank, PyArray_DIMS(indices), nullptr, nullptr, 0, nullptr));
-        if (!result.is_valid()) throw nb::python_error();
-    } else {
-        if (!PyArray_CheckExact(out.ptr())) return nb::none();
-        auto* given = reinterpret_cast<PyArrayObject*>(out.ptr());
-        if (PyArray_NDIM(given) != rank || !PyArray_CompareLists(PyArray_DIMS(given), PyArray_DIMS(indices), rank) ||
-            !PyArray_EquivTypes(PyArray_DESCR(given), PyArray_DESCR(data)) || !PyArray_ISWRITEABLE(given) ||
-            !is_movable(given) || may_overlap(given, data) || may_overlap(given, indices))
-            return nb::none();
-        result = nb::borrow(out);
+        nb::object made = nb::steal(PyArray_NewFromDescr(&PyArray_Type, type, rank, shape, nullptr, nullptr, 0, nullptr));
+        if (!made.is_valid()) throw nb::python_error();
+        return made;
     }
-    auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
+    if (!PyArray_CheckExact(out.ptr())) return nb::none();
+    auto* given = reinterpret_cast<PyArrayObject*>(out.ptr());
+    if (PyArray_NDIM(given) != rank || !PyArray_CompareLists(PyArray_DIMS(given), shape, rank) ||
+        !PyArray_EquivTypes(PyArray_DESCR(given), PyArray_DESCR(data)) || !PyArray_ISWRITEABLE(given) || !is_movable(given) ||
+        may_overlap(given, data) || may_overlap(given, indices))
+        return nb::none();
+    return nb::borrow(out);
+}
 
-    const int at = static_cast<int>(axis);
-    ov_gather::Gather gather{{}, PyArray_DIM(data, at), PyArray_STRIDE(data, at), PyArray_ITEMSIZE(data),
+// The output, gathered; or the first position whose index is out of bounds.
+nb::object run(const ov_gather::Gather& gather, PyArrayObject* data, PyArrayObject* indices, const nb::object& output) {
+    int64_t position;
+    {
+        const nb::gil_scoped_release release;
+        position = ov_gather::gather_elements(gather, PyArray_BYTES(data), PyArray_BYTES(indices),
+                                              PyArray_BYTES(reinterpret_cast<PyArrayObject*>(output.ptr())));
+    }
+    return position == ov_gather::all_in_bounds ? output : nb::int_(position);
+}
+
+// Whether an object is a plain whole number in [low, high), and which.
+bool is_number(nb::handle object, int low, int high, int& value) {
+    if (!PyLong_CheckExact(object.ptr())) return false;
+    int overflow = 0;
+    const long long given = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+    value = static_cast<int>(given);
+    return !overflow && low <= given && given < high;
+}
+
+// Gathers and returns the output; or the first position whose index is out of bounds; or None where an argument is not plain
+// or not right, which the caller then has to look into.
+nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out, bool zero) {
+    if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr())) return nb::none();
+    auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
+    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
+    const int rank = PyArray_NDIM(data);
+    int axis;
+    if (!is_number(axis_object, -rank, rank, axis) || PyArray_NDIM(indices) != rank || !is_movable(data) || !is_index(indices))
+        return nb::none();
+    if (axis < 0) axis += rank;
+    for (int i = 0; i < rank; ++i)
+        if (i != axis && PyArray_DIM(indices, i) > PyArray_DIM(data, i)) return nb::none();
+    const nb::object result = output_for(out, data, indices, rank, PyArray_DIMS(indices));
+    if (result.is_none()) return result;
+
+    auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
+    ov_gather::Gather gather{{}, PyArray_DIM(data, axis), PyArray_STRIDE(data, axis), PyArray_ITEMSIZE(data),
                              index_type(indices), zero};
     gather.loops.reserve(rank);
     for (int i = 0; i < rank; ++i)
-        gather.loops.push_back({PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), i == at ? 0 : PyArray_STRIDE(data, i),
+        gather.loops.push_back({PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), i == axis ? 0 : PyArray_STRIDE(data, i),
                                 PyArray_STRIDE(output, i)});
-    int64_t position;
-    {
-        nb::gil_scoped_release release;
-        position = ov_gather::gather_elements(gather, PyArray_BYTES(data), PyArray_BYTES(indices), PyArray_BYTES(output));
-    }
-    return position == ov_gather::all_in_bounds ? result : nb::int_(position);
+    return run(gather, data, indices, result);
+}
+
+// The same for slices.
+nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle batch_object,
+                  nb::handle out, bool zero) {
+    if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr())) return nb::none();
+    auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
+    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
+    const int rank = PyArray_NDIM(data), index_rank = PyArray_NDIM(indices);
+    int axis, batch;
+    if (!is_number(axis_object, -rank, rank, axis) || !is_number(batch_object, 0, index_rank + 1, batch) || !is_movable(data) ||
+        !is_index(indices))
+        return nb::none();
+    if (axis < 0) axis += rank;
+    const int own = index_rank - batch;
+    if (batch > axis || rank - 1 + own > NPY_MAXDIMS || !PyArray_CompareLists(PyArray_DIMS(data), PyArray_DIMS(indices), batch))
+        return nb::none();
+    std::vector<npy_intp> shape(PyArray_DIMS(data), PyArray_DIMS(data) + axis);
+    shape.insert(shape.end(), PyArray_DIMS(indices) + batch, PyArray_DIMS(indices) + index_rank);
+    shape.insert(shape.end(), PyArray_DIMS(data) + axis + 1, PyArray_DIMS(data) + rank);
+    const nb::object result = output_for(out, data, indices, static_cast<int>(shape.size()), shape.data());
+    if (result.is_none()) return result;
+
+    const npy_intp* strides = PyArray_STRIDES(reinterpret_cast<PyArrayObject*>(result.ptr()));
+    const npy_intp *data_strides = PyArray_STRIDES(data), *index_strides = PyArray_STRIDES(indices);
+    return run({ov_gather::slice_loops(shape, shape.size(), own, axis, batch, data_strides, index_strides, strides),
+                PyArray_DIM(data, axis), PyArray_STRIDE(data, axis), PyArray_ITEMSIZE(data), index_type(indices), zero},
+               data, indices, result);
 }
 
 // `tuples`: one after the other, contiguous, int32 or int64. `flat`: int64, one element a tuple, contiguous.
@@ -138,6 +181,8 @@ NB_MODULE(_native, module) {
     module.def("gather_elements", &gather_elements, nb::arg("data"), nb::arg("indices"), nb::arg("axis"),
                nb::arg("out").none(), nb::arg("zero") = false,
                "The output; or the first position whose index is out of bounds; or None: an argument is not plain.");
+    module.def("gather", &gather, nb::arg("data"), nb::arg("indices"), nb::arg("axis"), nb::arg("batch_dims"),
+               nb::arg("out").none(), nb::arg("zero"), "The same.");
     module.def("flatten_tuples", &flatten_tuples, "Fills `flat`; returns -1, or the first tuple that is out of bounds.");
     module.def("scatter_elements", &scatter_elements, "Updates `output`; returns whether all indices are in bounds.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));

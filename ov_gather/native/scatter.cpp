@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <type_traits>
 
 #include "threads.hpp"
@@ -13,6 +14,10 @@ namespace {
 
 constexpr int64_t grain = 1 << 14;   // updates worth handing to another thread
 constexpr int64_t neighbours = 256;  // elements of a line beside the axis that are updated together
+constexpr int64_t ahead = 8;         // rows of indices and updates that are fetched before they are needed
+constexpr int64_t packed_row = 256;  // bytes of a row in a packed column
+constexpr int64_t near_cache = 1 << 18;      // bytes that stay close to one core
+constexpr int64_t largest_buffer = 1 << 23;  // bytes of a packed column: what the second-level TLB reaches
 
 struct Bytes16 {
     uint64_t low, high;
@@ -61,11 +66,19 @@ struct Maximum {
     }
 };
 
+inline void prefetch(const char* from, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
+}
+
 // `count` neighbours off the axis, all their updates along it.
 template <typename Element, typename Index, typename Reduce>
 bool scatter_line(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
     const ScatterLoop &axis = scatter.axis, &line = scatter.loops.back();
     for (int64_t k = 0; k < axis.size; ++k) {
+        if (k + ahead < axis.size) {
+            prefetch(indices + (k + ahead) * axis.index_stride, count * line.index_stride);
+            prefetch(updates + (k + ahead) * axis.update_stride, count * line.update_stride);
+        }
         for (int64_t i = 0; i < count; ++i) {
             int64_t index = *reinterpret_cast<const Index*>(indices + k * axis.index_stride + i * line.index_stride);
             if (index < 0) index += scatter.axis_size;
@@ -112,6 +125,31 @@ LineFunction choose(const Scatter& scatter) {
     }
 }
 
+// Where the axis is not the last, the updates of a line go to rows far apart, each to another cache line, of which the rest is
+// moved in vain. So columns of rows are packed into a buffer that stays close to the core, and updated there, if there are
+// updates enough. How wide such a column is; 0 = do not pack.
+int64_t packed_width(const Scatter& scatter) {
+    const ScatterLoop &axis = scatter.axis, &line = scatter.loops.back();
+    const int64_t column = scatter.axis_size * packed_row;
+    if (line.output_stride != scatter.element_size || axis.output_stride <= packed_row || axis.size * 2 < scatter.axis_size ||
+        column <= near_cache || column > largest_buffer)
+        return 0;
+    return packed_row / scatter.element_size;
+}
+
+// One column, `count` elements of every row along the axis: packed, updated, put back.
+bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indices, const char* updates, char* output,
+                    int64_t count) {
+    thread_local std::vector<char> buffer;
+    const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
+    buffer.resize(scatter.axis_size * bytes);
+    for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(buffer.data() + row * bytes, output + row * stride, bytes);
+    scatter.axis.output_stride = bytes;
+    const bool in_bounds = scatter_line(scatter, indices, updates, buffer.data(), count);
+    for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(output + row * stride, buffer.data() + row * bytes, bytes);
+    return in_bounds;
+}
+
 }  // namespace
 
 bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output) {
@@ -119,7 +157,8 @@ bool scatter_elements(const Scatter& scatter, const char* indices, const char* u
     // Two positions that differ off the axis never meet, so those are what the threads share out. Where the axis is not the
     // last, neighbours lie together in each row that an index names.
     const bool beside = std::abs(line.output_stride) < std::abs(scatter.axis.output_stride);
-    const int64_t width = beside ? neighbours : 1;
+    const int64_t packed = packed_width(scatter);
+    const int64_t width = packed ? packed : beside ? neighbours : 1;
     const int64_t pieces = (line.size + width - 1) / width;
     int64_t lines = 1;
     for (size_t level = 0; level + 1 < scatter.loops.size(); ++level) lines *= scatter.loops[level].size;
@@ -138,8 +177,10 @@ bool scatter_elements(const Scatter& scatter, const char* indices, const char* u
                 out += at * scatter.loops[level].output_stride;
             }
             const int64_t count = std::min(width, line.size - start);
-            if (!scatter_piece(scatter, indices + index, updates + update, output + out, count))
-                in_bounds.store(false, std::memory_order_relaxed);
+            const bool done =
+                packed ? scatter_column(scatter, scatter_piece, indices + index, updates + update, output + out, count)
+                       : scatter_piece(scatter, indices + index, updates + update, output + out, count);
+            if (!done) in_bounds.store(false, std::memory_order_relaxed);
         }
     });
     return in_bounds.load();

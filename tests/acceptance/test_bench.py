@@ -12,7 +12,11 @@ import pytest
 from ov_gather import read_ir, validate
 from ov_gather.bench import contenders, measure
 from ov_gather.bench.cases import NAMES, make
+from ov_gather.bench.gather import Gather
+from ov_gather.bench.gather_nd import GatherND
+from ov_gather.bench.scatter_elements import ScatterElements
 from ov_gather.bench.validation import generate
+from ov_gather.report.bench import render
 
 
 def test_one_case(cli, tmp_path):
@@ -40,10 +44,35 @@ def test_a_contender_whose_result_differs_is_not_reported(monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_cases_fit_what_their_names_say(name):
     case = make(name)
-    assert case.data.ndim == len(case.shape) == case.own_indices.ndim
+    assert case.numpy().shape == case.shape
     assert case.own_indices.min() >= 0
-    assert case.own_indices.max() < case.data.shape[case.axis]
-    assert case.is_expanded == (name in ("gnn", "topk_rows"))
+    assert getattr(case, "is_expanded", False) == (name in ("gnn", "topk_rows"))
+
+
+DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+SMALL = [
+    Gather("gather", DATA, np.array([[2, 0], [1, 1]]), 1),
+    Gather("batch", DATA, np.array([[2, 0], [1, 1]]), 1, 1),
+    GatherND("tuples", DATA, np.array([[[2, 3]], [[0, 1]]])),
+    ScatterElements("scatter", DATA[0], np.array([[2, 0, 1, 2]]), -DATA[0, :1], 0),
+]
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_all_who_are_installed_do_the_same_work(monkeypatch, case):
+    monkeypatch.setattr(measure, "PAUSE", 0)
+    monkeypatch.setattr(measure, "BLOCK", 0)
+    measured = measure.measure(case, 1)
+    reasons = {"torch": "not installed (torch)", "extension": "there is no such operation of ours"}
+    assert measured.excluded.items() <= reasons.items()
+    assert ("extension" in measured.excluded) == (case.name == "scatter")
+
+
+def test_groups_have_means_of_their_own():
+    times = {"kernel": 1.0, "torch": 2.0}
+    rows = [measure.Measurement(name, name, 10, times, {}) for name in ("one", "two")]
+    summary = ["geometric mean", "the same from 1 MB", "worst case"]
+    assert list(render(rows).columns[0].cells) == ["one", *summary, "two", *summary]
 
 
 def test_our_own_kernel_must_be_right(monkeypatch):

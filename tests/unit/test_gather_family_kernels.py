@@ -234,6 +234,24 @@ def test_a_nan_stays_and_half_floats_are_reduced_in_float32():
     assert half.tolist() == [3000]  # one by one in float16 it would stop at 2048
 
 
+@pytest.mark.parametrize("columns", [100, 300])
+@pytest.mark.parametrize(("dtype", "reduction"), [("f4", "none"), ("i8", "none"), ("u1", "none"), ("i4", "sum")])
+def test_scatter_into_long_columns(dtype, reduction, columns):
+    """Which the compiled kernel packs, piece by piece, where rows are long."""
+    rng = np.random.default_rng(0)
+    data, updates = values(rng, (2, 2000, columns), dtype), values(rng, (2, 1500, columns), dtype)
+    indices = rng.integers(-2000, 2000, updates.shape)
+    expected = data.copy()
+    outer, inner = np.ix_([0, 1], range(columns))
+    for k in range(1500):
+        old = expected[outer, indices[:, k], inner]
+        expected[outer, indices[:, k], inner] = updates[:, k] + (old if reduction == "sum" else 0)
+    assert np.array_equal(scatter_elements(data, indices, updates, 1, reduction=reduction), expected)
+    indices[1, 7, 3] = 2000
+    with pytest.raises(IndexError, match=r"indices\[1, 7, 3\] = 2000 is out of bounds for axis 1 of size 2000"):
+        scatter_elements(data, indices, updates, 1)
+
+
 def test_scatter_is_the_inverse_of_gather_on_permutations():
     rng = np.random.default_rng(0)
     data = rng.random((20, 30, 4))

@@ -1,0 +1,27 @@
+// Gather: slices are elements whose index is the same along every dimension of theirs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lines.hpp"
+
+namespace ov_gather {
+
+// The loops over an output of this shape, in which indices step only along their own dimensions: the first `batch`, and those
+// in the place of data's axis. Strides in bytes.
+template <typename Shape, typename Strides>
+std::vector<Loop> slice_loops(const Shape& shape, size_t rank, size_t own, size_t axis, size_t batch, const Strides& data,
+                              const Strides& indices, const Strides& output) {
+    std::vector<Loop> loops;
+    loops.reserve(rank);
+    for (size_t at = 0; at < rank; ++at) {
+        const bool named = axis <= at && at < axis + own;
+        const int64_t index_stride = at < batch ? indices[at] : named ? indices[at - axis + batch] : 0;
+        const int64_t data_stride = at < axis ? data[at] : named ? 0 : data[at - own + 1];
+        loops.push_back({static_cast<int64_t>(shape[at]), index_stride, data_stride, static_cast<int64_t>(output[at])});
+    }
+    return loops;
+}
+
+}  // namespace ov_gather
