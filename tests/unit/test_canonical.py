@@ -79,8 +79,8 @@ def test_mutated_samples(data):
         end = start + data.draw(st.sampled_from([0, 1, 30]))
         other = data.draw(st.integers(0, len(content)))
         content[start:end] = data.draw(st.sampled_from(PIECES) | st.just(bytes(content[other : other + 100])))
-    content = bytes(content)
-    assert outcome(content, data.draw(st.sampled_from([50, 1000, parser.CHUNK]))) == general(content)
+    content, chunk = bytes(content), data.draw(st.sampled_from([50, 1000, parser.CHUNK]))
+    assert outcome(content, chunk) == general(content, chunk)  # which of two errors comes first may hang on the chunks
 
 
 def tags_of_the_general_way(content: bytes, chunk: int = parser.CHUNK) -> list[str]:
