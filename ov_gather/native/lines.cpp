@@ -201,7 +201,8 @@ inline void prefetch_row(const char* row, int64_t bytes) {
 inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
-    for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64) __builtin_prefetch(reinterpret_cast<const char*>(slice + at));
+    for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(slice + at));
 }
 
 template <typename Element, typename Index>

@@ -12,10 +12,10 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 14;   // updates worth handing to another thread
-constexpr int64_t neighbours = 256;  // elements of a line beside the axis that are updated together
-constexpr int64_t ahead = 8;         // rows of indices and updates that are fetched before they are needed
-constexpr int64_t packed_row = 256;  // bytes of a row in a packed column
+constexpr int64_t grain = 1 << 14;           // updates worth handing to another thread
+constexpr int64_t neighbours = 256;          // elements of a line beside the axis that are updated together
+constexpr int64_t ahead = 8;                 // rows of indices and updates that are fetched before they are needed
+constexpr int64_t packed_row = 256;          // bytes of a row in a packed column
 constexpr int64_t near_cache = 1 << 18;      // bytes that stay close to one core
 constexpr int64_t largest_buffer = 1 << 23;  // bytes of a packed column: what the second-level TLB reaches
 
@@ -143,10 +143,12 @@ bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indi
     thread_local std::vector<char> buffer;
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
     buffer.resize(scatter.axis_size * bytes);
-    for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(buffer.data() + row * bytes, output + row * stride, bytes);
+    for (int64_t row = 0; row < scatter.axis_size; ++row)
+        std::memcpy(buffer.data() + row * bytes, output + row * stride, bytes);
     scatter.axis.output_stride = bytes;
     const bool in_bounds = scatter_line(scatter, indices, updates, buffer.data(), count);
-    for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(output + row * stride, buffer.data() + row * bytes, bytes);
+    for (int64_t row = 0; row < scatter.axis_size; ++row)
+        std::memcpy(output + row * stride, buffer.data() + row * bytes, bytes);
     return in_bounds;
 }
 
