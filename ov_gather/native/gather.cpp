@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "caches.hpp"
 #include "isa.hpp"
 #include "threads.hpp"
 
@@ -14,9 +15,7 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t grain = 1 << 15;           // elements worth handing to another thread
-constexpr int64_t near_cache = 1 << 18;      // bytes that stay close to one core, on any machine of the last ten years
 constexpr int64_t shortest_piece = 1 << 10;  // bytes of a row in a packed column; shorter ones cost more than they save
-constexpr int64_t largest_buffer = 1 << 23;  // bytes of a packed column: what the second-level TLB reaches
 constexpr int64_t column_block = 512;        // elements of a line that is split, but not packed
 
 int64_t last_level_cache() {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "caches.hpp"
 #include "threads.hpp"
 
 namespace ov_gather {
@@ -16,8 +17,6 @@ constexpr int64_t grain = 1 << 14;           // updates worth handing to another
 constexpr int64_t neighbours = 256;          // elements of a line beside the axis that are updated together
 constexpr int64_t ahead = 8;                 // rows of indices and updates that are fetched before they are needed
 constexpr int64_t packed_row = 256;          // bytes of a row in a packed column
-constexpr int64_t near_cache = 1 << 18;      // bytes that stay close to one core
-constexpr int64_t largest_buffer = 1 << 23;  // bytes of a packed column: what the second-level TLB reaches
 
 struct Bytes16 {
     uint64_t low, high;
