@@ -10,20 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, INTEGERS, ElementType
-from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.gather_elements import along_axis, open_dims
+from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
+from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, batch_dimensions, open_dims, type_of_data
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
     Attribute,
     Attributes,
-    DimensionError,
     IndexRule,
     Input,
     Operation,
     RankError,
     Shapes,
-    Types,
     numbered_opsets,
     require_axis,
     whole_byte_types,
@@ -32,12 +30,7 @@ from ov_gather.ops.spec import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DATA, INDICES, AXIS = 0, 1, 2
-
-
-def _axis_range(shapes: Shapes) -> tuple[int, int] | None:
-    rank = shapes[DATA].rank
-    return None if not rank else (-rank, rank - 1)
+AXIS = 2
 
 
 def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
@@ -55,11 +48,6 @@ def _axis_from_front(axis: int | None, rank: int | None) -> int | None:
     if axis is None:
         return None
     return axis % rank if rank else axis if axis >= 0 else None
-
-
-def infer_types(types: Types) -> tuple[ElementType | None]:
-    """The output has data's element type."""
-    return (types[DATA],)
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
@@ -82,23 +70,11 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     others = rank + len(indices.dims) - 1 - 2 * batch
     if batch > rank or others < 0:
         raise RankError(f"data {data} and indices {indices} have too few dimensions", f"batch_dims is {batch}", DATA)
-    common = [_batch_dimension(i, data, indices) for i in range(batch)]
+    common = batch_dimensions(data, indices, batch)
     if axis is None:
         return (PartialShape((*common, *(ANY,) * others)),)
     axis %= rank
     return (PartialShape((*common, *data.dims[batch:axis], *indices.dims[batch:], *data.dims[axis + 1 :])),)
-
-
-def _batch_dimension(i: int, data: PartialShape, indices: PartialShape) -> Dimension:
-    assert data.dims is not None and indices.dims is not None
-    dim = data.dims[i].intersect(indices.dims[i])
-    if dim is None:
-        raise DimensionError(
-            f"dimension {i} is {data.dims[i]} in data {data} and {indices.dims[i]} in indices {indices}",
-            "the batch dimensions of data and indices must be the same",
-            INDICES,
-        )
-    return dim
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
@@ -148,10 +124,10 @@ GATHER_1 = Operation(
     inputs=(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=INTEGERS),
-        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=_axis_range)),
+        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data)),
     ),
     outputs=("output",),
-    infer_types=infer_types,
+    infer_types=type_of_data,
     infer_shapes=infer_shapes,
     # The CPU runtime writes zeros for negative indices; our kernel counts them from the end, as ONNX does.
     index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lambda size: 0 * size, negative="OpenVINO writes zeros for it"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, ElementType
-from ov_gather.ir.shapes import ANY, UNKNOWN, Dimension, PartialShape
+from ov_gather.ir.element_types import F32, I32, I64
+from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, type_of_data
 from ov_gather.ops.spec import (
     MAX_RANK,
     Attribute,
@@ -17,7 +18,6 @@ from ov_gather.ops.spec import (
     Operation,
     RankError,
     Shapes,
-    Types,
     numbered_opsets,
     require_axis,
 )
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 OffAxis = Callable[[Dimension, Dimension], Dimension | None]
-DATA, INDICES = 0, 1
 
 
 def rank_of(shapes: Shapes) -> int | None:
@@ -38,16 +37,6 @@ def axis_range(shapes: Shapes) -> tuple[int, int] | None:
     """Of the attribute axis: [-r, r-1]."""
     rank = rank_of(shapes)
     return None if not rank else (-rank, rank - 1)
-
-
-def infer_types(types: Types) -> tuple[ElementType | None]:
-    """The output has data's element type."""
-    return (types[DATA],)
-
-
-def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
-    """The dimensions of a shape; all open where its rank is."""
-    return (ANY,) * rank if shape.dims is None else shape.dims
 
 
 def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tuple[PartialShape]:
@@ -106,15 +95,6 @@ def rank_for(axis: int) -> int:
     return rank
 
 
-def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-    """The size of data along the axis; None while it, or the axis, is open."""
-    dims, axis = shapes[DATA].dims, attributes.get("axis")
-    if not dims or axis is None:
-        return None
-    dim = dims[axis % len(dims)]
-    return (dim.lower,) if dim.is_static else None
-
-
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
     """On our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.gather_elements import gather_elements
@@ -129,7 +109,7 @@ GATHER_ELEMENTS_6 = Operation(
     attributes=(Attribute("axis", required=True, default=0, valid_range=axis_range),),
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=(I32, I64))),
     outputs=("output",),
-    infer_types=infer_types,
+    infer_types=type_of_data,
     infer_shapes=infer_shapes,
     # The page says [0, s-1]. The CPU runtime wraps negative indices since 2025.3; ONNX has them; so does our kernel.
     index_rule=IndexRule(

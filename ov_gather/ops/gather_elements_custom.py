@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import Dimension, PartialShape
-from ov_gather.ops.gather_elements import (
-    INDICES,
-    OffAxis,
-    along_axis,
-    axis_range,
-    infer_output,
-    infer_types,
-    open_dims,
-    rank_for,
-    rank_of,
-)
+from ov_gather.ops.gather_elements import OffAxis, axis_range, infer_output, rank_for, rank_of
+from ov_gather.ops.shape_rules import INDICES, along_axis, open_dims, type_of_data
 from ov_gather.ops.spec import CUSTOM_OPSET, Attribute, Attributes, IndexRule, Input, Operation, Shapes, whole_byte_types
 
 if TYPE_CHECKING:
@@ -89,7 +80,7 @@ GATHER_ELEMENTS_CUSTOM = Operation(
         Input("indices", assumed=I64, element_types=(I32, I64)),
     ),
     outputs=("output",),
-    infer_types=infer_types,
+    infer_types=type_of_data,
     infer_shapes=infer_shapes,
     index_rule=IndexRule(
         port=INDICES,

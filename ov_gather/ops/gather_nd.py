@@ -10,9 +10,9 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS, ElementType
+from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.gather_elements import open_dims
+from ov_gather.ops.shape_rules import DATA, INDICES, batch_dimensions, open_dims, type_of_data
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
     Attribute,
@@ -23,7 +23,6 @@ from ov_gather.ops.spec import (
     Operation,
     RankError,
     Shapes,
-    Types,
     numbered_opsets,
     whole_byte_types,
 )
@@ -31,17 +30,10 @@ from ov_gather.ops.spec import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DATA, INDICES = 0, 1
-
 
 def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
     ranks = [shape.rank for shape in shapes if shape.rank]
     return (0, min(ranks) - 1) if ranks else None
-
-
-def infer_types(types: Types) -> tuple[ElementType | None]:
-    """The output has data's element type."""
-    return (types[DATA],)
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
@@ -67,27 +59,13 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
         )
     if not depth.is_static:
         return (UNKNOWN,)
-    common = _batch_dimensions(data, indices, batch)
+    common = batch_dimensions(data, indices, batch)
     return (PartialShape((*common, *indices.dims[batch:-1], *data.dims[batch + depth.lower :])),)
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
     """The batch dimensions are the same; OpenVINO looks at them only where tuples have a known size. Raises DimensionError."""
-    _batch_dimensions(shapes[DATA], shapes[INDICES], attributes["batch_dims"])
-
-
-def _batch_dimensions(data: PartialShape, indices: PartialShape, batch: int) -> list[Dimension]:
-    common = []
-    for i, (have, want) in enumerate(zip((data.dims or ())[:batch], (indices.dims or ())[:batch], strict=False)):
-        dim = have.intersect(want)
-        if dim is None:
-            raise DimensionError(
-                f"dimension {i} is {have} in data {data} and {want} in indices {indices}",
-                "the batch dimensions of data and indices must be the same",
-                INDICES,
-            )
-        common.append(dim)
-    return common
+    batch_dimensions(shapes[DATA], shapes[INDICES], attributes["batch_dims"])
 
 
 def infer_fused_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
@@ -147,7 +125,7 @@ GATHER_ND_8 = Operation(
     attributes=(Attribute("batch_dims", required=False, default=0, valid_range=_batch_range),),
     inputs=(Input("data", assumed=F32), Input("indices", assumed=I64, element_types=INTEGERS)),
     outputs=("output",),
-    infer_types=infer_types,
+    infer_types=type_of_data,
     infer_shapes=infer_shapes,
     index_rule=IndexRule(INDICES, index_sizes, "[-s, s-1]", lowest_specified=lambda size: -size),
     restrict=restrict,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import DYNAMIC, F32, I32, I64, INTEGERS, ElementType
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.gather_elements import along_axis, open_dims
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, open_dims
 from ov_gather.ops.spec import (
     Attribute,
     Attributes,
@@ -30,12 +30,7 @@ from ov_gather.ops.spec import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DATA, INDICES, UPDATES, AXIS = 0, 1, 2, 3
-
-
-def _axis_range(shapes: Shapes) -> tuple[int, int] | None:
-    rank = shapes[DATA].rank
-    return None if not rank else (-rank, rank - 1)
+UPDATES, AXIS = 2, 3
 
 
 def infer_types(types: Types) -> tuple[ElementType | None]:
@@ -122,7 +117,7 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=INTEGERS),
         Input("updates", assumed=F32),
-        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=_axis_range)),
+        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data)),
     ),
     outputs=("output",),
     infer_types=infer_types,

@@ -1,0 +1,49 @@
+"""What the shape and type rules of the family have in common."""
+
+from __future__ import annotations
+
+from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.shapes import ANY, Dimension, PartialShape
+from ov_gather.ops.spec import Attributes, DimensionError, Shapes, Types
+
+DATA, INDICES = 0, 1
+
+
+def type_of_data(types: Types) -> tuple[ElementType | None]:
+    """The output has data's element type."""
+    return (types[DATA],)
+
+
+def axis_of_data(shapes: Shapes) -> tuple[int, int] | None:
+    """The range of an axis of data: [-r, r-1]; None while its rank is open."""
+    rank = shapes[DATA].rank
+    return None if not rank else (-rank, rank - 1)
+
+
+def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
+    """The size of data along the axis; None while it, or the axis, is open."""
+    dims, axis = shapes[DATA].dims, attributes.get("axis")
+    if not dims or axis is None:
+        return None
+    dim = dims[axis % len(dims)]
+    return (dim.lower,) if dim.is_static else None
+
+
+def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
+    """The dimensions of a shape; all open where its rank is."""
+    return (ANY,) * rank if shape.dims is None else shape.dims
+
+
+def batch_dimensions(data: PartialShape, indices: PartialShape, batch: int) -> list[Dimension]:
+    """The first dimensions, which data and indices share, as far as their ranks are known. Raises DimensionError."""
+    common = []
+    for i, (have, want) in enumerate(zip((data.dims or ())[:batch], (indices.dims or ())[:batch], strict=False)):
+        dim = have.intersect(want)
+        if dim is None:
+            raise DimensionError(
+                f"dimension {i} is {have} in data {data} and {want} in indices {indices}",
+                "the batch dimensions of data and indices must be the same",
+                INDICES,
+            )
+        common.append(dim)
+    return common
