@@ -64,8 +64,8 @@ class Case(ABC):
         """The stock operation."""
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO."""
-        raise NotImplementedError("there is no such operation of ours")
+        """Our operation inside OpenVINO. Raises LookupError where there is none."""
+        raise LookupError("there is no such operation of ours")
 
 
 def onnx_constant(name: str, values: Sequence[int]) -> Any:

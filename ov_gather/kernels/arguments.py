@@ -17,6 +17,21 @@ def checked_axis(function: str, name: str, axis: int, rank: int) -> int:
     return axis % rank
 
 
+def checked_elements(function: str, data: NDArray[Any], indices: NDArray[Any], axis: int) -> int:
+    """The axis of data, not negative; indices have its rank and exceed it at most there. Raises ValueError, TypeError."""
+    rank = data.ndim
+    if rank == 0 or indices.ndim != rank:
+        raise ValueError(f"{function}: data and indices must have the same rank of at least 1, not {rank} and {indices.ndim}")
+    axis = checked_axis(function, "axis", axis, rank)
+    for i, (have, want) in enumerate(zip(data.shape, indices.shape, strict=True)):
+        if i != axis and want > have:
+            raise ValueError(
+                f"{function}: indices of shape {indices.shape} exceed data of shape {data.shape} in dimension {i}; "
+                f"only along axis {axis} may they be larger"
+            )
+    return axis
+
+
 def checked_indices(function: str, indices: NDArray[Any]) -> NDArray[Any]:
     """Indices in native byte order. Raises TypeError where they are not int32 or int64."""
     if indices.dtype.kind != "i" or indices.itemsize < 4:

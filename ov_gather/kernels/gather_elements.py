@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.arguments import checked_elements, checked_indices, checked_output, out_of_bounds, unravel
 
 
 def kernel_name(dtype: np.dtype[Any]) -> str:
@@ -49,18 +49,7 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
 def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:
     """What the compiled kernel does not take as it is: arguments that are wrong, or arrays that are not plain."""
     indices = checked_indices("gather_elements", indices)
-    rank = data.ndim
-    if rank == 0 or indices.ndim != rank:
-        raise ValueError(
-            f"gather_elements: data and indices must have the same rank of at least 1, not {rank} and {indices.ndim}"
-        )
-    axis = checked_axis("gather_elements", "axis", axis, rank)
-    for i, (have, want) in enumerate(zip(data.shape, indices.shape, strict=True)):
-        if i != axis and want > have:
-            raise ValueError(
-                f"gather_elements: indices of shape {indices.shape} exceed data of shape {data.shape} in dimension {i}; "
-                f"only along axis {axis} may they be larger"
-            )
+    axis = checked_elements("gather_elements", data, indices, axis)
     output = checked_output("gather_elements", out, indices.shape, data, indices)
     position = fill(data, indices, axis, output)
     if position != reference.ALL_IN_BOUNDS:

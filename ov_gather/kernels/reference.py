@@ -13,7 +13,14 @@ ALL_IN_BOUNDS = -1
 
 def first_out_of_bounds(indices: NDArray[Any], size: int) -> int:
     """The first position (row-major in `indices`) whose index is out of bounds for an axis of this size; -1 if none is."""
-    bad = (indices < -size) | (indices >= size)
+    return _first(_out_of_bounds(indices, size))
+
+
+def _out_of_bounds(indices: NDArray[Any], size: int) -> NDArray[Any]:
+    return np.asarray((indices < -size) | (indices >= size))
+
+
+def _first(bad: NDArray[Any]) -> int:
     return int(np.argmax(bad)) if bad.any() else ALL_IN_BOUNDS
 
 
@@ -23,14 +30,14 @@ def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output
     With `zero` such an index yields zeros instead.
     """
     size = data.shape[axis]
-    position = first_out_of_bounds(indices, size)
+    bad = _out_of_bounds(indices, size)
+    position = _first(bad)
     if position != ALL_IN_BOUNDS and not zero:
         return position
     zero_value = "" if data.dtype.hasobject else np.zeros((), data.dtype)
     if size == 0:
         output[...] = zero_value
         return ALL_IN_BOUNDS
-    bad = (indices < -size) | (indices >= size)
     corner = data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
     positions = np.where(bad, 0, indices).astype(np.intp) % size
     # Three dimensions do for any rank, also for those where NumPy runs out of index arrays.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.arguments import checked_elements, checked_indices, checked_output, out_of_bounds, unravel
 
 Reduction = Literal["none", "sum", "prod", "min", "max", "mean"]
 REDUCTIONS = ("none", "sum", "prod", "min", "max", "mean")
@@ -132,19 +132,9 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
 def _checked(data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> int:
     if reduction not in REDUCTIONS:
         raise ValueError(f"scatter_elements: reduction must be one of {', '.join(REDUCTIONS)}, not {reduction!r}")
-    if data.ndim == 0 or indices.ndim != data.ndim:
-        raise ValueError(
-            f"scatter_elements: data and indices must have the same rank of at least 1, not {data.ndim} and {indices.ndim}"
-        )
-    axis = checked_axis("scatter_elements", "axis", axis, data.ndim)
+    axis = checked_elements("scatter_elements", data, indices, axis)
     if updates.shape != indices.shape:
         raise ValueError(f"scatter_elements: updates {updates.shape} must have indices' shape {indices.shape}")
     if updates.dtype != data.dtype:
         raise TypeError(f"scatter_elements: updates must have data's dtype {data.dtype}, not {updates.dtype}")
-    for i, (have, want) in enumerate(zip(data.shape, indices.shape, strict=True)):
-        if i != axis and want > have:
-            raise ValueError(
-                f"scatter_elements: indices of shape {indices.shape} exceed data of shape {data.shape} in dimension {i}; "
-                f"only along axis {axis} may they be larger"
-            )
     return axis

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
 from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, batch_dimensions, open_dims, type_of_data
+from ov_gather.ops.shape_rules import (
+    DATA,
+    INDICES,
+    along_axis,
+    axis_of_data,
+    batch_dimensions,
+    open_dims,
+    require_one_number,
+    type_of_data,
+)
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
     Attribute,
@@ -53,8 +62,7 @@ def _axis_from_front(axis: int | None, rank: int | None) -> int | None:
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     """Data's shape, in the place of the axis that of indices less its batch dimensions. Raises RankError, DimensionError."""
     data, indices, axis_shape = shapes
-    if axis_shape.dims is not None and not (axis_shape.rank == 0 or (axis_shape.rank == 1 and 1 in axis_shape.dims[0])):
-        raise RankError(f"axis has shape {axis_shape}", "it must be a scalar or of shape [1]", AXIS)
+    require_one_number(axis_shape, AXIS)
     axis = attributes.get("axis")
     if data.rank == 0 and indices.rank is None:
         data = PartialShape((ANY,))  # as OpenVINO takes it then

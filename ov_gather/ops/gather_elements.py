@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, type_of_data
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, require_same_rank, type_of_data
 from ov_gather.ops.spec import (
     MAX_RANK,
     Attribute,
@@ -48,12 +48,7 @@ def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tup
     for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
         if shape.rank == 0:
             raise RankError(f"{name} is a scalar", "GatherElements takes tensors of rank 1 or more", port)
-    if data.rank is not None and indices.rank is not None and data.rank != indices.rank:
-        raise RankError(
-            f"data {data} has rank {data.rank}, indices {indices} has rank {indices.rank}",
-            "data and indices must have the same rank",
-            INDICES,
-        )
+    require_same_rank(data, indices)
     require_axis(axis, data, DATA)
     rank = rank_of(shapes)
     if rank is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import DYNAMIC, F32, I32, I64, INTEGERS, ElementType
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, open_dims
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, open_dims, require_one_number, require_same_rank
 from ov_gather.ops.spec import (
     Attribute,
     Attributes,
@@ -19,7 +19,6 @@ from ov_gather.ops.spec import (
     IndexRule,
     Input,
     Operation,
-    RankError,
     Shapes,
     TypeRuleError,
     Types,
@@ -44,16 +43,10 @@ def infer_types(types: Types) -> tuple[ElementType | None]:
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     """The output has data's shape. Raises RankError, DimensionError."""
     data, indices, updates, axis = shapes
-    if axis.dims is not None and not (axis.rank == 0 or (axis.rank == 1 and 1 in axis.dims[0])):
-        raise RankError(f"axis has shape {axis}", "it must be a scalar or of shape [1]", AXIS)
+    require_one_number(axis, AXIS)
     if "axis" in attributes:
         require_axis(attributes["axis"], PartialShape.of((1,)) if data.rank == 0 else data, DATA)
-    if data.rank is not None and indices.rank is not None and data.rank != indices.rank:
-        raise RankError(
-            f"data {data} has rank {data.rank}, indices {indices} has rank {indices.rank}",
-            "data and indices must have the same rank",
-            INDICES,
-        )
+    require_same_rank(data, indices)
     if indices.dims is not None and updates.dims is not None:
         fit = len(indices.dims) == len(updates.dims) and all(
             want.intersect(have) for want, have in zip(indices.dims, updates.dims, strict=True)

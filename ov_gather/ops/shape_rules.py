@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
-from ov_gather.ops.spec import Attributes, DimensionError, Shapes, Types
+from ov_gather.ops.spec import Attributes, DimensionError, RankError, Shapes, Types
 
 DATA, INDICES = 0, 1
 
@@ -32,6 +32,22 @@ def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None
 def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
     """The dimensions of a shape; all open where its rank is."""
     return (ANY,) * rank if shape.dims is None else shape.dims
+
+
+def require_one_number(axis: PartialShape, port: int) -> None:
+    """Raise RankError where an input that says the axis is neither a scalar nor of shape [1]."""
+    if axis.dims is not None and not (axis.rank == 0 or (axis.rank == 1 and 1 in axis.dims[0])):
+        raise RankError(f"axis has shape {axis}", "it must be a scalar or of shape [1]", port)
+
+
+def require_same_rank(data: PartialShape, indices: PartialShape) -> None:
+    """Raise RankError where data and indices have ranks that differ."""
+    if data.rank is not None and indices.rank is not None and data.rank != indices.rank:
+        raise RankError(
+            f"data {data} has rank {data.rank}, indices {indices} has rank {indices.rank}",
+            "data and indices must have the same rank",
+            INDICES,
+        )
 
 
 def batch_dimensions(data: PartialShape, indices: PartialShape, batch: int) -> list[Dimension]:

@@ -21,6 +21,7 @@ Values = Sequence["NDArray[Any] | None"]
 # opset17 exists in OpenVINO 2026.4.1, but holds only a part of the operations: no GatherElements, no Result.
 LATEST_OPSET = 16
 CUSTOM_OPSET = "ov_gather"
+BOOLEANS = ("true", "false", "1", "0")  # in any case
 MAX_RANK = 64  # of NumPy arrays
 
 
@@ -94,7 +95,7 @@ class Attribute:
         """The value that a text stands for. Raises ValueError."""
         if self.kind == "int":
             return parse_integer(text)
-        words = ("true", "false", "1", "0") if self.kind == "bool" else self.kind.split("|")
+        words = BOOLEANS if self.kind == "bool" else tuple(self.kind.split("|"))
         if text.lower() not in words:
             raise ValueError(f"'{text[:40]}' is not one of {', '.join(words)}")
         return text.lower() in ("true", "1") if self.kind == "bool" else text.lower()

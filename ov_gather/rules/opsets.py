@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Layer
 from ov_gather.ir.shapes import BLANKS, PartialShape
-from ov_gather.ops.spec import parse_integer
+from ov_gather.ops.spec import BOOLEANS, parse_integer
 from ov_gather.rules.opset_table import TABLE
 
 OPSETS = frozenset(f"opset{number}" for number in range(1, 18))
@@ -80,7 +80,7 @@ _CHECKS: Mapping[str, Callable[[str], bool]] = {
     "text": lambda text: True,
     "int": _is_integer,
     "float": _is_float,
-    "bool": lambda text: text.lower() in ("true", "false", "1", "0"),
+    "bool": lambda text: text.lower() in BOOLEANS,
     "ints": lambda text: _all(_is_integer, text),
     "floats": lambda text: _all(_is_float, text),
     "type": lambda text: by_name(text) is not None,
