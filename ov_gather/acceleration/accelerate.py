@@ -1,0 +1,74 @@
+"""`ov_gather.accelerate`: the passes in their order, on one model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+
+from openvino import Model
+from openvino.passes import Manager, ModelPass
+
+from ov_gather.acceleration.changes import Log, Summary
+from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
+from ov_gather.acceleration.graph import symbols
+from ov_gather.acceleration.replace_elements import replace_elements
+from ov_gather.acceleration.replace_nd import replace_nd
+from ov_gather.acceleration.shrink_constants import shrink_constants
+from ov_gather.acceleration.to_gather import to_gather
+
+Change = Callable[[Model, Log], None]
+
+PASSES: Mapping[str, Change] = {
+    "shrink-constants": shrink_constants,
+    "fold-broadcasts": fold_broadcasts,
+    "replace-elements": replace_elements,
+    "replace-nd": replace_nd,
+}
+PORTABLE_PASSES: Mapping[str, Change] = {"shrink-constants": shrink_constants, "to-gather": to_gather}
+
+
+def accelerate(
+    model: Model, *, portable: bool = False, assume_in_bounds: bool = False, passes: Collection[str] | None = None
+) -> Summary:
+    """Replace the gathers of a model, and of its sub-graphs, by ours, in place. What it computes stays the same, bit by bit.
+
+    Args:
+        model: as read or converted, not compiled. To read it again once it is saved, a core must be `register`ed.
+        portable: only what needs no extension: smaller constants, and GatherElements of whole slices as Gather-8.
+        assume_in_bounds: with `portable`, also where no index is known to be in bounds: for one that is not, Gather-8 writes
+            zeros where GatherElements-6 raises.
+        passes: names of PASSES, or with `portable` of PORTABLE_PASSES; all if not given. They run in the order of those.
+
+    Returns:
+        What was done to each gather, or why nothing; prints as a table.
+
+    Raises:
+        TypeError: this is no `openvino.Model`.
+        ValueError: there is no such pass, or `assume_in_bounds` without `portable`.
+        FileNotFoundError, ImportError: there is no extension for this OpenVINO, as `register` says.
+    """
+    if not isinstance(model, Model):
+        hint = ": accelerate it before it is compiled" if type(model).__name__ == "CompiledModel" else ""
+        raise TypeError(f"model must be an openvino.Model, not {type(model).__name__}{hint}")
+    if assume_in_bounds and not portable:
+        raise ValueError("assume_in_bounds is for portable: our operations check every index")
+    known = PORTABLE_PASSES if portable else PASSES
+    if unknown := sorted(set(passes or ()) - set(known)):
+        raise ValueError(f"there is no {'portable ' * portable}pass {', '.join(unknown)}; there are {', '.join(known)}")
+    log, manager = Log(model), Manager()
+    for name in known if passes is None else [name for name in known if name in passes]:
+        change = partial(to_gather, assume_in_bounds=assume_in_bounds) if known[name] is to_gather else known[name]
+        manager.register_pass(_Pass(change, log))
+    with symbols(model):
+        manager.run_passes(model)
+    return log.summary(model)
+
+
+class _Pass(ModelPass):  # type: ignore[misc] # openvino has no types
+    def __init__(self, change: Change, log: Log) -> None:
+        super().__init__()
+        self._change, self._log = change, log
+
+    def run_on_model(self, model: Model) -> bool:
+        self._change(model, self._log)
+        return True

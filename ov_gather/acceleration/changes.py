@@ -1,0 +1,93 @@
+"""What became of each gather of a model, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from ov_gather.acceleration.graph import Model, Node, is_gather, operation, take_place, walk
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@dataclass(slots=True)
+class Change:
+    """A gather as it was (`layer` with the layers of the sub-graphs around it), what was done in turn, and why no more."""
+
+    layer: str
+    operation: str
+    shapes: str
+    done: list[str] = field(default_factory=list)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All gathers of a model that was accelerated. As text: a table."""
+
+    changes: tuple[Change, ...]
+
+    @property
+    def changed(self) -> tuple[Change, ...]:
+        """Those to which something was done."""
+        return tuple(change for change in self.changes if change.done)
+
+    def table(self) -> Table:
+        """One row a gather, for `rich.print`."""
+        from rich.table import Table
+        from rich.text import Text
+
+        view = Table("layer", "operation", "data, indices", "changed", "why no more")
+        for it in self.changes:
+            view.add_row(*map(Text, (it.layer, it.operation, it.shapes, "\n".join(it.done) or "no", it.reason)))
+        return view
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        if not self.changes:
+            return "no gathers: the model is unchanged"
+        text = StringIO()
+        Console(file=text, width=1_000_000).print(self.table())
+        return text.getvalue().rstrip()
+
+
+class Log:
+    """Follows each gather from node to node while the passes run."""
+
+    def __init__(self, model: Model) -> None:
+        self._changes = {node.get_instance_id(): _as_it_is(place, node) for place, node in walk(model) if is_gather(node)}
+
+    def replace(self, gather: Node, other: Node) -> None:
+        """`other` takes the place of `gather`, unless less would be known of its shape."""
+        if other.get_output_partial_shape(0) != gather.get_output_partial_shape(0):
+            before, after = gather.get_output_partial_shape(0), other.get_output_partial_shape(0)
+            self.kept(gather, f"of its output shape {before} only {after} would be known")
+            return
+        take_place(gather, other)
+        self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other)
+
+    def done(self, gather: Node, what: str, now: Node) -> None:
+        """Something was done to `gather`, which is `now` from here on."""
+        change = self._changes.pop(gather.get_instance_id())
+        change.done.append(what)
+        change.reason = ""
+        self._changes[now.get_instance_id()] = change
+
+    def kept(self, node: Node, reason: str) -> None:
+        """Why a pass did nothing. The last pass that says something has its say."""
+        self._changes[node.get_instance_id()].reason = reason
+
+    def summary(self, model: Model) -> Summary:
+        """In the order of the model."""
+        return Summary(tuple(self._changes[node.get_instance_id()] for _, node in walk(model) if is_gather(node)))
+
+
+def _as_it_is(place: str, node: Node) -> Change:
+    return Change(place + node.get_friendly_name(), operation(node), f"{_shape(node, 0)} by {_shape(node, 1)}")
+
+
+def _shape(node: Node, port: int) -> str:
+    return str(node.get_input_partial_shape(port))
