@@ -12,7 +12,6 @@ from ov_gather.acceleration.changes import Log, Summary
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
 from ov_gather.acceleration.graph import symbols
 from ov_gather.acceleration.replace_elements import replace_elements
-from ov_gather.acceleration.replace_nd import replace_nd
 from ov_gather.acceleration.shrink_constants import shrink_constants
 from ov_gather.acceleration.to_gather import to_gather
 
@@ -20,11 +19,11 @@ Change = Callable[[Model, Log], None]
 
 PASSES: Mapping[str, Change] = {
     "shrink-constants": shrink_constants,
+    "to-gather": to_gather,
     "fold-broadcasts": fold_broadcasts,
     "replace-elements": replace_elements,
-    "replace-nd": replace_nd,
 }
-PORTABLE_PASSES: Mapping[str, Change] = {"shrink-constants": shrink_constants, "to-gather": to_gather}
+PORTABLE = ("shrink-constants", "to-gather")
 
 
 def accelerate(
@@ -37,7 +36,7 @@ def accelerate(
         portable: only what needs no extension: smaller constants, and GatherElements of whole slices as Gather-8.
         assume_in_bounds: with `portable`, also where no index is known to be in bounds: for one that is not, Gather-8 writes
             zeros where GatherElements-6 raises.
-        passes: names of PASSES, or with `portable` of PORTABLE_PASSES; all if not given. They run in the order of those.
+        passes: names of PASSES, or with `portable` of PORTABLE; all if not given. They run in the order of those.
 
     Returns:
         What was done to each gather, or why nothing; prints as a table.
@@ -52,13 +51,14 @@ def accelerate(
         raise TypeError(f"model must be an openvino.Model, not {type(model).__name__}{hint}")
     if assume_in_bounds and not portable:
         raise ValueError("assume_in_bounds is for portable: our operations check every index")
-    known = PORTABLE_PASSES if portable else PASSES
+    known = PORTABLE if portable else tuple(PASSES)
     if unknown := sorted(set(passes or ()) - set(known)):
         raise ValueError(f"there is no {'portable ' * portable}pass {', '.join(unknown)}; there are {', '.join(known)}")
+    changes: Mapping[str, Change] = {**PASSES, "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds)}
     log, manager = Log(model), Manager()
-    for name in known if passes is None else [name for name in known if name in passes]:
-        change = partial(to_gather, assume_in_bounds=assume_in_bounds) if known[name] is to_gather else known[name]
-        manager.register_pass(_Pass(change, log))
+    for name in known:
+        if passes is None or name in passes:
+            manager.register_pass(_Pass(changes[name], log))
     with symbols(model):
         manager.run_passes(model)
     return log.summary(model)

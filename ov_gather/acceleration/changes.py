@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from io import StringIO
+from math import prod
 from typing import TYPE_CHECKING
 
-from ov_gather.acceleration.graph import Model, Node, is_gather, operation, take_place, walk
+from openvino import Model, Node, Output
+
+from ov_gather.acceleration.graph import gather_elements, is_gather, operation, take_place, walk
+from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+SMALL = 8192
+"""Elements of an output below which a call of an operation that is not OpenVINO's own costs more than it saves: microseconds."""
 
 
 @dataclass(slots=True)
@@ -60,10 +68,19 @@ class Log:
     def __init__(self, model: Model) -> None:
         self._changes = {node.get_instance_id(): _as_it_is(place, node) for place, node in walk(model) if is_gather(node)}
 
+    def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
+        """Our GatherElements takes the place of `gather`, unless that is too small."""
+        shape = gather.get_output_partial_shape(0)
+        if shape.is_static and prod(shape.to_shape()) < SMALL:
+            self.kept(gather, "too small to gain")
+        else:
+            axis = gather.get_attributes()["axis"]
+            self.replace(gather, gather_elements(gather.input_value(0), indices, axis, broadcast=broadcast))
+
     def replace(self, gather: Node, other: Node) -> None:
         """`other` takes the place of `gather`, unless less would be known of its shape."""
-        if other.get_output_partial_shape(0) != gather.get_output_partial_shape(0):
-            before, after = gather.get_output_partial_shape(0), other.get_output_partial_shape(0)
+        before, after = gather.get_output_partial_shape(0), other.get_output_partial_shape(0)
+        if before != after:
             self.kept(gather, f"of its output shape {before} only {after} would be known")
             return
         take_place(gather, other)
@@ -86,7 +103,11 @@ class Log:
 
 
 def _as_it_is(place: str, node: Node) -> Change:
-    return Change(place + node.get_friendly_name(), operation(node), f"{_shape(node, 0)} by {_shape(node, 1)}")
+    name, shapes = operation(node), f"{_shape(node, 0)} by {_shape(node, 1)}"
+    reason = (
+        "ours already" if name.startswith(CUSTOM_OPSET) else "OpenVINO's own is as fast" if name != "GatherElements-6" else ""
+    )
+    return Change(place + node.get_friendly_name(), name, shapes, reason=reason)
 
 
 def _shape(node: Node, port: int) -> str:

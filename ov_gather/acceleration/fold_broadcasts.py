@@ -5,7 +5,7 @@ from __future__ import annotations
 from openvino import Model
 
 from ov_gather.acceleration.changes import Log
-from ov_gather.acceleration.graph import axis_of, ours, stock
+from ov_gather.acceleration.graph import axis_of, stock
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 
 
@@ -19,4 +19,4 @@ def fold_broadcasts(model: Model, log: Log) -> None:
         if reason := why_not_exact(data, index, smaller, axis):
             log.kept(gather, f"index not folded: {reason}")
         else:
-            log.replace(gather, ours("GatherElements", [data, smaller], {"axis": axis, "broadcast": True}))
+            log.replace_by_ours(gather, smaller, broadcast=True)

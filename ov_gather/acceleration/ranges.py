@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
-from math import ceil, floor, inf
+from math import floor, inf, trunc
 from operator import add, mul, sub, truediv
 
 from openvino import Output
@@ -65,7 +65,7 @@ def _corners(work: Callable[[float, float], float]) -> Rule:
 
 
 def _is_exact(bounds: Range) -> bool:
-    return -_EXACT <= bounds[0] and bounds[1] <= _EXACT
+    return bounds[0] >= -_EXACT and bounds[1] <= _EXACT
 
 
 def _divided(value: Output, ranges: Ranges) -> Range:
@@ -73,7 +73,7 @@ def _divided(value: Output, ranges: Ranges) -> Range:
     if ranges[1][0] <= 0 <= ranges[1][1]:
         return ANY
     low, high = _corners(truediv)(value, ranges)
-    return (floor(low), ceil(high)) if _is_exact((low, high)) else ANY
+    return (floor(low), trunc(high)) if _is_exact((low, high)) else ANY
 
 
 def _modulo(value: Output, ranges: Ranges) -> Range:

@@ -10,7 +10,7 @@ from ov_gather.acceleration.graph import constant, dims, is_one, same
 
 
 def unrepeated(index: Output) -> Output:
-    """What Broadcast, Tile and Concat of equals repeat to make `index`, in the same rank and type; `index` itself if none does."""
+    """What Broadcast, Tile and Concat of equals repeat to make `index`, in its rank and type; `index` itself if none does."""
     smaller, types = index, []
     while (inner := _converted(smaller) or _repeated(smaller)) is not None:
         types.append(smaller.get_element_type())
