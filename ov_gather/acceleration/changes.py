@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 SMALL = 8192
-"""Elements of an output below which a call of an operation that is not OpenVINO's own costs more than it saves: microseconds."""
+"""Elements of an output below which the microseconds to call an operation that is not OpenVINO's own are more than it saves."""
 
 
 @dataclass(slots=True)

@@ -56,20 +56,14 @@ def measure(case: Case, threads: int) -> Measurement:
             excluded[name] = "its result differs"
     if "kernel" not in runs:
         raise ValueError(f"{case.name}: our own kernel did not take part: {excluded['kernel']}")
-    times = interleaved(runs, ROUNDS)
-    return Measurement(
-        case.name, case.group, case.bytes_moved, {name: median(values) for name, values in times.items()}, excluded
-    )
-
-
-def interleaved(runs: Mapping[str, Run], rounds: int) -> dict[str, list[float]]:
-    """Seconds of single calls: a block of calls of each, round after round."""
     times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for name, run in runs.items():
             time.sleep(PAUSE)
             times[name] += _block(run)
-    return times
+    return Measurement(
+        case.name, case.group, case.bytes_moved, {name: median(values) for name, values in times.items()}, excluded
+    )
 
 
 def _block(run: Run) -> list[float]:

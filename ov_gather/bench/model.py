@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -12,42 +13,58 @@ import numpy as np
 import openvino as ov
 
 from ov_gather.acceleration.graph import constant, dims, is_gather, operation, walk
-from ov_gather.bench.measure import interleaved
 from ov_gather.ops.spec import CUSTOM_OPSET
 
-ROUNDS = 10
+PAIRS = 10
+"""Of inferences that are compared with each other: at least so many, and as many as there are in so many seconds."""
+SECONDS = 4.0
 _PROFILED = 10
 """Inferences whose operations are timed, after as many that are not."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMeasurement:
-    """Median seconds of an inference, and the share of each type of operation in it, before and after; whether outputs are the
-    same, bit by bit."""
+    """Before and after: median seconds of an inference, and the share of each type of operation in it; how many times faster it
+    is, the median of pairs; whether the outputs are the same, bit by bit."""
 
     seconds: tuple[float, float]
+    ratio: float
     shares: tuple[Mapping[str, float], Mapping[str, float]]
     same: bool
 
-    @property
-    def ratio(self) -> float:
-        """How many times faster the latter is."""
-        return self.seconds[0] / self.seconds[1]
-
 
 def measure(before: ov.Model, after: ov.Model, threads: int) -> ModelMeasurement:
-    """Both on the same random inputs, by turns, on the CPU plugin. Raises ValueError for inputs that differ or are not static."""
+    """Both on the same random inputs, on the CPU plugin. Raises ValueError for inputs that differ or that are not static."""
     if (wanted := list(map(_describe, before.inputs))) != (given := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {given}")
     inputs = list(_random_inputs(before))
     requests = [_request(model, inputs, threads) for model in (before, after)]
-    times = interleaved({str(i): _run(request) for i, request in enumerate(requests)}, ROUNDS)
+    pairs = _by_turns(*requests)
     outputs = [[np.array(it.data).tobytes() for it in request.output_tensors] for request in requests]
     return ModelMeasurement(
-        (median(times["0"]), median(times["1"])),
+        (median(first for first, _ in pairs), median(second for _, second in pairs)),
+        median(first / second for first, second in pairs),
         (_shares(before, inputs, threads), _shares(after, inputs, threads)),
         outputs[0] == outputs[1],
     )
+
+
+def _by_turns(first: ov.InferRequest, second: ov.InferRequest) -> list[tuple[float, float]]:
+    """Seconds of pairs of inferences, of which now the one is first, now the other."""
+    _infer(first), _infer(second)
+    pairs: list[tuple[float, float]] = []
+    end = time.perf_counter() + SECONDS
+    while len(pairs) < PAIRS or time.perf_counter() < end:
+        pairs.append((_infer(first), _infer(second)))
+        pairs.append((_infer(second), _infer(first))[::-1])
+    return pairs
+
+
+def _infer(request: ov.InferRequest) -> float:
+    start = time.perf_counter()
+    request.start_async()
+    request.wait()
+    return time.perf_counter() - start
 
 
 def _describe(port: Any) -> str:
@@ -62,21 +79,13 @@ def _request(model: ov.Model, inputs: list[ov.Tensor], threads: int, profile: bo
     return request
 
 
-def _run(request: ov.InferRequest) -> Callable[[], None]:
-    def run() -> None:
-        request.start_async()
-        request.wait()
-
-    return run
-
-
 def _shares(model: ov.Model, inputs: list[ov.Tensor], threads: int) -> Mapping[str, float]:
     """By type, the greatest first. The plugin calls all operations that are not its own "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
     request = _request(model, inputs, threads, profile=True)
     seconds: Counter[str] = Counter()
     for i in range(2 * _PROFILED):
-        _run(request)()
+        _infer(request)
         for it in request.profiling_info if i >= _PROFILED else ():
             seconds[ours.get(it.node_name, it.node_type)] += it.real_time.total_seconds()
     return {name: value / seconds.total() for name, value in seconds.most_common()}
