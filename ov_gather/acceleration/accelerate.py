@@ -56,6 +56,7 @@ def accelerate(
         raise ValueError(f"there is no {'portable ' * portable}pass {', '.join(unknown)}; there are {', '.join(known)}")
     changes: Mapping[str, Change] = {**PASSES, "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds)}
     log, manager = Log(model), Manager()
+    manager.set_per_pass_validation(False)  # which would lose what `symbols` keeps apart
     for name in known:
         if passes is None or name in passes:
             manager.register_pass(_Pass(changes[name], log))

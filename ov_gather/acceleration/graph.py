@@ -63,7 +63,7 @@ def take_place(old: Node, new: Node) -> None:
     """All that read `old` read `new` then, which gets its name, the names of its tensor and its rt_info."""
     new.set_friendly_name(old.get_friendly_name())
     for key, value in old.get_rt_info().items():
-        new.get_rt_info()[key] = value
+        new.set_rt_info(value, key)
     old.output(0).replace(new.output(0))
 
 
@@ -109,16 +109,33 @@ def symbols(model: Model) -> Iterator[None]:
         yield
         return
     for parameter, shape in shapes.items():
-        named = PartialShape(shape)
-        for i, dim in enumerate(shape):
-            if dim.is_dynamic:
-                dim.set_symbol(Symbol())
-                named[i] = dim
-        parameter.set_partial_shape(named)
-    model.validate_nodes_and_infer_types()
+        parameter.set_partial_shape(_named(shape))
+    for node in model.get_ordered_ops():
+        _infer(node)
     try:
         yield
     finally:
         for parameter, shape in shapes.items():
             parameter.set_partial_shape(shape)
         model.validate_nodes_and_infer_types()
+
+
+def _named(shape: PartialShape) -> PartialShape:
+    named = PartialShape(shape)
+    for dim in named:
+        if dim.is_dynamic:
+            dim.set_symbol(Symbol())
+    return named
+
+
+def _infer(node: Node) -> None:
+    """But GatherElements-6, also in sub-graphs, takes data and indices for the same off the axis, which is to be found out."""
+    if _bodies(node):
+        return
+    data, index = (dims(value) for value in node.input_values()[:2]) if operation(node) == "GatherElements-6" else (None, None)
+    axis = axis_of(node) if data else None
+    if data is None or index is None:
+        node.validate_and_infer_types()
+        return
+    known = [want if want.is_static or i == axis else have for i, (have, want) in enumerate(zip(data, index, strict=True))]
+    node.set_output_type(0, node.get_output_element_type(0), PartialShape(known))

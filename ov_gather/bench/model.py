@@ -37,7 +37,7 @@ def measure(before: ov.Model, after: ov.Model, threads: int) -> ModelMeasurement
     """Both on the same random inputs, on the CPU plugin. Raises ValueError for inputs that differ or that are not static."""
     if (wanted := list(map(_describe, before.inputs))) != (given := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {given}")
-    inputs = list(_random_inputs(before))
+    inputs = list(random_inputs(before))
     requests = [_request(model, inputs, threads) for model in (before, after)]
     pairs = _by_turns(*requests)
     outputs = [[np.array(it.data).tobytes() for it in request.output_tensors] for request in requests]
@@ -91,9 +91,10 @@ def _shares(model: ov.Model, inputs: list[ov.Tensor], threads: int) -> Mapping[s
     return {name: value / seconds.total() for name, value in seconds.most_common()}
 
 
-def _random_inputs(model: ov.Model) -> Iterator[ov.Tensor]:
+def random_inputs(model: ov.Model, seed: int = 0) -> Iterator[ov.Tensor]:
+    """Indices in bounds, other integers 0 or 1. Raises ValueError for shapes that are not static, and for strings."""
     limits = _index_limits(model)
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     for parameter in model.get_parameters():
         shape, kind = parameter.get_partial_shape(), parameter.get_element_type()
         name = parameter.get_friendly_name()
