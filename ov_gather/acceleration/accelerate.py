@@ -10,9 +10,9 @@ from openvino.passes import Manager, ModelPass
 
 from ov_gather.acceleration.changes import Log, Summary
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
-from ov_gather.acceleration.graph import symbols
 from ov_gather.acceleration.replace_elements import replace_elements
 from ov_gather.acceleration.shrink_constants import shrink_constants
+from ov_gather.acceleration.symbols import symbols
 from ov_gather.acceleration.to_gather import to_gather
 
 Change = Callable[[Model, Log], None]

@@ -4,13 +4,12 @@ place of another."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from openvino import Dimension, Model, Node, Output, PartialShape, Symbol
+from openvino import Dimension, Model, Node, Output
 from openvino.utils.node_factory import NodeFactory
 
 from ov_gather.extension import checked_path
@@ -32,11 +31,12 @@ def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
     """The nodes of a model and of its sub-graphs, in topological order; with the names of the layers that hold them."""
     for node in model.get_ordered_ops():
         yield place, node
-        for body in _bodies(node):
+        for body in bodies(node):
             yield from walk(body, f"{place}{node.get_friendly_name()}/")
 
 
-def _bodies(node: Node) -> list[Model]:
+def bodies(node: Node) -> list[Model]:
+    """The sub-graphs of a node."""
     if node.get_type_name() == "If":
         return [node.get_then_body(), node.get_else_body()]
     return [node.get_function()] if node.get_type_name() in ("Loop", "TensorIterator") else []
@@ -95,47 +95,3 @@ def same(one: Dimension, other: Dimension) -> bool:
 def is_one(dim: Dimension) -> bool:
     """Whether a dimension is 1 whatever the inputs are."""
     return bool(dim.is_static and dim.get_length() == 1)
-
-
-@contextmanager
-def symbols(model: Model) -> Iterator[None]:
-    """Name the dynamic dimensions of the inputs meanwhile: OpenVINO's shape inference tells then which others are the same."""
-    shapes = {
-        parameter: PartialShape(parameter.get_partial_shape())
-        for parameter in model.get_parameters()
-        if parameter.get_partial_shape().is_dynamic and parameter.get_partial_shape().rank.is_static
-    }
-    if not shapes:
-        yield
-        return
-    for parameter, shape in shapes.items():
-        parameter.set_partial_shape(_named(shape))
-    for node in model.get_ordered_ops():
-        _infer(node)
-    try:
-        yield
-    finally:
-        for parameter, shape in shapes.items():
-            parameter.set_partial_shape(shape)
-        model.validate_nodes_and_infer_types()
-
-
-def _named(shape: PartialShape) -> PartialShape:
-    named = PartialShape(shape)
-    for dim in named:
-        if dim.is_dynamic:
-            dim.set_symbol(Symbol())
-    return named
-
-
-def _infer(node: Node) -> None:
-    """But GatherElements-6, also in sub-graphs, takes data and indices for the same off the axis, which is to be found out."""
-    if _bodies(node):
-        return
-    data, index = (dims(value) for value in node.input_values()[:2]) if operation(node) == "GatherElements-6" else (None, None)
-    axis = axis_of(node) if data else None
-    if data is None or index is None:
-        node.validate_and_infer_types()
-        return
-    known = [want if want.is_static or i == axis else have for i, (have, want) in enumerate(zip(data, index, strict=True))]
-    node.set_output_type(0, node.get_output_element_type(0), PartialShape(known))

@@ -38,18 +38,24 @@ def infer(model, *arrays):
     return np.array(request.get_output_tensor(0).data)
 
 
-def expand_rows(data, index, *, like):
-    """`index[:, None].expand(-1, like.shape[1])`, as torch exports it, then a gather of rows."""
-    width = ops.gather(ops.shape_of(like), ops.constant([1]), ops.constant(0))
-    shape = ops.concat([ops.constant(np.array([1])), width], 0)
-    column = ops.unsqueeze(index, ops.constant(1))
-    return ops.gather_elements(data, ops.broadcast(column, shape, broadcast_spec="BIDIRECTIONAL"), 0)
+def expand_rows(data, index, *, like, way="gather"):
+    """`index[:, None].expand(-1, like.shape[1])`, in several ways, then a gather of rows."""
+    shape, one = ops.shape_of(like), ops.constant(np.array([1]))
+    if way == "gather":
+        scalar = ops.gather(ops.convert(shape, "i32"), ops.constant(1), ops.constant(0))
+        width = ops.convert(ops.unsqueeze(scalar, ops.constant(0)), "i64")
+    else:
+        width = ops.slice(shape, one, ops.constant(np.array([2])), one)
+    column, repeats = ops.unsqueeze(index, ops.constant(1)), ops.concat([one, width], 0)
+    rows = ops.tile(column, repeats) if way == "tile" else ops.broadcast(column, repeats, broadcast_spec="BIDIRECTIONAL")
+    return ops.gather_elements(data, rows, 0)
 
 
+@pytest.mark.parametrize("way", ["gather", "slice", "tile"])
 @pytest.mark.parametrize("sizes", [((7, 5), (9,)), ((1, 1), (1,)), ((4, 30), (2,))])
-def test_dynamic_shapes_that_are_known_to_be_the_same(sizes):
+def test_dynamic_shapes_that_are_known_to_be_the_same(sizes, way):
     data, index = parameter([-1, -1]), parameter([-1], np.int64)
-    model = ov.Model([expand_rows(data, index, like=ops.relu(data))], [data, index], "model")
+    model = ov.Model([expand_rows(data, index, like=ops.relu(data), way=way)], [data, index], "model")
     assert [change.done for change in ov_gather.accelerate(model).changed] == [["ov_gather.GatherElements by [?,1]"]]
     shape, count = sizes
     rng = np.random.default_rng(0)
