@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import onnx_ir
-from onnx_ir.passes.common import InlinePass, ShapeInferencePass
+from onnx_ir.passes.common import ShapeInferencePass
 from ov_gather.converters.passes.constant_indices import constant_indices
 from ov_gather.converters.passes.fold_broadcast import fold_broadcast
+from ov_gather.converters.passes.inline_functions import inline_functions
 from ov_gather.converters.passes.rewriter import Rewrite, Rewriter
 from ov_gather.converters.passes.slice_data import slice_data
 from ov_gather.converters.ranges import integer_ranges
@@ -37,7 +38,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     """
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
-    InlinePass()(model)
+    inlined = inline_functions(model)
     outputs = [(value, value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, integer_ranges(model))
@@ -47,4 +48,4 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         slice_data(rewriter)
     for value, given, shape in outputs:
         value.type, value.shape = given, shape
-    return rewriter.rewrites
+    return [*inlined, *rewriter.rewrites]

@@ -122,7 +122,7 @@ def _shape(node: onnx_ir.Node, of: Of) -> Interval | None:
     return union(map(of_size, dims[attribute(node, "start", 0) : end]))
 
 
-def _size(node: onnx_ir.Node, of: Of) -> Interval | None:
+def _size(node: onnx_ir.Node, of: Of) -> Interval:
     dims = _dims(node.inputs[0])
     if dims is None or not all(isinstance(dim, int) for dim in dims):
         return Interval(0, LARGEST_SIZE, of_sizes=True)
@@ -165,10 +165,22 @@ def _position_of_element(node: onnx_ir.Node, of: Of) -> Interval:
     return Interval(0, LARGEST_SIZE)
 
 
+def _extreme(node: onnx_ir.Node, of: Of) -> Interval | None:
+    """One of the elements, if there are any."""
+    count = _size(node, of)
+    return of(node.inputs[0]) if count.lo > 0 else None
+
+
+def _product(node: onnx_ir.Node, of: Of) -> Interval | None:
+    """Of sizes: the number of elements of some tensor."""
+    found = of(node.inputs[0])
+    return Interval(0, LARGEST_SIZE, of_sizes=True) if found is not None and found.of_sizes and found.lo >= 0 else None
+
+
 def _sum(node: onnx_ir.Node, of: Of) -> Interval | None:
     """Of at most as many elements as the input has."""
     found, count = of(node.inputs[0]), _size(node, of)
-    return None if found is None or count is None else Interval(min(found.lo * count.hi, 0), max(found.hi * count.hi, 0))
+    return None if found is None else Interval(min(found.lo * count.hi, 0), max(found.hi * count.hi, 0))
 
 
 def _scatter(node: onnx_ir.Node, of: Of) -> Interval | None:
@@ -228,6 +240,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = dict.fromkeys(_SELECTIONS.split(), (_dat
     "Neg": (_of_sizes(_negate),),
     "Abs": (_of_sizes(_absolute),),
     "Sign": (lambda node, of: Interval(-1, 1),),
+    "ReduceMax": (_extreme,),
+    "ReduceMin": (_extreme,),
+    "ReduceProd": (_product,),
     "ReduceSum": (_sum,),
     "CumSum": (_sum,),
 }

@@ -29,11 +29,15 @@ def constant_indices(rewriter: Rewriter) -> None:
         negative = sum(_count_negative(node, array, part) for part in parts)
         if not negative:
             continue
+        what = f"{negative} negative constant {'index' if negative == 1 else 'indices'}"
+        if rewriter.opset < 9:
+            rewriter.report(node, f"{what} kept: Constant takes integers from opset 9 on, this is {rewriter.opset}", done=False)
+            continue
         key = (node.graph, indices, tuple(parts))
         if key not in replaced:
             replaced[key] = rewriter.constant(node, _positive(array, parts))
         rewriter.replace_input(node, 1, replaced[key])
-        rewriter.report(node, f"{negative} negative constant {'index' if negative == 1 else 'indices'} made positive")
+        rewriter.report(node, f"{what} made positive")
 
 
 def _parts(node: onnx_ir.Node, data: onnx_ir.Shape, indices: tuple[int, ...]) -> list[Part]:

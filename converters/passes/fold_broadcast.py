@@ -99,8 +99,9 @@ def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool) -> str | None:
             return f"they are larger than data along axis {i}"
     if varies and rewriter.opset < 12:
         return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
-    if varies and _repeated(fold) and not all(isinstance(dim, int) for dim in fold.indices[:axis]):
-        return f"it is along an axis of open size before axis {axis}"
+    if varies and _repeated(fold) and not all(isinstance(dim, int) and dim > 0 for dim in fold.indices[:axis]):
+        # onnxruntime 1.31 takes an Expand to sizes of 0 and 1 for one that does nothing
+        return f"it is along an axis of open size, or of size 0, before axis {axis}"
     found = rewriter.ranges.of(fold.value)
     if not unchecked and not (found is not None and found.indexes(fold.data[axis])):
         return "they may be out of bounds, where stock Gather and GatherND do not raise"
