@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ov_gather.cli.output import console
+from ov_gather.cli.output import console, print_table
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ov_gather.converters.legalize import Rewrite
     from ov_gather.converters.losses import Loss
 
@@ -34,6 +35,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
 @click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what ONNX says.")
 @click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime.")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else generated.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
 @click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather as an IR to this directory.")
 @click.option("--force", is_flag=True, help="Overwrite what exists.")
@@ -45,6 +47,7 @@ def command(
     fp16: bool,
     strict: bool,
     verify: bool,
+    inputs: tuple[str, ...],
     legalize_only: bool,
     nodes: Path | None,
     force: bool,
@@ -67,6 +70,8 @@ def command(
             raise click.UsageError("--nodes writes single gathers and nothing else")
         _write_nodes(model, nodes, target, assume_in_bounds, force)
         return
+    if inputs and not verify:
+        raise click.UsageError("--input is for --verify")
     suffix = ".onnx" if legalize_only else ".xml"
     if output is None or output.suffix != suffix:
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
@@ -76,7 +81,7 @@ def command(
     if legalize_only:
         _legalize(model, output, target, assume_in_bounds)
         return
-    sys.exit(_convert(model, output, target, assume_in_bounds, fp16, strict, verify))
+    sys.exit(_convert(model, output, target, assume_in_bounds, fp16, strict, verify, inputs))
 
 
 def _convert(
@@ -87,9 +92,12 @@ def _convert(
     fp16: bool,
     strict: bool,
     verify: bool,
+    inputs: Sequence[str],
 ) -> int:
+    from ov_gather.cli.arrays import load_array
     from ov_gather.converters.models import convert, written
 
+    given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
     _print_rewrites(conversion.rewrites)
     _print_losses(conversion.losses)
@@ -97,24 +105,27 @@ def _convert(
         click.echo(f"error: {source}: OpenVINO would not do what ONNX says, and --strict is given", err=True)
         return 1
     with written(conversion.model, output, fp16=fp16) as path:
-        verified = not verify or _verify(source, path, output)
+        verified = not verify or _verify(source, path, target, given)
     click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
     return 0 if verified else 1
 
 
-def _verify(source: Path, ir: Path, output: Path) -> bool:
-    from ov_gather.cli.runtimes import available_runtimes
-    from ov_gather.comparison import cross_check, verify_conversion
-    from ov_gather.ir.reader import read_ir
+def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[Any]] | None) -> bool:
+    from ov_gather.verification import verify_conversion
 
-    out, converted = console(), replace(read_ir(ir), path=str(output))
-    whole = verify_conversion(source, converted)
-    for comparison in whole:
-        out.print(f"whole model, {comparison.runtime}: {comparison}")
-    layers = cross_check(converted, runtimes=available_runtimes())
-    if layers.layers:
-        out.print(layers.table())
-    return all(comparison.passed for comparison in whole) and (layers.passed or not layers.layers)
+    result = verify_conversion(source, ir, target=target, inputs=inputs)
+    if result.problem:
+        console().print(result.problem)
+    else:
+        print_table(result.table())
+    return result.passed
+
+
+def _parse(text: str) -> tuple[str, Path]:
+    name, separator, file = text.partition("=")
+    if not separator or not name:
+        raise click.UsageError(f"--input {text}: write NAME=FILE.npy")
+    return name, Path(file)
 
 
 def _legalize(source: Path, output: Path, target: str, assume_in_bounds: bool) -> None:
@@ -162,11 +173,11 @@ def _print_losses(losses: Sequence[Loss]) -> None:
 def _print_table(title: str, rows: Sequence[tuple[str, str]]) -> None:
     if not rows:
         return
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
-    table = Table("where", title)
+    columns = (Column(name, max_width=width, overflow="fold") for name, width in (("where", 44), (title, 47)))
+    table = Table(*columns)  # of 100 characters at most
     for row in rows:
         table.add_row(*map(Text, row))  # Text: names may look like markup
-    out = console()
-    out.print(table, width=min(100, out.width))
+    print_table(table)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.base import RefusedError, Runtime
 
 
-class OpenVINORuntime(Runtime[Model]):
-    """Reads the IR that our writer makes of a model, compiles it for the CPU plugin and infers."""
+class OpenVINORuntime(Runtime[Model | Path]):
+    """Reads an IR, or what our writer makes of a model, compiles it for the CPU plugin and infers."""
 
     name = "openvino"
 
@@ -35,12 +36,13 @@ class OpenVINORuntime(Runtime[Model]):
         """OpenVINO's, without the build number."""
         return str(ov.get_version()).split("-")[0]
 
-    def activate(self, model: Model) -> None:
-        """Write, read and compile the model. Raises RefusedError with what OpenVINO says."""
+    def activate(self, model: Model | Path, threads: int = 0) -> None:
+        """Write (a Model), read and compile. Raises RefusedError with what OpenVINO says."""
         core = self._core()
         self._model = _read(core, model)
+        config = CONFIG | ({"INFERENCE_NUM_THREADS": threads} if threads else {})
         try:
-            self._request = core.compile_model(self._model, "CPU", CONFIG).create_infer_request()
+            self._request = core.compile_model(self._model, "CPU", config).create_infer_request()
         except RuntimeError as error:
             raise RefusedError(reason(error)) from None
 
@@ -68,9 +70,11 @@ class ExtensionRuntime(OpenVINORuntime):
 
     name = "extension"
 
-    def activate(self, model: Model) -> None:
-        """Write, read and compile the model. Raises RefusedError with what OpenVINO says."""
-        super().activate(replace(model, layers=tuple(map(_customized, model.layers))))
+    def activate(self, model: Model | Path, threads: int = 0) -> None:
+        """Write (a Model), read and compile. Raises RefusedError with what OpenVINO says."""
+        if isinstance(model, Model):
+            model = replace(model, layers=tuple(map(_customized, model.layers)))
+        super().activate(model, threads)
 
     def _core(self) -> Any:
         return core_with_extension()
@@ -88,9 +92,11 @@ def read_model(model: Model) -> Any:
     return _read(_stock_core(), model)
 
 
-def _read(core: Any, model: Model) -> Any:
-    xml, binary = to_bytes(model)
+def _read(core: Any, model: Model | Path) -> Any:
     try:
+        if isinstance(model, Path):
+            return core.read_model(model)
+        xml, binary = to_bytes(model)
         return core.read_model(model=xml, weights=binary)
     except RuntimeError as error:
         raise RefusedError(reason(error)) from None

@@ -39,6 +39,8 @@ def test_verify(cli, tmp_path):
     nodes = [helper.make_node("Constant", [], ["i"], value=indices), gather()]
     done = cli("convert", save(tmp_path / "m.onnx", nodes), "-o", tmp_path / "m.xml", "--verify")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "openvino: passed (exact)" in done.stdout
+    assert "GatherElements-6" in done.stdout
     assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
 
 
