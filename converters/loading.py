@@ -107,6 +107,10 @@ def _check(source: OnnxSource) -> None:
             raise
         proto = onnx.ModelProto()
         proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
+        for tensor in [it for it in proto.graph.initializer if onnx.external_data_helper.uses_external_data(it)]:
+            proto.graph.initializer.remove(tensor)  # the checker would look for it in the working directory
+            if tensor.name not in {value.name for value in proto.graph.input}:
+                proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
         for value in (*proto.graph.input, *proto.graph.output):
             if value.type.HasField("tensor_type"):
                 value.type.tensor_type.shape.SetInParent()

@@ -136,6 +136,8 @@ def _narrowing(value: onnx_ir.Value) -> str:
 
 def _is_only_index(value: onnx_ir.Value) -> bool:
     """Whether it, perhaps moved, serves as indices of gathers and as nothing else."""
+    if value.is_graph_output():
+        return False
     return all(_is_index(*use) or (_is_moved(use[0]) and all(map(_is_only_index, use[0].outputs))) for use in value.uses())
 
 

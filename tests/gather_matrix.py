@@ -72,7 +72,8 @@ class Result(NamedTuple):
         return self.outcome.isupper() or (self.cell.valid and self.cell.type in EXACT and self.outcome != "exact")
 
 
-def _cells(op: str, element_type: str) -> Iterator[Cell]:
+def cells(op: str, element_type: str) -> Iterator[Cell]:
+    """In the order of their kinds."""
     for index_type in ("int64",) if op == "GatherND" else ("int32", "int64"):
         places = product(("static", "dynamic"), ("input", "initializer"), ("input", "initializer"))
         for kind, place in product((*KINDS[op], "out of bounds"), list(places)):
@@ -162,11 +163,11 @@ def _bits(array: np.ndarray) -> object:
     return array.tolist() if array.dtype.hasobject else array.tobytes()
 
 
-def run(cells: Sequence[Cell]) -> list[Result]:
+def run(chosen: Sequence[Cell]) -> list[Result]:
     """Their outcomes, each from a worker process, which starts anew after a crash."""
     results: list[Result] = []
-    while len(results) < len(cells):
-        rest = cells[len(results) :]
+    while len(results) < len(chosen):
+        rest = chosen[len(results) :]
         ours, theirs = get_context("spawn").Pipe()
         process = get_context("spawn").Process(target=_work, args=(theirs, rest))
         process.start()
@@ -176,13 +177,13 @@ def run(cells: Sequence[Cell]) -> list[Result]:
                 results.append(Result(cell, *ours.recv()))
         except EOFError:
             process.join()
-            results.append(Result(cells[len(results)], "CRASH", f"exit code {process.exitcode}"))
+            results.append(Result(chosen[len(results)], "CRASH", f"exit code {process.exitcode}"))
         process.join()
     return results
 
 
-def _work(connection: Connection, cells: Sequence[Cell]) -> None:
-    for cell in cells:
+def _work(connection: Connection, chosen: Sequence[Cell]) -> None:
+    for cell in chosen:
         connection.send(outcome(cell))
 
 
@@ -199,7 +200,7 @@ def table(results: Sequence[Result]) -> Table:
 
 
 def main() -> int:
-    groups = [list(_cells(op, element_type)) for op, element_type in product(KINDS, TYPES)]
+    groups = [list(cells(op, element_type)) for op, element_type in product(KINDS, TYPES)]
     with ThreadPoolExecutor(2) as pool:
         results = [result for group in pool.map(run, groups) for result in group]
     Console(width=100).print(table(results))
