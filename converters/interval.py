@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import onnx_ir
@@ -20,7 +20,7 @@ class Interval:
     hi: int
     # At most the size of the open dimension of this name plus this number.
     bound: tuple[str, int] | None = None
-    # Computed from sizes of tensors and constants alone.
+    # Computed from open sizes of tensors and constants alone.
     of_sizes: bool = False
 
     def indexes(self, dim: Dim) -> bool:
@@ -48,7 +48,7 @@ def every_value(dtype: onnx_ir.DataType) -> Interval | None:
 def of_size(dim: Dim) -> Interval:
     """The size of a dimension."""
     if isinstance(dim, int):
-        return Interval(dim, dim, of_sizes=True)
+        return Interval(dim, dim)
     return Interval(0, LARGEST_SIZE, None if dim.value is None else (dim.value, 0), of_sizes=True)
 
 
@@ -65,4 +65,10 @@ def union(given: Iterable[Interval | None]) -> Interval | None:
         return None
     bound = known[0].bound if all(interval.bound == known[0].bound for interval in known) else None
     lo, hi = min(interval.lo for interval in known), max(interval.hi for interval in known)
-    return Interval(lo, hi, bound, all(interval.of_sizes for interval in known))
+    return Interval(lo, hi, bound, from_sizes(known))
+
+
+def from_sizes(operands: Sequence[Interval]) -> bool:
+    """Whether what is computed from these is computed from open sizes of tensors and constants alone."""
+    constants = [abs(operand.lo) <= LARGEST_SIZE and operand.lo == operand.hi for operand in operands if not operand.of_sizes]
+    return all(constants) and len(constants) < len(operands)

@@ -7,6 +7,7 @@ from onnx_ir.passes.common import ShapeInferencePass
 from ov_gather.converters.passes.constant_indices import constant_indices
 from ov_gather.converters.passes.fold_broadcast import fold_broadcast
 from ov_gather.converters.passes.inline_functions import inline_functions
+from ov_gather.converters.passes.keep_slices import keep_slices
 from ov_gather.converters.passes.rewriter import Rewrite, Rewriter
 from ov_gather.converters.passes.slice_data import slice_data
 from ov_gather.converters.ranges import integer_ranges
@@ -46,6 +47,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     constant_indices(rewriter)
     if target == "stock":
         slice_data(rewriter)
+        keep_slices(rewriter)
     for value, given, shape in outputs:
         value.type, value.shape = given, shape
     return [*inlined, *rewriter.rewrites]

@@ -8,7 +8,7 @@ from math import prod
 
 import onnx_ir
 from ov_gather.converters.graphs import attribute, constant_of
-from ov_gather.converters.interval import LARGEST_SIZE, Dim, Interval, of_size, positions, union
+from ov_gather.converters.interval import LARGEST_SIZE, Dim, Interval, from_sizes, of_size, positions, union
 
 Of = Callable[[onnx_ir.Value | None], Interval | None]
 Rule = Callable[[onnx_ir.Node, Of], Interval | None]
@@ -32,13 +32,12 @@ def _of_all(node: onnx_ir.Node, of: Of) -> Interval | None:
 
 
 def _of_sizes(combine: Callable[..., Interval | None]) -> Rule:
-    """Arithmetic. What is computed from sizes alone is taken to be no larger than they: it counts elements of some tensor."""
+    """Arithmetic. What is computed from open sizes alone is taken to be as small as they: the size of some tensor."""
 
     def rule(node: onnx_ir.Node, of: Of) -> Interval | None:
         operands = [operand for value in node.inputs if (operand := of(value)) is not None]
         found = combine(*operands) if len(operands) == len(node.inputs) else None
-        sizes = any(operand.of_sizes for operand in operands)
-        if found is None or not sizes or not all(operand.of_sizes or operand.lo == operand.hi for operand in operands):
+        if found is None or not from_sizes(operands) or found.lo > LARGEST_SIZE or found.hi < -LARGEST_SIZE:
             return found
         return replace(found, lo=max(found.lo, -LARGEST_SIZE), hi=min(found.hi, LARGEST_SIZE), of_sizes=True)
 

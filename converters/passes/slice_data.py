@@ -6,10 +6,13 @@ from collections.abc import Mapping
 
 import onnx_ir
 from ov_gather.converters.graphs import axis_of, nodes_of, same
-from ov_gather.converters.interval import Dim
+from ov_gather.converters.interval import LARGEST_SIZE, Dim
 from ov_gather.converters.passes.rewriter import Rewriter
 
 I64 = onnx_ir.DataType.INT64
+# Where a Slice of all from the first on starts: as far before the end as any axis is long. OpenVINO removes a Slice from 0
+# in front of GatherElements, although it changes the shape and what an index below 0 means.
+START = -LARGEST_SIZE
 
 
 def slice_data(rewriter: Rewriter) -> None:
@@ -47,7 +50,7 @@ def slice_to(rewriter: Rewriter, node: onnx_ir.Node, sizes: Mapping[int, Dim], i
     else:
         shape = rewriter.insert(node, "Shape", [indices], I64, [indices.shape.rank()])
         ends = rewriter.insert(node, "Gather", [shape, axes], I64, [len(sizes)], axis=0)
-    starts = rewriter.constant(node, [0] * len(sizes))
+    starts = rewriter.constant(node, [START] * len(sizes))
     result = [sizes.get(i, dim) for i, dim in enumerate(data.shape)]
     sliced = rewriter.insert(node, "Slice", [data, starts, ends, axes], data.dtype, result)
     rewriter.replace_input(node, 0, sliced)
