@@ -1,0 +1,41 @@
+"""Small questions about an ONNX graph that several files ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir
+from ov_gather.converters.interval import Dim
+from ov_gather.converters.nodes import ConversionError, describe
+
+from ov_gather.kernels.arguments import checked_axis
+
+
+def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
+    """The tensor of an initializer or a Constant; the default value of a graph input is none, as a caller may replace it."""
+    return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
+
+
+def attribute(node: onnx_ir.Node, name: str, default: int) -> int:
+    """An integer attribute."""
+    return node.attributes[name].as_int() if name in node.attributes else default
+
+
+def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:
+    """The attribute axis, not negative. Raises ConversionError."""
+    try:
+        return checked_axis(describe(node), "axis", attribute(node, "axis", default), rank)
+    except ValueError as error:
+        raise ConversionError(str(error)) from None
+
+
+def same(one: Dim, other: Dim) -> bool:
+    """Whether two dimensions are equal for sure: the same number or the same name."""
+    return one == other and (isinstance(one, int) or one.value is not None)
+
+
+def nodes_of(model: onnx_ir.Model, *op_types: str) -> Iterator[onnx_ir.Node]:
+    """The nodes of some operators of the default domain, bodies of control flow included; they may be changed on the way."""
+    for node in list(onnx_ir.traversal.RecursiveGraphIterator(model.graph)):
+        if node.domain == "" and node.op_type in op_types:
+            yield node
