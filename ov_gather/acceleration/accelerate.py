@@ -10,6 +10,7 @@ from openvino.passes import Manager, ModelPass
 
 from ov_gather.acceleration.changes import Log, Summary
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
+from ov_gather.acceleration.join_gathers import join_gathers
 from ov_gather.acceleration.replace_elements import replace_elements
 from ov_gather.acceleration.shrink_constants import shrink_constants
 from ov_gather.acceleration.symbols import symbols
@@ -19,11 +20,12 @@ Change = Callable[[Model, Log], None]
 
 PASSES: Mapping[str, Change] = {
     "shrink-constants": shrink_constants,
+    "join-gathers": join_gathers,
     "to-gather": to_gather,
     "fold-broadcasts": fold_broadcasts,
     "replace-elements": replace_elements,
 }
-PORTABLE = ("shrink-constants", "to-gather")
+PORTABLE = ("shrink-constants", "join-gathers", "to-gather")
 
 
 def accelerate(
@@ -54,7 +56,11 @@ def accelerate(
     known = PORTABLE if portable else tuple(PASSES)
     if unknown := sorted(set(passes or ()) - set(known)):
         raise ValueError(f"there is no {'portable ' * portable}pass {', '.join(unknown)}; there are {', '.join(known)}")
-    changes: Mapping[str, Change] = {**PASSES, "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds)}
+    changes: Mapping[str, Change] = {
+        **PASSES,
+        "join-gathers": partial(join_gathers, portable=portable, assume_in_bounds=assume_in_bounds),
+        "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds),
+    }
     log, manager = Log(model), Manager()
     manager.set_per_pass_validation(False)  # which would lose what `symbols` keeps apart
     for name in known:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from openvino import Model, Node, Output
 
-from ov_gather.acceleration.graph import gather_elements, is_gather, operation, take_place, walk
+from ov_gather.acceleration.graph import is_gather, operation, ours, take_place, walk
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
@@ -62,20 +62,25 @@ class Summary:
         return text.getvalue().rstrip()
 
 
+def is_small(node: Node) -> bool:
+    """Whether to have this computed by ours gains nothing."""
+    shape = node.get_output_partial_shape(0)
+    return bool(shape.is_static and prod(shape.to_shape()) < SMALL)
+
+
 class Log:
-    """Follows each gather from node to node while the passes run."""
+    """Follows gathers from node to node while the passes run."""
 
     def __init__(self, model: Model) -> None:
-        self._changes = {node.get_instance_id(): _as_it_is(place, node) for place, node in walk(model) if is_gather(node)}
+        self._changes = {node.get_instance_id(): [_as_it_is(place, node)] for place, node in walk(model) if is_gather(node)}
 
     def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
         """Our GatherElements takes the place of `gather`, unless that is too small."""
-        shape = gather.get_output_partial_shape(0)
-        if shape.is_static and prod(shape.to_shape()) < SMALL:
+        if is_small(gather):
             self.kept(gather, "too small to gain")
-        else:
-            axis = gather.get_attributes()["axis"]
-            self.replace(gather, gather_elements(gather.input_value(0), indices, axis, broadcast=broadcast))
+            return
+        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast}
+        self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
 
     def replace(self, gather: Node, other: Node) -> None:
         """`other` takes the place of `gather`, unless less would be known of its shape."""
@@ -87,19 +92,22 @@ class Log:
         self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other)
 
     def done(self, gather: Node, what: str, now: Node) -> None:
-        """Something was done to `gather`, which is `now` from here on."""
-        change = self._changes.pop(gather.get_instance_id())
-        change.done.append(what)
-        change.reason = ""
-        self._changes[now.get_instance_id()] = change
+        """Something was done to `gather`, which is `now` from here on; several may become one."""
+        changes = self._changes.pop(gather.get_instance_id())
+        for change in changes:
+            change.done.append(what)
+            change.reason = ""
+        self._changes.setdefault(now.get_instance_id(), []).extend(changes)
 
-    def kept(self, node: Node, reason: str) -> None:
+    def kept(self, gather: Node, reason: str) -> None:
         """Why a pass did nothing. The last pass that says something has its say."""
-        self._changes[node.get_instance_id()].reason = reason
+        for change in self._changes[gather.get_instance_id()]:
+            change.reason = reason
 
     def summary(self, model: Model) -> Summary:
         """In the order of the model."""
-        return Summary(tuple(self._changes[node.get_instance_id()] for _, node in walk(model) if is_gather(node)))
+        nodes = (node for _, node in walk(model) if is_gather(node))
+        return Summary(tuple(change for node in nodes for change in self._changes[node.get_instance_id()]))
 
 
 def _as_it_is(place: str, node: Node) -> Change:

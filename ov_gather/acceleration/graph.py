@@ -42,9 +42,9 @@ def bodies(node: Node) -> list[Model]:
     return [node.get_function()] if node.get_type_name() in ("Loop", "TensorIterator") else []
 
 
-def gather_elements(data: Output, indices: Output, axis: int, *, broadcast: bool) -> Node:
-    """A node of ours. Raises ImportError, FileNotFoundError as `register` does."""
-    return _factory().create("GatherElements", [data, indices], {"axis": axis, "broadcast": broadcast})
+def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:
+    """A node of opset `ov_gather`. Raises ImportError, FileNotFoundError as `register` does."""
+    return _factory().create(kind, inputs, attributes)
 
 
 @cache

@@ -16,7 +16,7 @@ from ov_gather.acceleration import changes
 from ov_gather.acceleration.graph import operation, walk
 
 TYPES = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "boolean")
-ALL = ["shrink-constants", "to-gather", "fold-broadcasts", "replace-elements"]
+ALL = ["shrink-constants", "join-gathers", "to-gather", "fold-broadcasts", "replace-elements"]
 
 
 @pytest.fixture(autouse=True)
@@ -150,7 +150,7 @@ def test_a_constant_that_repeats_is_shrunk(portable):
     data = parameter("data", [7, 5, 6])
     index = ops.constant(elements, name="index")
     model = model_of(*(ops.gather_elements(ops.add(data, ops.constant(np.float32(i))), index, 2) for i in range(2)))
-    other, summary = accelerated(model, *ALL[: 1 if portable else 4], portable=portable)
+    other, summary = accelerated(model, *ALL[: 1 if portable else 5], portable=portable)
     assert all("constant of [1,5,4] and Broadcast" in change.done for change in summary.changes)
     sizes = [node.get_data().size for _, node in walk(other) if node.get_friendly_name() == "index"]
     assert sizes == [20]  # one for both
@@ -215,6 +215,52 @@ def test_gather_8_only_of_whole_slices():
     assert summary.changes[0].reason == "the index is not the same for whole slices"
 
 
+def messages(data, axis, concat_axis, *, clamp=True, other=None, read=False, ends=2):
+    """Rows of data by each of `ends` indices, side by side."""
+    whole = list(data)
+    whole[axis] = 9
+    own = [size if i <= axis else 1 for i, size in enumerate(whole)]
+    table = parameter("data", data)
+    gathers = []
+    for end in range(ends):
+        index = parameter(f"i{end}", own, np.int64)
+        index = ops.clamp(index, 0, data[axis] - 1) if clamp else index
+        from_where = other(table) if other and end else table
+        gathers.append(ops.gather_elements(from_where, ops.broadcast(index, ops.constant(np.array(whole))), axis))
+    joined = ops.concat(gathers, concat_axis)
+    joined.set_friendly_name("messages")
+    return model_of(joined, *([ops.relu(gathers[0])] if read else []))
+
+
+@pytest.mark.parametrize("ends", [2, 3])
+@pytest.mark.parametrize("clamp", [True, False])
+@pytest.mark.parametrize(("data", "axis"), [([7, 6], 0), ([7, 6, 4], 0), ([3, 7, 6], 1), ([3, 7, 6, 2], 1)])
+def test_slices_side_by_side_become_one_gather(data, axis, clamp, ends):
+    model = messages(data, axis, axis + 1, clamp=clamp, ends=ends)
+    other, summary = accelerated(model, "join-gathers")
+    name = "Gather-8" if clamp else "ov_gather.Gather"
+    assert [change.done for change in summary.changes] == [[f"one {name} for {ends}"]] * ends
+    assert operations(other).count(name) == 1
+    assert model.output(0).get_node().input_value(0).get_node().get_friendly_name() == "messages"
+    rng = np.random.default_rng(0)
+    indices = [rng.integers(-data[axis], data[axis], [*data[:axis], 9, *[1] * (len(data) - axis - 1)]) for _ in range(ends)]
+    check_same(model, other, [rng.random(data, np.float32), *indices])
+    assert accelerated(model, "join-gathers", portable=True)[1].changes[0].done == (
+        [f"one Gather-8 for {ends}"] if clamp else []
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"concat_axis": 0}, {"concat_axis": 2}, {"other": ops.relu}, {"read": True}, {"ends": 1}],
+    ids=["along the axis", "further in", "other data", "read by others", "one alone"],
+)
+def test_what_is_not_joined(options):
+    model = messages([7, 6, 4], 0, **{"concat_axis": 1, **options})
+    other, _ = accelerated(model, "join-gathers")
+    assert operations(other) == operations(model)
+
+
 @pytest.mark.parametrize("way", ["numpy", "tile"])
 def test_an_index_out_of_bounds_is_an_error_as_before(way):
     model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), expanded(way), 0))
@@ -266,7 +312,7 @@ def test_any_pattern_of_repetition(data):
         index, arrays = ops.broadcast(parameter("i", own, np.int64), ops.constant(np.array(whole))), [indices]
     model = model_of(ops.gather_elements(parameter("data", shape), index, axis))
     portable = data.draw(st.booleans())
-    passes = data.draw(st.sets(st.sampled_from(ALL[:2] if portable else ALL)))
+    passes = data.draw(st.sets(st.sampled_from(ALL[:3] if portable else ALL)))
     changes.SMALL = 0  # a fixture would be of one example
     other, _ = accelerated(model, *passes, portable=portable)
     values = rng.random(shape, np.float32)

@@ -13,7 +13,8 @@ from openvino import opset13 as ops
 
 from ov_gather.acceleration.ranges import value_range
 
-BINARY = [ops.add, ops.subtract, ops.multiply, ops.divide, ops.floor_mod, ops.mod, ops.minimum, ops.maximum]
+BINARY = [ops.add, ops.subtract, ops.multiply, ops.minimum, ops.maximum]
+DIVISIONS = [ops.divide, ops.floor_mod, ops.mod]  # not by zero, which ends OpenVINO's process
 
 
 def integer(bound):
@@ -32,11 +33,14 @@ def expressions(x):
 
     def combine(inner):
         binary = st.builds(lambda work, one, other: work(one, other), st.sampled_from(BINARY), inner, inner)
+        divided = st.builds(lambda work, one, by: work(one, integer(by)), st.sampled_from(DIVISIONS), inner, st.integers(1, 9))
         chosen = st.builds(lambda one, other: ops.select(ops.less(x, integer(0)), one, other), inner, inner)
         joined = st.builds(
             lambda one, other: ops.gather(ops.concat([one, other], 0), integer(1), ops.constant(0)), inner, inner
         )
-        return st.one_of(binary, chosen, joined.map(lambda node: ops.squeeze(ops.unsqueeze(node, integer(0)), integer(0))))
+        return st.one_of(
+            binary, divided, chosen, joined.map(lambda node: ops.squeeze(ops.unsqueeze(node, integer(0)), integer(0)))
+        )
 
     return st.recursive(leaves, combine, max_leaves=6)
 
