@@ -15,10 +15,11 @@ from ov_gather.acceleration.replace_elements import replace_elements
 from ov_gather.acceleration.shrink_constants import shrink_constants
 from ov_gather.acceleration.symbols import symbols
 from ov_gather.acceleration.to_gather import to_gather
+from ov_gather.extension import checked_path
 
-Change = Callable[[Model, Log], None]
+Pass = Callable[[Model, Log], None]
 
-PASSES: Mapping[str, Change] = {
+PASSES: Mapping[str, Pass] = {
     "shrink-constants": shrink_constants,
     "join-gathers": join_gathers,
     "to-gather": to_gather,
@@ -56,7 +57,9 @@ def accelerate(
     known = PORTABLE if portable else tuple(PASSES)
     if unknown := sorted(set(passes or ()) - set(known)):
         raise ValueError(f"there is no {'portable ' * portable}pass {', '.join(unknown)}; there are {', '.join(known)}")
-    changes: Mapping[str, Change] = {
+    if not portable:
+        checked_path()  # before anything is changed
+    work: Mapping[str, Pass] = {
         **PASSES,
         "join-gathers": partial(join_gathers, portable=portable, assume_in_bounds=assume_in_bounds),
         "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds),
@@ -65,17 +68,17 @@ def accelerate(
     manager.set_per_pass_validation(False)  # which would lose what `symbols` keeps apart
     for name in known:
         if passes is None or name in passes:
-            manager.register_pass(_Pass(changes[name], log))
+            manager.register_pass(_ModelPass(work[name], log))
     with symbols(model):
         manager.run_passes(model)
     return log.summary(model)
 
 
-class _Pass(ModelPass):  # type: ignore[misc] # openvino has no types
-    def __init__(self, change: Change, log: Log) -> None:
+class _ModelPass(ModelPass):  # type: ignore[misc] # openvino has no types
+    def __init__(self, work: Pass, log: Log) -> None:
         super().__init__()
-        self._change, self._log = change, log
+        self._work, self._log = work, log
 
     def run_on_model(self, model: Model) -> bool:
-        self._change(model, self._log)
+        self._work(model, self._log)
         return True

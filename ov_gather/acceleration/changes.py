@@ -62,10 +62,12 @@ class Summary:
         return text.getvalue().rstrip()
 
 
-def is_small(node: Node) -> bool:
-    """Whether to have this computed by ours gains nothing."""
-    shape = node.get_output_partial_shape(0)
-    return bool(shape.is_static and prod(shape.to_shape()) < SMALL)
+def why_not_ours(gather: Node, result: Node) -> str:
+    """Why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
+    shape, kind = result.get_output_partial_shape(0), gather.get_input_element_type(0)
+    if kind.bitwidth % 8:
+        return f"ours takes no {kind.get_type_name()}"
+    return "too small to gain" if shape.is_static and prod(shape.to_shape()) < SMALL else ""
 
 
 class Log:
@@ -75,9 +77,9 @@ class Log:
         self._changes = {node.get_instance_id(): [_as_it_is(place, node)] for place, node in walk(model) if is_gather(node)}
 
     def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
-        """Our GatherElements takes the place of `gather`, unless that is too small."""
-        if is_small(gather):
-            self.kept(gather, "too small to gain")
+        """Our GatherElements takes the place of `gather`, where that is possible and gains something."""
+        if reason := why_not_ours(gather, gather):
+            self.kept(gather, reason)
             return
         attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast}
         self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))

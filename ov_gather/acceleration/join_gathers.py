@@ -9,7 +9,7 @@ import numpy as np
 from openvino import Model, Node
 from openvino import opset8 as ops
 
-from ov_gather.acceleration.changes import Log, is_small
+from ov_gather.acceleration.changes import Log, why_not_ours
 from ov_gather.acceleration.graph import operation, ours, stock, take_place
 from ov_gather.acceleration.slices import Slices, slices_of
 
@@ -24,7 +24,7 @@ def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bo
         inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]
         if assume_in_bounds or not slices.out_of_bounds:
             joined = ops.gather(*inputs, slices.batch_dims)
-        elif portable or is_small(concat):
+        elif portable or why_not_ours(gathers[0], concat):
             continue
         else:
             joined = ours("Gather", inputs, {"batch_dims": slices.batch_dims, "bounds": "error"})

@@ -12,14 +12,14 @@ from openvino import Output
 from ov_gather.acceleration.graph import constant, dims
 
 Range = tuple[float, float]
-"""The least and the greatest; infinite where not known."""
+"""The least and the greatest; both infinite where one is not known."""
 Ranges = list[Range]
 Rule = Callable[[Output, Ranges], Range]
 """From a value and the ranges of what its node reads."""
 
 ANY: Range = (-inf, inf)
 _EXACT = 2**24
-"""The CPU plugin computes on 32 bits, and some arithmetic on integers as float32."""
+"""The CPU plugin computes on 32 bits, and some integers as float32: of greater ones even a Maximum may come out too low."""
 _DEEPEST = 100
 
 
@@ -34,7 +34,8 @@ def _find(value: Output, known: dict[tuple[int, int], Range], depth: int) -> Ran
         known[key] = ANY
         rule = _RULES.get(value.get_node().get_type_name())
         if rule and depth < _DEEPEST and value.get_element_type().get_type_name() in ("boolean", "i32", "i64"):
-            known[key] = rule(value, [_find(it, known, depth + 1) for it in value.get_node().input_values()])
+            found = rule(value, [_find(it, known, depth + 1) for it in value.get_node().input_values()])
+            known[key] = found if _is_exact(found) else ANY
     return known[key]
 
 
@@ -55,11 +56,8 @@ def _corners(work: Callable[[float, float], float]) -> Rule:
     """Arithmetic that has its least and greatest where its operands have theirs."""
 
     def rule(_: Output, ranges: Ranges) -> Range:
-        if not all(map(_is_exact, ranges)):
-            return ANY
-        values = [work(*corner) for corner in product(*ranges)]
-        found = min(values), max(values)
-        return found if _is_exact(found) else ANY
+        values = [work(*corner) for corner in product(*ranges)] if ANY not in ranges else ANY
+        return min(values), max(values)
 
     return rule
 
@@ -79,7 +77,7 @@ def _divided(value: Output, ranges: Ranges) -> Range:
 def _modulo(value: Output, ranges: Ranges) -> Range:
     """FloorMod has the sign of the divisor, Mod that of the dividend."""
     dividend, divisor = ranges
-    if divisor[0] <= 0 or not _is_exact(dividend) or not _is_exact(divisor):
+    if divisor[0] <= 0 or dividend == ANY:
         return ANY
     negative = value.get_node().get_type_name() == "Mod" and dividend[0] < 0
     return (1 - divisor[1] if negative else 0), divisor[1] - 1

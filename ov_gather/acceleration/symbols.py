@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from openvino import Dimension, Model, Node, Output, PartialShape, Symbol
 
 from ov_gather.acceleration.graph import axis_of, bodies, constant, dims, is_one, operation
@@ -56,11 +59,15 @@ def _infer(node: Node) -> None:
 
 
 def _of_gather(node: Node) -> list[Dimension] | None:
+    """Those of indices; a size that is known only of data is theirs, too."""
     data, index = (dims(value) for value in node.input_values())
     if data is None or index is None:
         return None
     axis = axis_of(node)
-    return [want if want.is_static or i == axis else have for i, (have, want) in enumerate(zip(data, index, strict=True))]
+    return [
+        have if i != axis and want.is_dynamic and have.is_static else want
+        for i, (have, want) in enumerate(zip(data, index, strict=True))
+    ]
 
 
 def _of_broadcast(node: Node) -> list[Dimension] | None:
@@ -75,21 +82,29 @@ def _of_broadcast(node: Node) -> list[Dimension] | None:
 
 
 def _sizes(value: Output) -> list[Dimension | None] | None:
-    """The dynamic dimensions that the elements of a value are the sizes of; None for other elements, or for all of them."""
-    node = value.get_node()
+    """The dynamic dimensions that the elements of a vector or scalar are the sizes of: None for others, or for all of them."""
+    shape, node = value.get_partial_shape(), value.get_node()
+    if shape.is_dynamic or shape.rank.get_length() > 1:
+        return None
     kind, given = node.get_type_name(), node.input_values()
     if kind == "ShapeOf":
-        shape = dims(given[0])
-        return None if shape is None else [dim if dim.is_dynamic else None for dim in shape]
+        return [dim if dim.is_dynamic else None for dim in dims(given[0]) or []]
     if kind in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
         return _sizes(given[0])
     if kind == "Concat":
         parts = [_sizes(part) for part in given]
         return None if None in parts else [size for part in parts for size in part or []]
-    inner, selected = (_sizes(given[0]), [constant(it) for it in given[1:]]) if kind in ("Gather", "Slice") else (None, [])
-    if inner is not None and kind == "Gather" and selected[0] is not None:
-        return [inner[i] for i in selected[0].flat]
-    if inner is not None and kind == "Slice" and (places := [int(it.item()) for it in selected[:3] if it is not None]):
-        return inner[slice(*places)] if len(places) == 3 else None
-    shape = value.get_partial_shape()
-    return [None] * prod(shape.to_shape()) if shape.is_static and shape.rank.get_length() <= 1 else None
+    places = _selected(node) if kind in ("Gather", "Slice") else None
+    inner = _sizes(given[0]) if places is not None else None
+    if places is not None and inner is not None:
+        return [inner[i] for i in np.arange(len(inner))[places].ravel()]
+    return [None] * prod(shape.to_shape())
+
+
+def _selected(node: Node) -> slice | NDArray[Any] | None:
+    """Which elements of a vector a Gather or Slice takes, if they are constant."""
+    given = [constant(value) for value in node.input_values()[1:4]]
+    if node.get_type_name() == "Gather":
+        return given[0]
+    places = [int(it.item()) for it in given if it is not None]
+    return slice(*places) if len(places) == 3 else None

@@ -318,3 +318,22 @@ def test_any_pattern_of_repetition(data):
     values = rng.random(shape, np.float32)
     (found,) = outputs_of(other, [values, *arrays])
     assert np.array_equal(found, np.take_along_axis(values, np.broadcast_to(indices, whole), axis))
+
+
+@pytest.mark.parametrize("name", ["u4", "i4", "u1"])
+def test_types_smaller_than_a_byte_stay(name):
+    data, index = parameter("data", [7, 8], getattr(ov.Type, name)), parameter("i", [9, 8], np.int64)
+    model = model_of(ops.gather_elements(data, index, 0))
+    other, summary = accelerated(model)
+    assert operations(other) == ["GatherElements-6"]
+    assert summary.changes[0].reason == f"ours takes no {name}"
+
+
+def test_strings():
+    data, index = parameter("data", [7, 2], ov.Type.string), parameter("i", [9, 1], np.int64)
+    model = model_of(ops.gather_elements(data, ops.broadcast(index, ops.constant(np.array([9, 2]))), 0))
+    other, _ = accelerated(model)
+    words = np.array([[f"{i}{j}" for j in range(2)] for i in range(7)])
+    request = ov.Core().compile_model(other, "CPU").create_infer_request()
+    places = np.arange(9).reshape(9, 1) % 7
+    assert request.infer([words, places])[0].tolist() == words[places.ravel()].tolist()

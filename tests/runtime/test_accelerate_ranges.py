@@ -63,7 +63,8 @@ def test_no_value_is_outside(data):
     [
         (lambda x: x, (-inf, inf)),
         (lambda x: ops.clamp(x, 0, 6), (0, 6)),
-        (lambda x: ops.minimum(ops.maximum(x, integer(-7)), integer(6)), (-7, 6)),
+        (lambda x: ops.minimum(ops.maximum(ops.clamp(x, -20, 9), integer(-7)), integer(6)), (-7, 6)),
+        (lambda x: ops.maximum(x, integer(0)), (-inf, inf)),
         (lambda x: ops.add(ops.clamp(x, 0, 6), integer(1)), (1, 7)),
         (lambda x: ops.add(x, integer(1)), (-inf, inf)),
         (lambda x: ops.topk(x, ops.constant(2), 0, "max", "value").output(1), (0, 8)),
@@ -78,6 +79,15 @@ def test_no_value_is_outside(data):
 def test_bounds(make, expected):
     made = make(ops.parameter([9], np.int64))
     assert value_range(made if isinstance(made, ov.Output) else made.output(0)) == expected
+
+
+def test_a_maximum_that_is_not_bounded_above_is_not_bounded_below():
+    """The CPU plugin computes this in float32, in which the greatest integer is one too large."""
+    x = ops.parameter([1], np.int64)
+    expression = ops.select(ops.less(x, integer(0)), integer(0), ops.maximum(integer(0), x))
+    compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    assert compiled([np.array([2**31 - 1])])[0][0] < 0
+    assert value_range(expression.output(0)) == (-inf, inf)
 
 
 def test_a_remainder_of_what_float32_cannot_hold_is_not_bounded():
