@@ -95,6 +95,9 @@ def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool) -> str | None:
             return f"whether data has their size along axis {i} is open"
         if size > have:
             return f"they are larger than data along axis {i}"
+    data = fold.node.inputs[0]
+    if data is not None and data.dtype == onnx_ir.DataType.STRING:
+        return "onnxruntime 1.31's Gather copies the first string of each block only"
     if varies and rewriter.opset < 12:
         return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
     if varies and fold.repeated and not all(isinstance(dim, int) and dim > 0 for dim in fold.indices[:axis]):
