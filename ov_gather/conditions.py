@@ -83,9 +83,11 @@ def has_negative_indices(view: LayerView, operands: Operands) -> bool:
 
 
 def is_out_of_bounds(view: LayerView, operands: Operands) -> bool:
-    """Our kernel refuses an index."""
+    """An index is, and that does not yield zeros."""
+    from ov_gather.kernels.oracle import evaluate
+
     try:
-        view.operation.evaluate(operands, view.attributes_for(operands))
+        evaluate(view.operation, operands, view.attributes_for(operands))
     except IndexError:
         return True
     return False
@@ -103,6 +105,33 @@ def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
     small = data.ndim == 1 and indices.ndim <= 1 and data.size <= 64 and indices.size <= 64
     as_i32 = data.dtype.kind in "iu" and data.itemsize > 1
     return small and as_i32 and (has_negative_indices(view, operands) or gathers_out_of_bounds(view, operands))
+
+
+def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:
+    """Indices are u64."""
+    return view.input_types[view.operation.index_rule.port] is U64
+
+
+def broadcasts(view: LayerView, operands: Operands) -> bool:
+    """Our GatherElements spreads indices itself."""
+    return bool(view.read_attributes().get("broadcast"))
+
+
+def gathers_batches(view: LayerView, operands: Operands) -> bool:
+    """Gather has batch dimensions, or GatherND-5 fuses several."""
+    return view.read_attributes().get("batch_dims", 0) not in ((0, 1) if view.operation.name == "GatherND-5" else (0,))
+
+
+def reduces_beyond_onnx(view: LayerView, operands: Operands) -> bool:
+    """A reduction, or a way to start one, that ONNX does not have."""
+    attributes = view.read_attributes()
+    return attributes.get("reduction") == "mean" or not attributes.get("use_init_val", True)
+
+
+def fills_zeros(view: LayerView, operands: Operands) -> bool:
+    """An index of Gather is out of bounds, which yields zeros."""
+    zero: bool = view.operation.index_rule.zero_fill(view.attributes_for(operands))
+    return zero and gathers_out_of_bounds(view, operands)
 
 
 def reduces(view: LayerView, operands: Operands) -> bool:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def evaluated(view: LayerView, operands: Operands) -> NDArray[Any]:
     """The operation, on operands as the plugin sees them. Raises IndexError where an index is then out of bounds."""
-    (result,) = view.operation.evaluate(_all_as_seen(view, operands), view.attributes_for(operands))
-    return result.astype(operands[0].dtype)
+    from ov_gather.kernels.oracle import evaluate
+
+    return evaluate(view.operation, _all_as_seen(view, operands), view.attributes_for(operands)).astype(operands[0].dtype)
 
 
 def gathered(view: LayerView, operands: Operands) -> NDArray[Any]:
@@ -82,7 +83,8 @@ def as_seen(array: NDArray[Any], constant: bool) -> NDArray[Any]:
         return array
     if array.dtype == np.float64:
         largest = np.finfo(np.float32).max
-        array = np.where(np.isnan(array), array, np.clip(array, -largest, largest)).astype(np.float32)
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            array = np.where(np.isnan(array), array, np.clip(array, -largest, largest)).astype(np.float32)
     tiny = np.abs(array.astype(np.float32)) < np.finfo(np.float32).smallest_normal
     if constant and (tiny & (array != 0)).any():
         return np.where(tiny, np.zeros((), array.dtype), array)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from ov_gather.conditions import Condition, Operands
 
-NOT_IN_ONNXRUNTIME = tuple(row for row in ELEMENT_TYPES if row.name == "bf16" or row.name[:2] in ("f4", "f8") or row.bits == 4)
+NOT_IN_ONNXRUNTIME = tuple(
+    row for row in ELEMENT_TYPES if row.name == "bf16" or row.name[:2] in ("f4", "f8") or 0 < row.bits < 8
+)
 
 
 class Observed(Enum):
@@ -73,6 +75,8 @@ def _number(version: str) -> tuple[int, ...]:
 
 _STOCK = ("openvino",)
 _EXTENSION = ("extension",)
+_ONNXRUNTIME = ("onnxruntime",)
+_CUSTOM_GATHER = "Gather-ov_gather"
 _CPU_PLUGIN = ("openvino", "extension")
 _OLD_GATHERS = ("Gather-1", "Gather-7")
 _GATHERS = (*_OLD_GATHERS, "Gather-8")
@@ -123,6 +127,61 @@ DIVERGENCES = (
         observed=(Observed.LACKS,),
         applies=data_is(*NOT_IN_ONNXRUNTIME),
         why="onnxruntime has no kernel for these types, or takes no NumPy arrays of them",
+    ),
+    Divergence(
+        name="no-unsigned-64-bit-indices",
+        runtimes=_ONNXRUNTIME,
+        observed=(Observed.LACKS,),
+        applies=conditions.has_unsigned_64_bit_indices,
+        why="ONNX has no u64 indices, and i64 does not hold them all",
+    ),
+    Divergence(
+        name="axis-is-an-attribute",
+        runtimes=_ONNXRUNTIME,
+        operations=(*_GATHERS, _CUSTOM_GATHER, *_SCATTERS),
+        observed=(Observed.LACKS,),
+        applies=conditions.has_open_axis,
+        why="in ONNX the axis is an attribute",
+    ),
+    Divergence(
+        name="no-broadcast-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("GatherElements-ov_gather",),
+        observed=(Observed.LACKS,),
+        applies=conditions.broadcasts,
+        why="ONNX's GatherElements does not broadcast",
+    ),
+    Divergence(
+        name="no-such-batches-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("Gather-7", "Gather-8", _CUSTOM_GATHER, "GatherND-5"),
+        observed=(Observed.LACKS,),
+        applies=conditions.gathers_batches,
+        why="ONNX's Gather has no batch dimensions, and its GatherND does not fuse them",
+    ),
+    Divergence(
+        name="no-such-reduction-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("ScatterElementsUpdate-12",),
+        observed=(Observed.LACKS,),
+        applies=conditions.reduces_beyond_onnx,
+        why="ONNX's ScatterElements has no mean, and always starts from what is there",
+    ),
+    Divergence(
+        name="no-zeros-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("Gather-8", _CUSTOM_GATHER),
+        observed=(Observed.REFUSES,),
+        applies=conditions.fills_zeros,
+        why="in ONNX an index out of bounds is an error, not a zero",
+    ),
+    Divergence(
+        name="first-string-of-each-slice",
+        runtimes=_ONNXRUNTIME,
+        operations=(*_GATHERS, _CUSTOM_GATHER),
+        observed=(Observed.DIFFERS,),
+        applies=data_is(STRING),
+        why="onnxruntime's Gather copies but the first string of each slice",
     ),
     # What a runtime refuses, though it is legal.
     Divergence(
@@ -268,3 +327,8 @@ def explaining(runtime: str, version: str, observed: Observed, view: LayerView, 
 def lacking(runtime: str, version: str, view: LayerView) -> Divergence | None:
     """Why a runtime cannot be asked to execute a layer at all; None if it can."""
     return next(explaining(runtime, version, Observed.LACKS, view, ()), None)
+
+
+def is_predicted(names: Iterable[str]) -> bool:
+    """Whether one of these divergences says exactly what the result is, so that it does not come from foreign memory."""
+    return any(known.predicts for known in DIVERGENCES if known.name in names)

@@ -1,8 +1,9 @@
-"""What a cross-check came to: comparisons, results of layers, and their table."""
+"""What a cross-check came to: comparisons of cases, results of layers, and what they were seen with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -21,13 +22,45 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """Where an output is not what it should be.
+
+    Attributes:
+        position: the first place, in row-major order.
+        expected, found: the values there.
+        count, size: how many elements differ, of how many.
+        picture: the output as rows (its last dimension across) in up to 16 x 32 fields: the share that differs in each.
+    """
+
+    position: tuple[int, ...]
+    expected: str
+    found: str
+    count: int
+    size: int
+    picture: tuple[tuple[float, ...], ...]
+
+    def __str__(self) -> str:
+        where = ", ".join(map(str, self.position))
+        return f"output[{where}]: expected {self.expected}, here {self.found}; {self.count} of {self.size} differ"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """Our kernel against one other source of the result. `divergences` are those that apply; `detail` says what was seen."""
+    """One runtime on one case, against what is right.
+
+    Attributes:
+        detail: what was seen, for people.
+        divergences: the names of those that apply.
+        difference: where there are two outputs, and they differ.
+        seconds: what the execution took; None where there was none.
+    """
 
     runtime: str
     status: Status
     detail: str = ""
     divergences: tuple[str, ...] = ()
+    difference: Difference | None = None
+    seconds: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -40,23 +73,87 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One case on every runtime. `replay` is the command that runs it again, where it failed and was written to disk."""
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+    threads: int
+    comparisons: tuple[Comparison, ...]
+    replay: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing unexplained was seen."""
+        return all(it.passed for it in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
 class LayerResult:
-    """What came out for one layer. `types` and `shapes` are those of the case, `kernel` is "native" or "reference"; all are
-    empty where the layer could not be executed."""
+    """What came out for one layer.
+
+    Attributes:
+        types: of its inputs, by name.
+        attributes: by name, those that constant inputs give included.
+        kernel: which of ours computes it, "native" or "reference".
+        cases: one after the other.
+        assumptions: what a fragment leaves unsaid.
+        problem: why the layer as a whole fails, where it does: it could not be executed, there was nothing to compare with.
+    """
 
     path: str
     layer: str
     operation: str
-    types: str = ""
-    shapes: str = ""
+    types: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=dict)
     kernel: str = ""
-    comparisons: tuple[Comparison, ...] = ()
+    cases: tuple[CaseResult, ...] = ()
     assumptions: tuple[str, ...] = ()
+    problem: str = ""
 
     @property
     def passed(self) -> bool:
         """Whether there was something to compare, and nothing unexplained was seen."""
-        return bool(self.comparisons) and all(it.passed for it in self.comparisons)
+        return bool(self.cases) and not self.problem and all(case.passed for case in self.cases)
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Those of all cases."""
+        return tuple(it for case in self.cases for it in case.comparisons)
+
+    @property
+    def counts(self) -> Mapping[str, Counter[Status]]:
+        """By runtime: how often each status."""
+        found: dict[str, Counter[Status]] = {}
+        for it in self.comparisons:
+            found.setdefault(it.runtime, Counter())[it.status] += 1
+        return found
+
+    @property
+    def divergences(self) -> tuple[str, ...]:
+        """The names of the known divergences that apply, each once."""
+        return tuple(dict.fromkeys(name for it in self.comparisons for name in it.divergences))
+
+
+@dataclass(frozen=True, slots=True)
+class OutputResult:
+    """What came out for one output of a whole model."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """With what a result was seen. `versions` by runtime."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    cpu: str = ""
+    cores: int = 0
+    system: str = ""
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +162,7 @@ class CrossCheckResult:
 
     layers: tuple[LayerResult, ...]
     seed: int
-    versions: Mapping[str, str] = field(default_factory=dict)
+    environment: Environment = field(default_factory=Environment)
 
     @property
     def passed(self) -> bool:
@@ -75,22 +172,10 @@ class CrossCheckResult:
     @property
     def divergences(self) -> tuple[str, ...]:
         """The names of the known divergences that apply, each once."""
-        return tuple(dict.fromkeys(name for it in self.layers for seen in it.comparisons for name in seen.divergences))
+        return tuple(dict.fromkeys(name for layer in self.layers for name in layer.divergences))
 
     def table(self) -> Table:
         """One row a layer, for `rich.print`."""
+        from ov_gather.report.layers import table
+
         return table(self.layers)
-
-
-def table(layers: Sequence[LayerResult]) -> Table:
-    """One row a layer."""
-    from rich.table import Table
-    from rich.text import Text
-
-    view = Table("sample", "layer", "types", "shapes", "kernel", "cross-check")
-    for layer in layers:
-        style = None if layer.passed else "red"
-        outcome = "\n".join(f"{it.runtime}: {it}" for it in layer.comparisons)
-        cells = (layer.path, layer.layer, layer.types, layer.shapes, layer.kernel, outcome)
-        view.add_row(*map(Text, cells), style=style)  # Text: names may look like markup
-    return view

@@ -7,8 +7,11 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+import click
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 T = TypeVar("T")
 
@@ -19,6 +22,14 @@ def console() -> Console:
 
     terminal = sys.stdout.isatty()
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=not terminal, width=None if terminal else 1_000_000)
+
+
+def print_table(table: Table) -> None:
+    """A table, without the blanks at the ends of its lines."""
+    out = console()
+    with out.capture() as captured:
+        out.print(table)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=has_colour())
 
 
 def has_colour() -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from ov_gather.cases import operands
+from ov_gather.cli.arrays import load_array
 from ov_gather.files import replacing
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.layer_view import family_layers
@@ -42,7 +41,7 @@ def command(ir: Path, inputs: tuple[str, ...], output: Path) -> None:
     if sorted(name for name, _ in given) != sorted(wanted):
         raise click.UsageError(f"{view.layer} needs --input for {' and '.join(wanted) or 'nothing'}, each once")
     files = dict(given)
-    arrays = operands(view, [_load(files[name]) for name in wanted])
+    arrays = operands(view, [load_array(files[name]) for name in wanted])
     (result,) = execute(view.layer, arrays)
     with replacing(output) as file:
         np.save(file, result)
@@ -54,15 +53,3 @@ def _parse(names: list[str], text: str) -> tuple[str, Path]:
     if not separator or name not in names:
         raise click.UsageError(f"--input {text}: write NAME=FILE.npy with NAME one of {', '.join(names)}")
     return name, Path(file)
-
-
-def _load(file: Path) -> NDArray[Any]:
-    try:
-        array = np.load(file)
-    except OSError:
-        raise
-    except Exception as error:  # a damaged header can make NumPy raise nearly anything
-        raise ValueError(f"{file}: not a .npy file: {error or type(error).__name__}") from error
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{file}: holds several arrays; a .npy with one is needed")
-    return array

@@ -1,18 +1,32 @@
-"""The runtimes that our kernel is compared with."""
+"""Which runtimes a command asks."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import click
 
-from ov_gather.comparison import RUNTIMES
 from ov_gather.extension import extension_path
+from ov_gather.runtimes.isolated import RUNTIMES
 
 
 def available_runtimes() -> tuple[str, ...]:
-    """All, or all but the extension where that could not be compiled, which is then said."""
+    """Those that are installed. That the extension could not be compiled is said; onnxruntime is optional."""
+    missing = set() if find_spec("onnxruntime") else {"onnxruntime"}
     try:
         extension_path()
     except FileNotFoundError as reason:
         click.echo(f"warning: {reason}", err=True)
-        return tuple(name for name in RUNTIMES if name != "extension")
-    return RUNTIMES
+        missing.add("extension")
+    return tuple(name for name in RUNTIMES if name not in missing)
+
+
+def parse_runtimes(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
+    """The value of --runtimes: names with commas between; all that are installed, if it is not given."""
+    if text is None:
+        return available_runtimes()
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in RUNTIMES:
+            raise click.BadParameter(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
+    return names

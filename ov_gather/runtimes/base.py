@@ -31,8 +31,8 @@ class Runtime(ABC, Generic[ModelT]):
         """The version of what executes."""
 
     @abstractmethod
-    def activate(self, model: ModelT) -> None:
-        """Load a model. Raises RefusedError."""
+    def activate(self, model: ModelT, threads: int = 0) -> None:
+        """Load a model, to execute on so many threads; 0 = as many as the runtime likes. Raises RefusedError."""
 
     @abstractmethod
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -15,9 +15,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.runtimes.base import CrashedError, ModelT, Runtime
+from ov_gather.runtimes.base import CrashedError, ModelT, RefusedError, Runtime
 
 RUNTIMES = {
+    "kernel": ("ov_gather.runtimes.kernel", "KernelRuntime"),
     "openvino": ("ov_gather.runtimes.openvino", "OpenVINORuntime"),
     "extension": ("ov_gather.runtimes.openvino", "ExtensionRuntime"),
     "onnxruntime": ("ov_gather.runtimes.onnxruntime", "OnnxRuntime"),
@@ -44,14 +45,28 @@ class IsolatedRuntime(Runtime[ModelT]):
         self._version = self._version or self._living_worker().version()
         return self._version
 
-    def activate(self, model: ModelT) -> None:
+    @property
+    def seconds(self) -> float:
+        """What the last call took, in the process itself."""
+        return self._worker.seconds
+
+    def activate(self, model: ModelT, threads: int = 0) -> None:
         """Load a model. Raises RefusedError; CrashedError; ImportError where the runtime is not installed, or cannot start."""
-        self._living_worker().ask("activate", model)
+        self._living_worker().ask("activate", model, threads)
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Run the activated model. Raises RefusedError; CrashedError, after which a model must be activated again."""
         outputs: list[NDArray[Any]] = self._worker.ask("execute", inputs)
         return outputs
+
+    def run(self, model: ModelT, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | Exception:
+        """A model once: its outputs, or why there are none. Raises ImportError where the runtime cannot start."""
+        try:
+            with self:
+                self.activate(model)
+                return self.execute(inputs)
+        except (RefusedError, CrashedError, IndexError) as error:
+            return error
 
     def close(self) -> None:
         """Free what `activate` took. The process stays."""
@@ -75,6 +90,7 @@ class _Worker:
         module, class_name = RUNTIMES[name]
         program = _PROGRAM.format(path=sys.path, module=module, name=class_name)
         self._version = ""
+        self.seconds = 0.0
         self._connection, theirs = Pipe()
         with theirs:  # its end would go unnoticed while we had a copy
             self._process = subprocess.Popen(
@@ -99,7 +115,10 @@ class _Worker:
 
     def ask(self, method: str, *arguments: object) -> Any:
         self.version()
-        return self._receive((method, arguments))
+        answer, self.seconds = self._receive((method, arguments))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def stop(self) -> None:
         self._connection.close()

@@ -12,6 +12,7 @@ from ov_gather.ir.element_types import by_dtype
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.weights import constant
+from ov_gather.kernels.native import set_num_threads
 from ov_gather.ops import find_operation
 from ov_gather.ops.spec import Operation
 from ov_gather.runtimes.base import RefusedError, Runtime
@@ -71,8 +72,10 @@ class KernelRuntime(Runtime[Model]):
 
         return version("ov-gather")
 
-    def activate(self, model: Model) -> None:
-        """Load a model whose layers stand in topological order."""
+    def activate(self, model: Model, threads: int = 0) -> None:
+        """Load a model whose layers stand in topological order. A number of threads is this process's from now on."""
+        if threads:
+            set_num_threads(threads)
         for layer in model.layers:
             if layer.type not in ("Parameter", "Const", "Result") and find_operation(layer) is None:
                 raise RefusedError(f"{layer} is not a gather-family operation")

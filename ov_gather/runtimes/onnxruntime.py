@@ -1,4 +1,4 @@
-"""onnxruntime on the CPU: the judge of what an ONNX model means."""
+"""onnxruntime on the CPU: ONNX models, and layers as the operators of ONNX that they come from."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import onnxruntime
 from numpy.typing import NDArray
 
+from ov_gather.ir.model import Model
 from ov_gather.runtimes.base import RefusedError, Runtime
 
 
-class OnnxRuntime(Runtime[Path]):
-    """Executes .onnx files."""
+class OnnxRuntime(Runtime[Model | Path]):
+    """Executes .onnx files and isolated layers."""
 
     name = "onnxruntime"
 
@@ -22,12 +23,14 @@ class OnnxRuntime(Runtime[Path]):
         """onnxruntime's."""
         return str(onnxruntime.__version__)
 
-    def activate(self, model: Path) -> None:
-        """Load a model. Raises RefusedError with what onnxruntime says."""
+    def activate(self, model: Model | Path, threads: int = 0) -> None:
+        """Load a model, or translate a layer. Raises RefusedError with what onnxruntime says."""
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # errors come as exceptions
+        options.intra_op_num_threads = threads
+        source = str(model) if isinstance(model, Path) else _translated(model)
         try:
-            self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+            self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its exceptions share no base class
             raise RefusedError(str(error).splitlines()[0]) from None
 
@@ -38,3 +41,9 @@ class OnnxRuntime(Runtime[Path]):
             return list(self._session.run(None, dict(zip(names, inputs, strict=True))))
         except Exception as error:  # its exceptions share no base class
             raise RefusedError(str(error).splitlines()[0]) from None
+
+
+def _translated(model: Model) -> bytes:
+    from ov_gather.runtimes.onnx_model import onnx_model
+
+    return onnx_model(model)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
 from threading import Thread
+from time import perf_counter
 from typing import Any
 
 _CONNECTION = 0  # our stdin is one end of a pair of sockets
@@ -37,13 +38,15 @@ def _serve(connection: Connection, module: str, name: str) -> None:
         return
     while True:
         method, arguments = connection.recv()
+        start = perf_counter()
         try:
             answer = getattr(runtime, method)(*arguments)
         except Exception as error:  # of any kind: the parent raises it
             answer = error
+        seconds = perf_counter() - start
         if method == "close":
             runtime = runtime_class()  # nothing is left of the model, not even a crash when it is freed
-        connection.send(answer)
+        connection.send((answer, seconds))
 
 
 def _end_with_parent() -> None:

@@ -17,7 +17,7 @@ class Moody(Runtime):
     name = "moody"
     version = "1.2.3"
 
-    def activate(self, model):
+    def activate(self, model, threads=0):
         assert not hasattr(self, "model"), "something is left of the model before"
         self.model = model
         if model == "refuse":

@@ -13,8 +13,8 @@ from ov_gather.runtimes.openvino import OpenVINORuntime
 class CrashesOnce(OpenVINORuntime):
     """At the first layer of the sample: that in the first body."""
 
-    def activate(self, model):
-        super().activate(model)
+    def activate(self, model, threads=0):
+        super().activate(model, threads)
         if model.name == "gather_axis_0":
             ctypes.string_at(0)
 

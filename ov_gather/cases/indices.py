@@ -1,0 +1,105 @@
+"""Patterns of indices: which of the valid ones, and which of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What indices may be, one number for each coordinate of a tuple, or one for all: `size` is that of the axis, `lowest` is
+    -size, or as low as the element type goes, `specified` the lowest that the operation's page allows."""
+
+    size: Integers
+    lowest: Integers
+    specified: Integers
+
+    @classmethod
+    def of(cls, size: tuple[int, ...], specified: Callable[[Any], Any], dtype: np.dtype[Any]) -> Span:
+        """For an index type: no valid index may be beyond its range."""
+        limits, sizes = np.iinfo(dtype), np.array(size, np.int64)
+        end = np.minimum(sizes, min(int(limits.max) + 1, 2**62))
+        return cls(end, np.maximum(-sizes, limits.min), np.maximum(specified(sizes), limits.min))
+
+
+def make(
+    pattern: str, rng: np.random.Generator, shape: tuple[int, ...], span: Span, dtype: np.dtype[Any]
+) -> NDArray[Any] | None:
+    """Indices of a pattern; None where there are none in this shape, or of this type."""
+    empty = 0 in shape
+    if (empty and pattern != "random") or (not empty and not span.size.all() and pattern not in _INVALID):
+        return None
+    limits = np.iinfo(dtype)
+    indices = _VALID[pattern](rng, shape, span) if pattern in _VALID else _replaced(rng, shape, span, _INVALID[pattern])
+    if indices is None or (not empty and not (limits.min <= indices.min() and indices.max() <= limits.max)):
+        return None
+    return indices.astype(dtype)
+
+
+def _random(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+    return rng.integers(span.specified, np.maximum(span.size, span.specified + 1), shape)
+
+
+def _boundary(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+    ends = [span.size * 0, span.size - 1, np.maximum(span.lowest, -1), span.lowest]
+    return np.choose(rng.integers(0, 4, shape), [np.broadcast_to(end, shape) for end in ends])
+
+
+def _negative(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers | None:
+    return rng.integers(span.lowest, 0, shape) if (span.lowest < 0).all() else None
+
+
+def _equal(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+    return np.broadcast_to(rng.integers(0, span.size), shape).copy()
+
+
+def _duplicates(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+    return rng.integers(0, np.minimum(span.size, 2), shape)
+
+
+def _reversed(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+    return span.size - 1 - _counting(shape) % span.size
+
+
+def _permutation(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+    return rng.permutation(int(span.size.min()))[_counting(shape) % int(span.size.min())]
+
+
+def _counting(shape: tuple[int, ...]) -> Integers:
+    return np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+
+
+def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Span, by: Callable[[Integers], Integers]) -> Integers:
+    """Valid indices, but for one in the last tenth."""
+    indices = _random(rng, shape, span) if span.size.all() else np.zeros(shape, np.int64)
+    flat, wrong = indices.reshape(-1), np.broadcast_to(by(span.size), shape).reshape(-1)
+    position = flat.size - 1 - int(rng.integers(0, -(-flat.size // 10)))
+    flat[position] = wrong[position]
+    return indices
+
+
+_VALID: Mapping[str, Callable[[np.random.Generator, tuple[int, ...], Span], Integers | None]] = {
+    "random": _random,
+    "boundary": _boundary,
+    "negative": _negative,
+    "equal": _equal,
+    "duplicates": _duplicates,
+    "reversed": _reversed,
+    "permutation": _permutation,
+}
+_INVALID: Mapping[str, Callable[[Integers], Integers]] = {
+    "above": lambda size: size,
+    "below": lambda size: -size - 1,
+    "far above": lambda size: size * 0 + 2**31 - 1,
+    "far below": lambda size: size * 0 - 2**31,
+    "beyond 32 bits": lambda size: size * 0 + 2**32 + 1,
+}
+INVALID = tuple(_INVALID)
+"""The patterns with an index out of bounds."""

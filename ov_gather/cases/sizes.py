@@ -1,0 +1,67 @@
+"""Sizes for the dimensions that a layer leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ov_gather.ir.shapes import Dimension, PartialShape, element_count
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import ShapeError
+
+OPEN_DIMENSION = 6
+"""The size that an open dimension gets, as far as its bounds allow."""
+LONG, LONGEST = 1021, 70_001
+"""The one long dimension of large cases: beyond the blocks in which kernels work; the second where there is no other one."""
+LARGE = 1 << 17
+"""About how many elements large cases have: work for several threads."""
+MAX_LARGE = 1 << 20
+
+Sizes = tuple[tuple[int, ...], ...]
+
+
+def choose(view: LayerView, kind: str, attributes: Mapping[str, Any]) -> Sizes | None:
+    """Sizes for every input that the operation takes; None where there are none of this kind.
+
+    `kind`: "some", "one", "none", or the open dimension that is long, "first" or "last".
+    """
+    if kind in ("first", "last"):
+        return _large(view, -1 if kind == "last" else 0, attributes)
+    return _chosen(view, view.input_shapes, attributes, {"one": 1, "none": 0}.get(kind, OPEN_DIMENSION))
+
+
+def _chosen(view: LayerView, shapes: Sequence[PartialShape], attributes: Mapping[str, Any], size: int) -> Sizes | None:
+    try:
+        sizes = view.operation.choose_sizes(shapes, attributes, size)
+        view.operation.infer_shapes([PartialShape.of(it) for it in sizes], attributes)
+    except (ShapeError, IndexError):
+        return None
+    declared = zip(sizes, view.input_shapes, strict=True)
+    return sizes if all(chosen in shape for chosen, shape in declared) else None
+
+
+def _large(view: LayerView, which: int, attributes: Mapping[str, Any]) -> Sizes | None:
+    """With the long dimension in every input, or, where that is too much or does not fit, in one."""
+    rank = max(shape.rank or 0 for shape in view.input_shapes)
+    long, others = (LONGEST, 1) if rank == 1 else (LONG, max(2, int((LARGE / LONG) ** (1 / max(rank - 1, 1)))))
+    ports = range(len(view.input_shapes))
+    for chosen in (set(ports), {0}, {view.operation.index_rule.port}):
+        shapes = [_stretched(shape, which, long) if port in chosen else shape for port, shape in enumerate(view.input_shapes)]
+        sizes = _chosen(view, shapes, attributes, others)
+        if sizes and max(map(element_count, (*sizes, _output(view, sizes, attributes)))) <= MAX_LARGE:
+            return sizes
+    return None
+
+
+def _output(view: LayerView, sizes: Sizes, attributes: Mapping[str, Any]) -> tuple[int, ...]:
+    return view.operation.infer_shapes([PartialShape.of(it) for it in sizes], attributes)[0].sizes
+
+
+def _stretched(shape: PartialShape, which: int, long: int) -> PartialShape:
+    """The first or the last open dimension made long, as far as it may be."""
+    dims = list(shape.dims or ())
+    places = [i for i, dim in enumerate(dims) if not dim.is_static]
+    if places:
+        size = dims[places[which]].closest_to(long)
+        dims[places[which]] = Dimension.of(size)
+    return shape if shape.dims is None else PartialShape(tuple(dims))

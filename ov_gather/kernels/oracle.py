@@ -1,0 +1,118 @@
+"""What is right: every operation of the family once more, in NumPy indexing alone, apart from the functions that users call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.kernels import reference
+from ov_gather.kernels.arguments import as_index_dtype, out_of_bounds, unravel
+from ov_gather.ops.spec import Attributes, Operation
+
+_OF_BOOLEANS = {"sum": "max", "prod": "min"}
+
+
+def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:
+    """The output of an operation. Raises IndexError for an index out of bounds, unless that yields zeros."""
+    data, indices, *others = operands
+    zero = operation.index_rule.zero_fill(attributes)
+    output = _EVALUATE[operation.type](data, as_index_dtype(indices), others, attributes, zero)
+    (shape,) = operation.infer_shapes([PartialShape.of(array.shape) for array in operands], attributes)
+    return output.reshape(shape.sizes)
+
+
+def _gather_elements(
+    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
+) -> NDArray[Any]:
+    axis = attributes["axis"] % data.ndim
+    if attributes.get("broadcast"):
+        indices = np.broadcast_to(indices, (*data.shape[:axis], indices.shape[axis], *data.shape[axis + 1 :]))
+    _check(indices, axis, data.shape[axis])
+    output = np.empty(indices.shape, data.dtype)
+    reference.gather_elements(data, indices, axis, output)
+    return output
+
+
+def _gather(
+    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
+) -> NDArray[Any]:
+    axis, batch = attributes["axis"] % data.ndim, attributes.get("batch_dims", 0)
+    batch += indices.ndim if batch < 0 else 0
+    size = data.shape[axis]
+    bad = (indices < -size) | (indices >= size)
+    if not zero:
+        _check(indices, axis, size)
+    output = np.empty((*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :]), data.dtype)
+    nothing = "" if data.dtype.hasobject else np.zeros((), data.dtype)
+    if size == 0 or output.size == 0:
+        output[...] = nothing
+        return output
+    positions = np.where(bad, 0, indices).astype(np.intp) % size
+    for place in np.ndindex(*data.shape[:batch]):
+        taken = output[(*place, ...)]
+        taken[...] = np.take(data[place], positions[place], axis - batch)
+        taken[(*(slice(None),) * (axis - batch), bad[place])] = nothing
+    return output
+
+
+def _gather_nd(
+    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
+) -> NDArray[Any]:
+    batch, depth = attributes["batch_dims"], indices.shape[-1]
+    for k in range(depth):
+        _check(indices[..., k], batch + k, data.shape[batch + k])
+    output = np.empty((*indices.shape[:-1], *data.shape[batch + depth :]), data.dtype)
+    for place in np.ndindex(*data.shape[:batch]):
+        coordinates = tuple(np.moveaxis(indices[place], -1, 0).astype(np.intp))
+        output[place] = data[place][coordinates] if depth else data[place]
+    return output
+
+
+def _scatter(
+    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
+) -> NDArray[Any]:
+    updates, axis = others[0], attributes["axis"] % max(data.ndim, 1)
+    reduction = attributes.get("reduction", "none")
+    _check(indices, axis, data.shape[axis])
+    if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
+        wide = (data.astype(np.float32), indices, [updates.astype(np.float32)])
+        return _scatter(*wide, attributes, zero).astype(data.dtype)
+    output = data.copy()
+
+    def update(target: NDArray[Any], values: Any, how: str) -> None:
+        reference.scatter_elements(target, indices, np.broadcast_to(values, indices.shape).astype(target.dtype), axis, how)
+
+    if reduction == "none":
+        update(output, updates, "none")
+        return output
+    if data.dtype == bool:
+        reduction = _OF_BOOLEANS.get(reduction, reduction)
+    if not attributes.get("use_init_val", True):
+        update(output, updates if reduction in ("min", "max") else reduction == "prod", "none")
+    with np.errstate(all="ignore"):
+        update(output, updates, "sum" if reduction == "mean" else reduction)
+        if reduction == "mean":
+            counts = np.zeros(data.shape, np.int64)
+            update(counts, 1, "sum")
+            divisors = np.where(counts, counts + bool(attributes.get("use_init_val", True)), 1).astype(data.dtype)
+            output = output // divisors if data.dtype.kind in "iu" else output / divisors
+    return output
+
+
+def _check(indices: NDArray[Any], axis: int, size: int) -> None:
+    position = reference.first_out_of_bounds(indices, size)
+    if position != reference.ALL_IN_BOUNDS:
+        raise out_of_bounds("reference", indices, unravel(position, indices.shape), axis, size)
+
+
+_Evaluate = Callable[[NDArray[Any], NDArray[Any], Sequence[NDArray[Any]], Attributes, bool], NDArray[Any]]
+_EVALUATE: Mapping[str, _Evaluate] = {
+    "GatherElements": _gather_elements,
+    "Gather": _gather,
+    "GatherND": _gather_nd,
+    "ScatterElementsUpdate": _scatter,
+}

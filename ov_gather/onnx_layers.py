@@ -1,0 +1,61 @@
+"""Between ONNX and IR, one gather at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+
+from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.element_types import by_dtype
+from ov_gather.ir.model import Model
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops import versions_of
+from ov_gather.ops.spec import CUSTOM_OPSET
+
+GATHERS = ("Gather", "GatherElements", "GatherND")
+"""The operators of ONNX that this package is about; OpenVINO's operations bear the same names."""
+
+
+def single_layer(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant: Sequence[bool], custom: bool) -> Model:
+    """The layer that a Gather* node becomes, with what `operands` has for its constants: of our opset, or the stock one.
+
+    Indices that are smaller than data off the axis, which the stock GatherElements does not take, need `fitted` operands.
+    """
+    text = {name: str(attribute.as_int()) for name, attribute in node.attributes.items()}
+    operation = next(it for it in reversed(versions_of(node.op_type)) if (CUSTOM_OPSET in it.opsets) == custom)
+    builder = ModelBuilder(node.name or node.op_type)
+    inputs = [_value(builder, *it) for it in zip(("data", "indices"), operands, constant, strict=True)]
+    values: list[NDArray[Any] | None] = [None, None]
+    if node.op_type != "GatherND":
+        text.setdefault("axis", "0")
+    if node.op_type == "Gather":  # its axis is an input
+        values.append(np.array(int(text.pop("axis"))))
+        inputs.append(_value(builder, "axis", np.asarray(values[-1]), True))
+    shapes = [value.shape for value in inputs]
+    (shape,) = operation.infer_shapes(shapes, operation.read_attributes(text, shapes, values))
+    name = node.name or operation.type
+    (output,) = builder.layer(operation.type, name, operation.opsets[0], text, inputs, [(inputs[0].element_type, shape)])
+    builder.result("output", output)
+    return builder.build()
+
+
+def fitted(node: onnx_ir.Node, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Data cut to what indices reach off the axis, for the stock GatherElements; others as they are."""
+    data, indices = operands
+    if node.op_type != "GatherElements":
+        return [data, indices]
+    axis = (node.attributes["axis"].as_int() if "axis" in node.attributes else 0) % data.ndim
+    return [data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))], indices]
+
+
+def _value(builder: ModelBuilder, name: str, array: NDArray[Any], constant: bool) -> Value:
+    element_type = by_dtype(array.dtype)
+    if element_type is None:
+        raise TypeError(f"{name} of {array.dtype}: OpenVINO has no such type")
+    if constant:
+        return builder.const(name, element_type, array)
+    return builder.parameter(name, element_type, PartialShape.of(array.shape))

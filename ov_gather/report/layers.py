@@ -1,0 +1,80 @@
+"""Tables of a cross-check for the terminal, at most 100 columns wide."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from ov_gather.results import CaseResult, LayerResult, Status
+
+if TYPE_CHECKING:
+    from ov_gather.verification import VerificationResult
+
+LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable"
+
+
+def table(layers: Sequence[LayerResult]) -> Table:
+    """One row a layer, one column a runtime."""
+    runtimes = list(dict.fromkeys(it.runtime for layer in layers for it in layer.comparisons))
+    view = _table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output": too wide
+    for layer in layers:
+        name = f"{layer.path}\n  {layer.operation} '{layer.layer}'"
+        cells = [_cell(layer.counts.get(runtime, Counter())) for runtime in runtimes]
+        view.add_row(Text(name, overflow="fold"), str(len(layer.cases)), *cells, style=None if layer.passed else "red")
+    return view
+
+
+def operations_table(layers: Sequence[LayerResult]) -> Table:
+    """One row an operation, for thousands of layers."""
+    runtimes = list(dict.fromkeys(it.runtime for layer in layers for it in layer.comparisons))
+    view = _table("operation", "layers", "cases", *runtimes)
+    for operation in dict.fromkeys(layer.operation for layer in layers):
+        mine = [layer for layer in layers if layer.operation == operation]
+        cells = [_cell(sum((layer.counts.get(runtime, Counter()) for layer in mine), Counter())) for runtime in runtimes]
+        view.add_row(operation, str(len(mine)), str(sum(len(layer.cases) for layer in mine)), *cells)
+    return view
+
+
+def verification_table(result: VerificationResult) -> Table:
+    """One row for each output and each gather of a converted model."""
+    view = _table("output or gather", "shapes", "result")
+    for output in result.outputs:
+        shape, outcome = f"{output.type}{list(output.shape)}", f"{output.comparison.runtime}: {output.comparison}"
+        view.add_row(Text(output.name), Text(shape), Text(outcome), style=None if output.comparison.passed else "red")
+    view.add_section()
+    for layer in result.gathers:
+        outcome = "\n".join(f"{it.runtime}: {it}" for it in layer.comparisons)
+        shapes = ", ".join(str(list(shape)) for shape in layer.cases[0].shapes[:2])
+        name = f"{layer.operation} '{layer.layer}'"
+        view.add_row(Text(name), Text(shapes), Text(outcome), style=None if layer.passed else "red")
+    return view
+
+
+def failures(layer: LayerResult) -> list[str]:
+    """What failed of a layer, and how to run it again, line by line."""
+    place = f"{layer.path}: {layer.operation} '{layer.layer}'"
+    lines = [f"{place}: {layer.problem}"] if layer.problem else []
+    for case in layer.cases:
+        lines += [f"{place}: {_case(case)}: {it.runtime}: {it}" for it in case.comparisons if not it.passed]
+        lines += [f"    again: {case.replay}"] if case.replay else []
+    return lines
+
+
+def _case(case: CaseResult) -> str:
+    return f"case '{case.name}' of {', '.join(str(list(shape)) for shape in case.shapes)}"
+
+
+def _table(*columns: str) -> Table:
+    return Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+
+
+def _cell(counts: Mapping[Status, int]) -> Text:
+    if counts.get(Status.FAILED):
+        return Text(f"{counts[Status.FAILED]} FAILED", "red")
+    passed, expected = counts.get(Status.PASSED, 0), counts.get(Status.EXPECTED, 0)
+    return Text(f"{passed} + {expected}" if expected else str(passed) if passed else "-")

@@ -1,0 +1,67 @@
+"""An isolated layer as an ONNX model, for onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from ov_gather.ir.element_types import DYNAMIC, ElementType
+from ov_gather.ir.model import Model
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.runtimes.base import RefusedError
+
+_OPSET = 18
+_TYPES = {"ScatterElementsUpdate": "ScatterElements"}
+_REDUCTIONS = {"none": "none", "sum": "add", "prod": "mul", "min": "min", "max": "max"}
+
+
+def onnx_model(model: Model) -> bytes:
+    """The ONNX operator that does what the only layer does; indices that ONNX does not take are cast to int64.
+
+    Raises RefusedError where there is none: `divergences.py` names such layers, and they are not asked for.
+    """
+    (view,) = family_layers(model)
+    attributes = view.read_attributes()
+    names = [given.name for given in view.operation.inputs if not given.attribute]
+    inputs, initializers, nodes = [], [], []
+    for port, name in enumerate(names):
+        value = view.constant(port)
+        if value is None:
+            inputs.append(_info(name, view.input_types[port], view.input_shapes[port]))
+        else:
+            initializers.append(numpy_helper.from_array(np.array(value), name))
+    port = view.operation.index_rule.port
+    if view.input_types[port] is not None and not _takes(view, port):
+        nodes.append(helper.make_node("Cast", [names[port]], ["cast"], to=onnx.TensorProto.INT64))
+        names[port] = "cast"
+    operator = _TYPES.get(view.operation.type, view.operation.type)
+    nodes.append(helper.make_node(operator, names, ["output"], **_attributes(operator, attributes)))
+    output = _info("output", view.input_types[0], PartialShape(None))
+    graph = helper.make_graph(nodes, "layer", inputs, [output], initializers)
+    opsets = [helper.make_opsetid("", _OPSET)]
+    return bytes(helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString())
+
+
+def _info(name: str, element_type: ElementType | None, shape: PartialShape) -> onnx.ValueInfoProto:
+    dims = None if shape.dims is None else [dim.lower if dim.is_static else None for dim in shape.dims]
+    return helper.make_tensor_value_info(name, (element_type or DYNAMIC).onnx, dims)
+
+
+def _takes(view: LayerView, port: int) -> bool:
+    """Whether ONNX's operator takes indices of this type."""
+    element_type = view.input_types[port]
+    return element_type is not None and element_type.name in (("i64",) if view.operation.type == "GatherND" else ("i32", "i64"))
+
+
+def _attributes(operator: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    if operator == "GatherND":
+        return {"batch_dims": attributes["batch_dims"]}
+    if "axis" not in attributes:
+        raise RefusedError(f"the axis of ONNX's {operator} is an attribute, here it is an input")
+    if operator == "ScatterElements":
+        return {"axis": attributes["axis"], "reduction": _REDUCTIONS[str(attributes.get("reduction", "none"))]}
+    return {"axis": attributes["axis"]}

@@ -1,0 +1,131 @@
+"""The outputs of a whole model on two runtimes.
+
+A whole model is not bit-exact: two runtimes add up in different orders. Its floating-point outputs may be off by TOLERANCE of
+the largest number in them, which rounding through a hundred layers stays below, and a row gathered from elsewhere exceeds.
+That leaves small things unseen, so each gather is executed alone, on the operands that it has in onnxruntime, and must be
+exact. Where a model only moves data, its outputs must be exact, too; integers, booleans and strings must be in any model.
+
+What a TopK, ArgMax or ArgMin picks is not defined by the model where the numbers that it picks from are equal, or differ by
+less than NEAR of the largest: rounding decides. Outputs behind such a node may differ; the table says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+
+from ov_gather import capture
+from ov_gather.judgement import difference_at, first_difference
+from ov_gather.onnx_layers import GATHERS
+from ov_gather.results import Comparison, Difference, OutputResult, Status
+from ov_gather.runtimes.base import Runtime
+
+TOLERANCE = 1e-3
+NEAR = 1e-5
+_MOVES = {*GATHERS, "Reshape", "Transpose", "Slice", "Split", "Concat", "Expand", "Tile", "Squeeze", "Unsqueeze", "Flatten"}
+_MOVES |= {"Identity", "Constant", "ConstantOfShape", "Shape", "Size", "Cast"}
+_PICKS = ("TopK", "ArgMax", "ArgMin")
+
+
+def compare_outputs(
+    model: onnx_ir.Model,
+    expected: Sequence[NDArray[Any]],
+    found: Sequence[NDArray[Any]],
+    runtime: str,
+    ties: Mapping[str, onnx_ir.Node],
+) -> tuple[OutputResult, ...]:
+    """Each output of an ONNX model beside that of the IR that it became; `ties` as `near_ties` has them."""
+    exact = all(node.op_type in _MOVES for node in model.graph.all_nodes())
+    results = []
+    for i, value in enumerate(model.graph.outputs):
+        comparison = _compare(expected[i], found[i], runtime, exact) if i < len(found) else _missing(runtime)
+        pick = ties.get(str(value.name))
+        if pick and not comparison.passed:
+            detail = f"{comparison.detail}; it depends on near ties in {pick.op_type} '{pick.name}'"
+            comparison = Comparison(runtime, Status.EXPECTED, detail, ("near-ties",), comparison.difference)
+        results.append(OutputResult(str(value.name), str(expected[i].dtype), expected[i].shape, comparison))
+    return tuple(results)
+
+
+def _missing(runtime: str) -> Comparison:
+    return Comparison(runtime, Status.FAILED, "the converted model has no such output")
+
+
+def _compare(expected: NDArray[Any], found: NDArray[Any], runtime: str, exact: bool) -> Comparison:
+    if exact or expected.dtype.kind != "f" or expected.shape != found.shape or expected.dtype != found.dtype:
+        difference = first_difference(expected, found)
+        if difference and expected.dtype.kind in "iu" and not first_difference(_narrowed(expected), found):
+            return Comparison(runtime, Status.EXPECTED, str(difference), ("narrowed-to-32-bits",))
+        detail = str(difference) or "exact"
+    else:
+        wide, here = expected.astype(np.float64), found.astype(np.float64)
+        finite = np.isfinite(wide)
+        largest = float(np.abs(wide[finite]).max(initial=0))
+        error = np.where(finite, np.abs(wide - here), 0)
+        same = np.where(finite, error <= TOLERANCE * largest, (wide == here) | (np.isnan(wide) & np.isnan(here)))
+        difference = difference_at(~same, expected, found)
+        off = float(error.max(initial=0)) / (largest or 1)
+        detail = str(difference) or (f"within {off:.0e} of the largest number" if off else "exact")
+    where = difference if isinstance(difference, Difference) else None
+    return Comparison(runtime, Status.FAILED if difference else Status.PASSED, detail, difference=where)
+
+
+def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
+    """What passed through 32 bits."""
+    return array.astype(np.int32).astype(array.dtype)
+
+
+def near_ties(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> dict[str, onnx_ir.Node]:
+    """By name, the values behind a node that picks among numbers that are (nearly) equal: the first such node.
+
+    Raises RefusedError, CrashedError.
+    """
+    picks = [node for node in model.graph if node.op_type in _PICKS]
+    scores = [node.inputs[0] for node in picks if node.inputs[0] is not None]
+    arrays = capture.values(model, scores, inputs, runtime)
+    found: dict[str, onnx_ir.Node] = {}
+    for node, array in zip(picks, arrays, strict=True):
+        if _is_near(node, array):
+            for name in _behind(node):
+                found.setdefault(name, node)
+    return found
+
+
+def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
+    """Whether two of the picked numbers, or the last of them and the first that was not, are nearly equal."""
+    default = -1 if node.op_type == "TopK" else 0
+    axis = node.attributes["axis"].as_int() if "axis" in node.attributes else default
+    largest = node.op_type == "ArgMax" or (
+        node.op_type == "TopK" and ("largest" not in node.attributes or node.attributes["largest"].as_int() == 1)
+    )
+    ordered = np.sort(np.moveaxis(scores, axis, -1).astype(np.float64))
+    ordered = ordered[..., ::-1] if largest else ordered
+    count = _picked(node, axis, ordered.shape[-1])
+    gaps = np.abs(np.diff(ordered[..., : count + 1]))
+    scale = np.abs(scores[np.isfinite(scores)]).max(initial=0) if scores.size else 0
+    return bool((gaps <= NEAR * scale).any())
+
+
+def _picked(node: onnx_ir.Node, axis: int, size: int) -> int:
+    """How many numbers a node picks; all, where that is not known."""
+    if node.op_type != "TopK":
+        return 1
+    shape = node.outputs[0].shape
+    picked = size if shape is None else shape[axis]
+    return picked if isinstance(picked, int) else size
+
+
+def _behind(node: onnx_ir.Node) -> Iterator[str]:
+    """The names of all values that depend on a node."""
+    seen: set[str] = set()
+    nodes = [node]
+    while nodes:
+        for value in nodes.pop().outputs:
+            if str(value.name) not in seen:
+                seen.add(str(value.name))
+                yield str(value.name)
+                nodes += [user for user, _ in value.uses()]
