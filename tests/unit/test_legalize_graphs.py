@@ -159,6 +159,11 @@ def test_names_documentation_and_metadata_stay():
     assert (after[-1].doc_string, after[-1].metadata_props) == (node.doc_string, node.metadata_props)
 
 
+def test_outputs_stay_as_declared():
+    proto = model("float[5,4] x, int64[2,3] i) => (float[P,Q] y)", f"y = {SMALLER}")
+    legalized(proto, {"x": random(5, 4), "i": indices(4, 2, 3)})
+
+
 def test_names_are_never_taken_twice():
     proto = model("float[5,4] x, int64[2,3] i) => (float[2,3] y, float[2,3] y_slice)", f"y = {SMALLER} y_slice = {SMALLER}")
     proto.graph.node[1].name = "y"
