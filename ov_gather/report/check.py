@@ -14,7 +14,8 @@ from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Environm
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What `ov-gather check` came to: a result for each source, and what validation found in them."""
+    """What `ov-gather check` came to: a result for each source, and what validation found in all, those that could not be read
+    included."""
 
     results: Sequence[CrossCheckResult]
     findings: Sequence[Finding] = ()
@@ -71,3 +72,8 @@ def outcome(layer: LayerResult) -> Status:
 def failures(layer: LayerResult) -> Sequence[tuple[CaseResult, Comparison]]:
     """What failed, case by case."""
     return [(case, it) for case in layer.cases for it in case.comparisons if it.status is Status.FAILED]
+
+
+def word(status: Status) -> str:
+    """What reports call it."""
+    return status.value.lower()

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ov_gather.report.base import message_text, path_text, place_text
-from ov_gather.report.check import CheckReport, outcome
+from ov_gather.report.check import CheckReport, outcome, word
 from ov_gather.report.check_html_layer import MARKS, anchor, card, css_class
 from ov_gather.report.html import element, fact_list, page, table
 from ov_gather.results import LayerResult, Status
@@ -32,12 +32,15 @@ _OPEN = 10
 def render(report: CheckReport) -> str:
     """Summary, layers by outcome, divergences, findings, environment."""
     sections = (_summary, _layers, _divergences, _findings, _environment)
-    verdict = "passed" if report.passed else "failed"
-    return page(f"ov-gather check: {verdict}", *(part for section in sections for part in section(report)))
+    return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
+
+
+def _verdict(report: CheckReport) -> Status:
+    return Status.PASSED if report.passed else Status.FAILED
 
 
 def _summary(report: CheckReport) -> Iterator[Element]:
-    verdict = "passed" if report.passed else "failed"
+    verdict = _verdict(report)
     cases = sum(len(layer.cases) for layer in report.layers)
     layers = _number(len(report.layers), "layer")
     text = (
@@ -50,7 +53,7 @@ def _summary(report: CheckReport) -> Iterator[Element]:
     yield element(
         "header",
         element("p", "ov-gather check", class_="kicker"),
-        element("h1", f"{MARKS[_status(report.passed)]} ", verdict.capitalize(), class_=verdict),
+        element("h1", f"{MARKS[verdict]} {word(verdict).capitalize()}", class_=css_class(verdict)),
         element("p", text if report.layers else "There was no layer to check.", class_="lead"),
     )
     if report.layers:
@@ -76,9 +79,8 @@ def _bar(counts: Counter[Status]) -> Element:
 
 
 def _tally(status: Status, count: int) -> Element:
-    mark = element(
-        "dt", f"{MARKS[status]} {status.value.lower()}", class_=css_class(status if count else Status.NOT_APPLICABLE)
-    )
+    colour = css_class(status if count else Status.NOT_APPLICABLE)
+    mark = element("dt", f"{MARKS[status]} {word(status)}", class_=colour)
     return element("div", mark, element("dd", f"{count:,}", class_="count"), element("dd", _MEANINGS[status]))
 
 
@@ -97,7 +99,7 @@ def _layers(report: CheckReport) -> Iterator[Element]:
                 "h3", f"{MARKS[status]} {_TITLES[status]}", element("span", f"{len(cards):,}"), class_=css_class(status)
             )
             groups.append(element("section", heading, *cards, class_="group"))
-    yield element("section", element("h2", "Layers"), _filters(runtimes), *groups, id="layers")
+    yield element("section", element("h2", "Layers"), _filters(runtimes), *groups)
 
 
 def _filters(runtimes: Sequence[str]) -> Element:
@@ -189,7 +191,3 @@ def _environment(report: CheckReport) -> Iterator[Element]:
 
 def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
-def _status(passed: bool) -> Status:
-    return Status.PASSED if passed else Status.FAILED

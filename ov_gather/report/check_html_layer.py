@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 from ov_gather.report.base import path_text
-from ov_gather.report.check import failures, outcome
+from ov_gather.report.check import failures, outcome, word
 from ov_gather.report.check_html_failure import failure
 from ov_gather.report.html import element, fact_list, table
 from ov_gather.results import CaseResult, Comparison, LayerResult, Status
@@ -16,7 +16,7 @@ MARKS = {Status.PASSED: "✓", Status.EXPECTED: "≈", Status.FAILED: "✗", Sta
 
 def css_class(status: Status) -> str:
     """What the style sheet and the script call it."""
-    return status.name.lower().replace("_", "-")
+    return word(status).replace(" ", "-")
 
 
 def anchor(number: int) -> str:
@@ -43,7 +43,7 @@ def card(number: int, layer: LayerResult, in_full: int) -> Element:
 
 def _chip(runtime: str, counts: Mapping[Status, int]) -> Element:
     tallies = (
-        element("span", f" {mark} {counts[it]}", class_=css_class(it), title=it.value)
+        element("span", f" {mark} {counts[it]}", class_=css_class(it), title=word(it))
         for it, mark in MARKS.items()
         if counts.get(it)
     )
@@ -118,7 +118,7 @@ def _cell(it: Comparison, failure_id: str) -> Element:
         what = [it.detail or ("" if it.seconds is None else duration(it.seconds))]
     elif it.status is Status.FAILED:
         what = [element("a", "failed", href=f"#{failure_id}") if failure_id else element("span", it.detail)]
-    title = f"{it.status.value.lower()}: {it.detail}" if it.status is Status.EXPECTED else it.status.value.lower()
+    title = word(it.status) + (f": {it.detail}" if it.status is Status.EXPECTED else "")
     return element("td", f"{MARKS[it.status]} ", *what, class_=css_class(it.status), title=title)
 
 

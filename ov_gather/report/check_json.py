@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from enum import Enum
 from importlib.metadata import version
 from typing import Any
 
 from ov_gather.report.base import path_text
-from ov_gather.report.check import CheckReport, outcome
+from ov_gather.report.check import CheckReport, outcome, word
 from ov_gather.report.json import finding_object
 from ov_gather.results import LayerResult, Status
 
@@ -19,7 +18,7 @@ def render(report: CheckReport) -> str:
     document = {
         "version": version("ov-gather"),
         "passed": report.passed,
-        "counts": {status.value.lower(): report.counts[status] for status in Status},
+        "counts": {word(status): report.counts[status] for status in Status},
         "layers": [_layer(layer) for layer in report.layers],
         "divergences": report.divergences,
         "findings": [finding_object(finding) for finding in report.findings],
@@ -31,9 +30,9 @@ def render(report: CheckReport) -> str:
 
 def _layer(layer: LayerResult) -> dict[str, Any]:
     fields = asdict(layer, dict_factory=_plain)
-    return fields | {"path": path_text(layer.path), "outcome": outcome(layer).value.lower()}
+    return fields | {"path": path_text(layer.path), "outcome": word(outcome(layer))}
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Without the pictures, which say nothing to a program."""
-    return {name: it.value.lower() if isinstance(it, Enum) else it for name, it in fields if name != "picture"}
+    return {name: word(it) if isinstance(it, Status) else it for name, it in fields if name != "picture"}

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from artificial_report import DIFFERENCE, EXPECTED, FAILED, FINDINGS, GOOD, REPLAY, UNTRIED, everything, hostile, report
 
+import ov_gather
 from ov_gather.report import check_html, check_json, check_junit
 from ov_gather.report.check import CheckReport
 from ov_gather.results import CaseResult, Comparison, Status
@@ -45,6 +46,7 @@ class Page(HTMLParser):
 def test_the_verdict_takes_in_layers_and_findings():
     assert report(GOOD, EXPECTED, findings=FINDINGS[1:]).passed
     assert not report(GOOD, findings=FINDINGS).passed
+    assert not report(GOOD, findings=tuple(ov_gather.validate("there/is/no.xml"))).passed
     assert not report(GOOD, UNTRIED).passed
     assert not report().passed
     assert not CheckReport([]).passed
