@@ -49,6 +49,11 @@ def test_shared_constant_stays_for_others():
     assert ops["Constant"] == 2  # for axes of 5 and of 9
 
 
+def test_constant_that_is_an_output_stays():
+    proto = model("float[5] x) => (float[2] y, int64[2] i)", "y = Gather(x, i)")
+    legalized(constant([-1, 1], proto), {"x": random(5)})
+
+
 def test_default_of_an_input_stays():
     """Whoever runs the model may give another."""
     proto = model("float[5] x, int64[2] i) => (float[2] y)", "y = Gather(x, i)")
@@ -70,6 +75,7 @@ def test_default_of_an_input_stays():
             r"indices\[1, 0\] = -6 is out of bounds for axis 0 of size 5 \(valid -5..4\)",
         ),
         ("y = GatherND(x, i)", [[0, 0, 0]], "0 batch dims and 3 coordinates exceed data of rank 2"),
+        ("y = GatherElements(x, i)", [0], "data of rank 2 but indices of rank 1"),
         ("y = Gather<axis = 2>(x, i)", [0], r"axis 2 is out of range for rank 2 \(valid -2..1\)"),
     ],
 )
