@@ -1,5 +1,5 @@
 """GatherElements-6 of whole slices of the same data, side by side in a Concat, become one Gather: as graph networks put the
-features of the nodes at both ends of each edge together."""
+features of the nodes at both ends of each edge together. The Gather has the name of the first."""
 
 from __future__ import annotations
 

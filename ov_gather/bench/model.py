@@ -128,7 +128,7 @@ def _size(node: ov.Node) -> int:
     axis = node.get_attributes().get("axis")
     if axis is None and node.get_type_name() == "Gather" and (given := constant(node.input_value(2))) is not None:
         axis = int(given.flat[0])
-    return max(1, min(sizes, default=1) if axis is None else sizes[axis])
+    return max(1, sizes[axis] if sizes and axis is not None else min(sizes, default=1))
 
 
 def _integer_inputs(value: ov.Output) -> set[str]:

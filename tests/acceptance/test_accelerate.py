@@ -146,7 +146,7 @@ def test_bench_model_of_models_that_differ(cli, tmp_path):
     assert "the outputs differ" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["gnn", "knn", "beam", "ctc", "last_frame"])
+@pytest.mark.parametrize("name", ["gnn", "knn", "beam", "ctc", "deberta", "rtdetr"])
 def test_real_architectures(name, tmp_path):
     """Each also portable, on five random inputs."""
     pytest.importorskip("torch", reason="exports need torch, onnxscript: pip install .[models]")
