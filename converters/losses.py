@@ -20,6 +20,7 @@ from ov_gather.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
 
 _INT32 = np.iinfo(np.int32)
+_PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
 # They only move elements, so that what came in within 32 bits stays so.
 _MOVES = (
     *(
@@ -100,9 +101,10 @@ def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDA
 
 def survives(array: NDArray[Any], *, constant: bool) -> bool:
     """Whether OpenVINO's CPU plugin hands every bit of an array on to an operation that only moves elements."""
+    flat = array.ravel()
+    parts = (flat[start : start + _PART] for start in range(0, flat.size, _PART))
     with np.errstate(all="ignore"):
-        seen = as_seen(array, constant).astype(array.dtype)
-    return seen.tobytes() == array.tobytes()
+        return all(as_seen(part, constant).astype(part.dtype).tobytes() == part.tobytes() for part in parts)
 
 
 def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Loss]:
