@@ -172,6 +172,12 @@ def test_files_that_are_not_onnx(cli, tmp_path, content):
     refused(cli, tmp_path / "m.onnx")
 
 
+def test_names_that_are_not_utf8(cli, tmp_path):
+    model = save(tmp_path / "m.onnx", [helper.make_node("Identity", ["x"], ["y"])])
+    model.write_bytes(model.read_bytes().replace(b"graph", b"gr\x98ph"))
+    assert "not a valid ONNX model: 'utf-8' codec" in refused(cli, model)
+
+
 def test_truncated_files(cli, tmp_path):
     table = (np.arange(1000, dtype=np.float32).reshape(250, 4), "x")
     given = ([gather("Gather")], [("i", INT64, [3])], [("y", FLOAT, [3, 4])], [table])
