@@ -29,6 +29,16 @@ def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:
         raise ConversionError(str(error)) from None
 
 
+def elements_of(node: onnx_ir.Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...], int] | None:
+    """Dims of data, dims of indices and the axis of a GatherElements; None if a rank is open. Raises ConversionError."""
+    data, indices = (None if value is None else value.shape for value in node.inputs[:2])
+    if data is None or indices is None:
+        return None
+    if data.rank() != indices.rank():
+        raise ConversionError(f"{describe(node)}: data of rank {data.rank()} but indices of rank {indices.rank()}")
+    return data.dims, indices.dims, axis_of(node, data.rank())
+
+
 def same(one: Dim, other: Dim) -> bool:
     """Whether two dimensions are equal for sure: the same number or the same name."""
     return one == other and (isinstance(one, int) or one.value is not None)

@@ -63,8 +63,8 @@ def _visit(nodes: Iterable[onnx_ir.Node], ranges: Ranges) -> None:
 
 def _of_constant(value: onnx_ir.Value) -> Interval | None:
     tensor = constant_of(value)
-    if tensor is None or every_value(tensor.dtype) is None:
-        return None
+    if tensor is None or every_value(tensor.dtype) is None or tensor.dtype.bitwidth < 32:
+        return None  # narrow integers are bounded well enough by their type, and often are the weights of a whole layer
     array = tensor.numpy()
     return Interval(int(array.min()), int(array.max())) if array.size else Interval(0, 0)
 

@@ -10,7 +10,7 @@ import onnx_ir
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from legalized import indices, legalized, model, random
+from legalized import constant, indices, legalized, model, random
 from onnx import numpy_helper
 from ov_gather.converters.legalize import legalize
 
@@ -46,7 +46,7 @@ def test_open_rank_is_reported():
     proto = model("float[] x, int64[2] i) => (float[2] y)", "y = GatherElements(x, i)")
     changed = onnx_ir.from_proto(proto)
     (rewrite,) = legalize(changed)
-    assert (rewrite.done, rewrite.what) == (False, "data not sliced to the indices: the rank of data is open")
+    assert (rewrite.done, rewrite.what) == (False, "data not sliced to the indices: the rank of one is open")
 
 
 def test_broadcast_to_gather():
@@ -105,9 +105,9 @@ def test_broadcast_to_gather_in_batches_needs_opset_12():
         "to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to) y = GatherElements<axis = 1>(x, wide)",
         opset=11,
     )
-    for constant in (node for node in proto.graph.node if node.op_type == "Constant"):  # opset 11 has only tensors
-        tensor = numpy_helper.from_array(np.array(constant.attribute[0].ints, np.int64))
-        constant.attribute[0].CopyFrom(onnx.helper.make_attribute("value", tensor))
+    for node in (node for node in proto.graph.node if node.op_type == "Constant"):  # opset 11 has only tensors
+        tensor = numpy_helper.from_array(np.array(node.attribute[0].ints, np.int64))
+        node.attribute[0].CopyFrom(onnx.helper.make_attribute("value", tensor))
     ops, (rewrite,) = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
     assert ops["GatherElements"] == 1
     assert rewrite.what == "broadcast of the indices kept: GatherND has batches from opset 12 on, this is 11"
@@ -155,25 +155,34 @@ def test_broadcast_of_an_open_size():
     assert ops["GatherElements"] == 0
 
 
-@pytest.mark.parametrize(
-    ("expand", "reason"),
-    [
-        (
-            "to = Constant<value_ints = [2, 6, 4]>() w = Constant<value_ints = [2, 1, 1]>() c = Slice(column, z, o, o)",
-            "along axis 1",
-        ),
-    ],
-)
-def test_kept(expand, reason):
-    proto = topk(
-        "float[2,6,4] y",
-        f"z = Constant<value_ints = [0]>() o = Constant<value_ints = [1]>() {expand} "
-        "wide = Expand(c, to) y = GatherElements<axis = 1>(x, wide)",
+def kept(signature, expand, to, inputs):
+    """Why a broadcast is not folded."""
+    proto = model(signature, f"wide = {expand} y = GatherElements<axis = 1>(x, wide)")
+    ops, (rewrite,) = legalized(constant(to, proto, "to"), inputs, target="extension")
+    assert (ops["GatherElements"], ops[expand.partition("(")[0]], rewrite.done) == (1, 1, False)
+    return rewrite.what.removeprefix("broadcast of the indices kept: ")
+
+
+def test_broadcasts_that_no_gather_has():
+    x = random(2, 6, 4)
+    reason = kept(
+        "float[2,6,4] x, int64[2,1,1] i) => (float[2,3,4] y)", "Expand(i, to)", [2, 3, 4], {"x": x, "i": indices(6, 2, 1, 1)}
     )
-    ops, (rewrite,) = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
-    assert ops["GatherElements"] == 1
-    assert reason in rewrite.what
-    assert not rewrite.done
+    assert reason == "it is along axis 1 of the gather"
+    reason = kept(
+        "float[2,6,4] x, int64[1,3,4] i) => (float[2,3,4] y)", "Tile(i, to)", [2, 1, 1], {"x": x, "i": indices(6, 1, 3, 4)}
+    )
+    assert reason == "they differ along axis 2, too"
+    reason = kept(
+        "float[A,6,4] x, int64[B,3,1] i) => (float[B,3,4] y)", "Expand(i, to)", [1, 1, 4], {"x": x, "i": indices(6, 2, 3, 1)}
+    )
+    assert reason == "whether data has their size along axis 0 is open"
+
+
+def test_broadcast_of_strings_stays():
+    inputs = {"x": np.array([["a", "b"], ["c", "d"]], object), "i": np.array([[1, 0]])}
+    reason = kept("string[2,2] x, int64[1,2] i) => (string[2,2] y)", "Expand(i, to)", [2, 2], inputs)
+    assert reason.startswith("onnxruntime 1.31's Gather")
 
 
 dims = st.lists(st.integers(0, 3), min_size=1, max_size=4)
@@ -201,13 +210,14 @@ def test_every_broadcast(data):
     )
     inputs = {"x": random(*shape), "i": indices(max(shape[axis], 1), *small).astype(element_type)}
     legalized(proto, inputs)
-    varies = [i for i, size in enumerate([1] * (len(wide) - len(small)) + small) if i != axis and size != 1]
-    exists = not varies or (max(varies) < axis < len(wide) - 1)
+    before = [1] * (len(wide) - len(small)) + small
+    varies = [i for i, size in enumerate(before) if i != axis and size != 1]
+    folds = before != wide and (not varies or max(varies) < axis < len(wide) - 1)
     for options in ({"assume_in_bounds": True}, {"target": "extension"}):
         ops, _ = legalized(proto, inputs, **options)
         if 0 not in wide:
-            assert ops["GatherND" if varies else "Gather"] == exists
-            assert ops["GatherElements"] == (not exists)
+            assert ops["GatherND" if varies else "Gather"] == folds
+            assert ops["GatherElements"] == (not folds)
 
 
 def test_unknown_target():

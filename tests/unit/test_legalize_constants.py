@@ -70,6 +70,7 @@ def test_default_of_an_input_stays():
             r"indices\[1, 0\] = -6 is out of bounds for axis 0 of size 5 \(valid -5..4\)",
         ),
         ("y = GatherND(x, i)", [[0, 0, 0]], "0 batch dims and 3 coordinates exceed data of rank 2"),
+        ("y = GatherElements(x, i)", [0], "data of rank 2 but indices of rank 1"),
         ("y = Gather<axis = 2>(x, i)", [0], r"axis 2 is out of range for rank 2 \(valid -2..1\)"),
     ],
 )

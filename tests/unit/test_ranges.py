@@ -151,6 +151,14 @@ def test_what_is_not_known(nodes, expected):
     assert bounds(proto) == expected
 
 
+@pytest.mark.parametrize(
+    ("element_type", "expected"), [("int4", (-8, 7)), ("uint8", (0, 255)), ("bool", (0, 1)), ("int32", (1, 1))]
+)
+def test_constants_of_few_bits_are_not_read(element_type, expected):
+    proto = model(f"bool c) => ({element_type}[1] y)", f"k = Constant<value = {element_type}[1] {{1}}>() y = Identity(k)")
+    assert bounds(proto) == expected
+
+
 def test_floats_have_no_bounds():
     assert bounds(model("float[2] x) => (float[2] y)", "y = Clip(x)")) is None
 
