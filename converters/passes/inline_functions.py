@@ -13,6 +13,10 @@ def inline_functions(model: onnx_ir.Model) -> list[Rewrite]:
     names = [f"function {domain}.{name}" for domain, name, _ in model.functions]
     if not names:
         return []
+    for function in model.functions.values():
+        for node in function.all_nodes():
+            for output in node.outputs:
+                output.shape = None  # a size that is named there is another for each call
     try:
         InlinePass()(model)
     except (PreconditionError, ValueError) as error:

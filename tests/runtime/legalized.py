@@ -37,6 +37,7 @@ def legalized(proto, inputs=None, **options):
     for before, after in zip(run(proto, inputs or {}), run(result, inputs or {}), strict=True):
         assert (before.dtype, before.shape) == (after.dtype, after.shape)
         assert before.tobytes() == after.tobytes()
+    assert not any(rewrite.done for rewrite in legalize(onnx_ir.from_proto(result), **options)), "once is enough"
     nodes = onnx_ir.traversal.RecursiveGraphIterator(onnx_ir.from_proto(result).graph)
     return Counter(node.op_type for node in nodes), rewrites
 

@@ -123,11 +123,12 @@ def test_int32_indices_become_coordinates():
     assert ops["GatherND"] == 1
 
 
-def test_broadcast_with_other_consumers_stays():
+@pytest.mark.parametrize(("others", "nodes"), [("int64[2,3,4] wide", ""), ("int64[2,3,4] double", "double = Add(wide, wide)")])
+def test_broadcast_with_other_consumers_stays(others, nodes):
     proto = topk(
-        "float[2,3,4] y, int64[2,3,4] wide, int64[2,3,4] double",
-        """to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)
-        y = GatherElements<axis = 1>(x, wide) double = Add(wide, wide)""",
+        f"float[2,3,4] y, {others}",
+        f"""to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)
+        y = GatherElements<axis = 1>(x, wide) {nodes}""",
     )
     ops, _ = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
     assert (ops["GatherND"], ops["Tile"]) == (1, 1)

@@ -49,6 +49,11 @@ def test_shared_constant_stays_for_others():
     assert ops["Constant"] == 2  # for axes of 5 and of 9
 
 
+def test_constant_that_is_an_output_stays():
+    proto = model("float[5] x) => (float[2] y, int64[2] i)", "y = Gather(x, i)")
+    legalized(constant([-1, 1], proto), {"x": random(5)})
+
+
 def test_default_of_an_input_stays():
     """Whoever runs the model may give another."""
     proto = model("float[5] x, int64[2] i) => (float[2] y)", "y = Gather(x, i)")

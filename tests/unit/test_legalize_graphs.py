@@ -83,6 +83,18 @@ def test_functions(condition):
     assert (rewrites[0].node, rewrites[0].what) == ("function f.pick", "inlined")
 
 
+def test_sizes_named_in_a_function_differ_from_call_to_call():
+    proto = model(
+        "float[A,B] x, float[C,D] i) => (int64[C,D] y)",
+        "data = f.whole(x) at = f.whole(i) y = GatherElements<axis = 1>(data, at)",
+        imports=', "f" : 1',
+        functions="""<domain: "f", opset_import: ["" : 20]> whole (a) => (c) { b = Identity(a) c = Cast<to = 7>(b) }""",
+    )
+    proto.functions[0].value_info.append(helper.make_tensor_value_info("c", onnx.TensorProto.INT64, ["N", "M"]))
+    ops, _ = legalized(proto, {"x": random(5, 4), "i": np.array([[0.0, 3.0]], np.float32)})
+    assert ops["Slice"] == 1
+
+
 def test_function_of_another_opset_is_left():
     proto = model(
         "float[5,4] x, int64[2,3] i) => (float[2,3] y)", "y = f.pick<axis = 1>(x, i)", 18, ', "f" : 1', functions=FUNCTION
@@ -157,6 +169,11 @@ def test_names_documentation_and_metadata_stay():
     assert [node.name for node in after][-3:] == ["pick_constant", "pick_reshape", "pick"]
     assert after[-1].op_type == "Gather"
     assert (after[-1].doc_string, after[-1].metadata_props) == (node.doc_string, node.metadata_props)
+
+
+def test_outputs_stay_as_declared():
+    proto = model("float[5,4] x, int64[2,3] i) => (float[P,Q] y)", f"y = {SMALLER}")
+    legalized(proto, {"x": random(5, 4), "i": indices(4, 2, 3)})
 
 
 def test_names_are_never_taken_twice():

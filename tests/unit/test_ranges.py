@@ -136,6 +136,7 @@ EVERY_INT64 = (-(2**63), 2**63 - 1)
     [
         ("y = Cast<to = 7>(x)", EVERY_INT64),  # a NaN may become anything
         ("y = Add(i, i)", EVERY_INT64),
+        ("c = NonZero(x) y = ReduceMax(c)", EVERY_INT64),  # the least of its type where there is none
         ('s = Shape(i) u = Constant<value_ints = [9]>() y = ScatterElements<reduction = "add">(s, u, u)', EVERY_INT64),
         ("y = Size(x)", (0, 2**31 - 1)),
         ("s = Shape(x) p = ReduceProd(s) y = Identity(p)", (0, 2**31 - 1)),
@@ -171,6 +172,7 @@ def test_floats_have_no_bounds():
         ("v, y = TopK<axis = 0>(x, k)", True),
         ("a = ArgMax<axis = 0>(x) b = Add(a, k) y = Sub(b, k)", True),
         ("a = ArgMax<axis = 0>(x) y = Add(a, k)", False),
+        ("a = ArgMax<axis = 0>(x) y = Sub(a, k)", False),
         ("y = Range(zero, n, one)", True),
         ("m = Add(n, one) y = Range(zero, m, one)", False),
         ("y = Mod(i, n)", True),
@@ -215,6 +217,17 @@ def test_loops():
     assert [bounds(proto, name) for name in ("last", "trips", "all")] == [EVERY_INT64, (0, 3), (-1, 1)]
     for start in (2**63 - 1, -5):
         check(proto, {"start": np.array(start), "c": np.array(True)})
+
+
+def test_loops_without_a_round():
+    proto = model(
+        "int64 n, bool c) => (int64 last)",
+        """start = Constant<value_int = 7>()
+        last = Loop (n, c, start) <body = round (int64 trip, bool go, int64 before) => (bool go_on, int64 after) {
+            go_on = Identity(go) after = Sign(before) }>""",
+    )
+    assert bounds(proto, "last") == (-1, 7)
+    check(proto, {"n": np.array(0), "c": np.array(True)})
 
 
 def test_scans():
