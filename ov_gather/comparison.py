@@ -17,6 +17,7 @@ from ov_gather.cases import DEFAULT_CASES, DEFAULT_SEED, DESIGNS, Case, as_cases
 from ov_gather.divergences import lacking
 from ov_gather.environment import environment
 from ov_gather.execution import check_layer
+from ov_gather.failures import Keeper
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, read_ir
 from ov_gather.ops.isolation import isolate
@@ -33,6 +34,7 @@ def cross_check(
     runtimes: Sequence[str] = ("kernel", "openvino"),
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_CASES,
+    failures: Path | None = None,
 ) -> CrossCheckResult:
     """Execute each gather-family layer, isolated from its graph, on several runtimes, and compare with the NumPy reference.
 
@@ -43,6 +45,7 @@ def cross_check(
         runtimes: of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
         seed: for the designed cases.
         cases: at most so many for a layer.
+        failures: where the first failing case of each layer is written, as small as can be, to be run again.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`.
@@ -67,12 +70,18 @@ def cross_check(
             check_given(isolate(views[0]), given)
         expected = _expected_outputs(model.path)
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
-        layers = tuple(check_layer(view, make, others, expected.get(view.layer.name)) for view in views)
+        keep = Keeper(failures, others) if failures else None
+        layers = tuple(check_layer(view, make, others, expected.get(view.layer.name), keep) for view in views)
         return CrossCheckResult(layers, seed, environment(others))
 
 
 def sweep(
-    runtimes: Sequence[str], *, seed: int = DEFAULT_SEED, cases: int = DEFAULT_SWEEP, progress: Callable[[int], object] = int
+    runtimes: Sequence[str],
+    *,
+    seed: int = DEFAULT_SEED,
+    cases: int = DEFAULT_SWEEP,
+    failures: Path | None = None,
+    progress: Callable[[int], object] = int,
 ) -> CrossCheckResult:
     """The same for made-up layers of the whole family, until there are `cases` in all.
 
@@ -80,6 +89,7 @@ def sweep(
         runtimes: as for `cross_check`.
         seed: for layers and cases.
         cases: how many in all.
+        failures: as for `cross_check`.
         progress: is told how many there are, time and again.
 
     Raises FileNotFoundError, ImportError where a runtime is not installed.
@@ -92,7 +102,7 @@ def sweep(
             if all(lacking(it.name, it.version, view) for it in others if it.name != "kernel"):
                 continue  # nothing to compare with
             make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - done), seed=seed + number)
-            results.append(check_layer(view, make, others))
+            results.append(check_layer(view, make, others, keep=Keeper(failures, others) if failures else None))
             done += len(results[-1].cases)
             progress(done)
             if done >= cases:
