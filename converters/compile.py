@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir
 from numpy.typing import NDArray
+from ov_gather.converters.graphs import uses_of
 from ov_gather.converters.legalize import legalize
-from ov_gather.converters.loading import GATHERS, OnnxSource, is_default, load, naming
-from ov_gather.converters.losses import LossyConversionWarning, altered_constants, find_losses, summaries, survives
+from ov_gather.converters.loading import OnnxSource, load, naming
+from ov_gather.converters.losses import LossyConversionWarning, altered_constants, find_losses, is_index, summaries, survives
 from ov_gather.converters.models import read
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         original = load(model)
         legalize(original, target=_TARGET)
         carried = _carry_constants(original)
-        index_inputs = {str(value.name) for value in original.graph.inputs if _reaches_index(value)}
+        index_inputs = {
+            str(value.name)
+            for value in original.graph.inputs
+            if any(is_index(*use) for use in uses_of(value, passes=lambda node: True))
+        }
         losses = find_losses(original, target=_TARGET, checks_inputs=True)
         compiled = CompiledModel(read(original, _TARGET), carried, index_inputs, device)
     for summary in summaries(losses):
@@ -60,15 +65,3 @@ def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:
         graph.inputs.append(given)
         carried[str(given.name)] = array
     return carried
-
-
-def _reaches_index(value: onnx_ir.Value) -> bool:
-    """Whether an index of a gather depends on it."""
-    seen, waiting = {value}, [value]
-    while waiting:
-        for node, position in waiting.pop().uses():
-            if is_default(node, GATHERS) and position == 1:
-                return True
-            waiting += [output for output in node.outputs if output not in seen]
-            seen.update(node.outputs)
-    return False

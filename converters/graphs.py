@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import onnx_ir
 from ov_gather.converters.interval import Dim
@@ -49,3 +49,14 @@ def nodes_of(model: onnx_ir.Model, *op_types: str) -> Iterator[onnx_ir.Node]:
     for node in list(onnx_ir.traversal.RecursiveGraphIterator(model.graph)):
         if node.domain == "" and node.op_type in op_types:
             yield node
+
+
+def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
+    """Where a value is used, as node and position of the input, and the outputs of nodes that it passes through."""
+    seen, waiting = {value}, [value]
+    while waiting:
+        for node, position in waiting.pop().uses():
+            yield node, position
+            outputs = [output for output in node.outputs if passes(node) and output not in seen]
+            seen.update(outputs)
+            waiting += outputs

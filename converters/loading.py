@@ -29,6 +29,7 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         _check(source)
         model = onnx_ir.from_proto(source) if isinstance(source, onnx.ModelProto) else onnx_ir.load(source)
         _check_external_data(model)
+        onnx_ir.to_proto(model)  # raises where a name is not UTF-8
     except Exception as error:  # what onnx, protobuf and onnx-ir raise has no common base
         reason: BaseException = error
         while reason.__cause__ is not None:

@@ -11,7 +11,7 @@ import onnx_ir
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from ov_gather.converters.errors import describe
-from ov_gather.converters.graphs import attribute, axis_of, constant_of, nodes_of
+from ov_gather.converters.graphs import attribute, axis_of, constant_of, nodes_of, uses_of
 from ov_gather.converters.loading import GATHERS, is_default
 from ov_gather.converters.ranges import Ranges, integer_ranges
 
@@ -20,23 +20,11 @@ from ov_gather.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
 
 _INT32 = np.iinfo(np.int32)
+_PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
 # They only move elements, so that what came in within 32 bits stays so.
-_MOVES = (
-    *(
-        "Concat",
-        "Expand",
-        "Flatten",
-        "Gather",
-        "GatherElements",
-        "GatherND",
-        "Identity",
-        "Reshape",
-        "Slice",
-        "Split",
-        "Squeeze",
-    ),
-    *("Tile", "Transpose", "Unsqueeze"),
-)
+_MOVES = frozenset(GATHERS) | {
+    *("Concat", "Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze")
+}
 
 
 class LossyConversionWarning(UserWarning):
@@ -78,21 +66,18 @@ def find_losses(
         for node in nodes_of(model, *GATHERS):
             losses += _of_stock_gather(node, ranges, assume_in_bounds)
     if not checks_inputs:
-        unknown = "OpenVINO's CPU plugin needs the rank: reshape the model before it is compiled"
-        losses += [Loss(f"input '{value.name}'", unknown) for value in _inputs(model) if value.shape is None]
+        losses += _of_open_ranks(model)
     return losses
 
 
 def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDArray[Any]]]:
     """The constants that OpenVINO's CPU plugin does not keep as they are, where that makes a difference."""
     for value in _constants(model):
-        uses = [use for use in value.uses() if not _is_folded(*use)]
-        element_type = _element_type(value)
-        is_data = any(is_default(node, GATHERS) and position == 0 for node, position in uses)
-        if not uses or not (is_data or element_type in (*NARROWED_BY_CPU, U32)):
-            continue  # a denormal among the numbers of a computation is below its rounding
-        tensor = constant_of(value)
-        if tensor is not None and element_type not in (None, STRING):
+        tensor, element_type = constant_of(value), _element_type(value)
+        if tensor is None or element_type in (None, STRING) or all(_is_folded(*use) for use in value.uses()):
+            continue
+        # A denormal among the numbers of a computation is below its rounding.
+        if element_type in (*NARROWED_BY_CPU, U32) or _is_gathered(value):
             array = tensor.numpy()
             if not survives(array, constant=True):
                 yield value, array
@@ -100,9 +85,10 @@ def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDA
 
 def survives(array: NDArray[Any], *, constant: bool) -> bool:
     """Whether OpenVINO's CPU plugin hands every bit of an array on to an operation that only moves elements."""
+    flat = array.ravel()
+    parts = (flat[start : start + _PART] for start in range(0, flat.size, _PART))
     with np.errstate(all="ignore"):
-        seen = as_seen(array, constant).astype(array.dtype)
-    return seen.tobytes() == array.tobytes()
+        return all(as_seen(part, constant).astype(part.dtype).tobytes() == part.tobytes() for part in parts)
 
 
 def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Loss]:
@@ -136,25 +122,30 @@ def _narrowing(value: onnx_ir.Value) -> str:
 
 def _is_only_index(value: onnx_ir.Value) -> bool:
     """Whether it, perhaps moved, serves as indices of gathers and as nothing else."""
-    if value.is_graph_output():
-        return False
-    return all(_is_index(*use) or (_is_moved(use[0]) and all(map(_is_only_index, use[0].outputs))) for use in value.uses())
+    return all(
+        is_index(node, position) or (_moves(node) and not any(output.is_graph_output() for output in node.outputs))
+        for node, position in uses_of(value, _moves)
+    )
 
 
 def _stays_within(value: onnx_ir.Value) -> bool:
     """Whether all integers that are computed from it fit in 32 bits if it does."""
-    for node, position in value.uses():
-        narrowed = [output for output in node.outputs if _element_type(output) in NARROWED_BY_CPU]
-        if narrowed and not _is_index(node, position) and not (_is_moved(node) and all(map(_stays_within, narrowed))):
-            return False
-    return True
+    return all(
+        is_index(node, position) or _moves(node) or not any(_element_type(it) in NARROWED_BY_CPU for it in node.outputs)
+        for node, position in uses_of(value, _moves)
+    )
 
 
-def _is_index(node: onnx_ir.Node, position: int) -> bool:
+def _is_gathered(value: onnx_ir.Value) -> bool:
+    return any(is_default(node, GATHERS) and position == 0 for node, position in uses_of(value, _moves))
+
+
+def is_index(node: onnx_ir.Node, position: int) -> bool:
+    """Whether an input of a node holds the indices of a gather."""
     return is_default(node, GATHERS) and position == 1
 
 
-def _is_moved(node: onnx_ir.Node) -> bool:
+def _moves(node: onnx_ir.Node) -> bool:
     return is_default(node, _MOVES)
 
 
@@ -172,6 +163,18 @@ def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None
 def _of_constants(model: onnx_ir.Model) -> Iterator[Loss]:
     for value, _ in altered_constants(model):
         yield Loss(f"constant '{value.name}'", f"{_element_type(value)} holds values that OpenVINO's CPU plugin alters")
+
+
+def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Loss]:
+    """What OpenVINO's CPU plugin would refuse to compile."""
+    unknown = "OpenVINO's CPU plugin needs the rank: reshape the model before it is compiled"
+    for value in _inputs(model):
+        if value.shape is None:
+            yield Loss(f"input '{value.name}'", unknown)
+    for node in nodes_of(model, "GatherND"):
+        indices = node.inputs[1]
+        if indices is not None and indices.shape is not None and not isinstance(indices.shape[-1], int):
+            yield Loss(describe(node), unknown)
 
 
 def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Loss]:

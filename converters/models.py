@@ -21,6 +21,7 @@ from ov_gather.converters.loading import OnnxSource, data_file, files_of, load, 
 from ov_gather.converters.losses import Loss, LossyConversionWarning, find_losses, summaries
 
 from ov_gather.files import replacing_together
+from ov_gather.ir.element_types import by_onnx
 
 if TYPE_CHECKING:
     import openvino
@@ -104,6 +105,7 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
 
     from ov_gather.extension import register
 
+    _refuse_types(model)
     core = register(openvino.Core()) if target == "extension" else openvino.Core()
     RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, takes an input with a value for a constant
     with TemporaryDirectory(prefix="ov_gather.") as directory:  # a path, as a protobuf ends at 2 GB
@@ -115,11 +117,21 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
             raise ConversionError(_explain(str(error), model)) from None
 
 
+def _refuse_types(model: onnx_ir.Model) -> None:
+    """Raise ConversionError where OpenVINO has no such element type."""
+    for node in model.graph.all_nodes():
+        for value in (*node.inputs, *node.outputs):
+            if value is not None and value.dtype is not None and by_onnx(value.dtype.value) is None:
+                raise ConversionError(f"{describe(node)}: OpenVINO has no element type for {value.dtype} of '{value.name}'")
+
+
 def _explain(message: str, model: onnx_ir.Model) -> str:
     """Which nodes OpenVINO's front end has no conversion for, all of them; or else what it says."""
     listed = re.search(r"No conversion rule found for operations: (.*)", message)
     if listed is None:
-        return f"OpenVINO cannot convert it: {' '.join(message.split())}"
+        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        telling = [line for line in lines if not line.startswith(("Exception from", "Check '", "FrontEnd API", "Summary"))]
+        return f"OpenVINO cannot convert it: {' '.join(telling)[:500]}"
     names = set(listed[1].split(", "))
     nodes = [node for node in model.graph.all_nodes() if _listed_name(node, model.opset_imports) in names]
     return f"OpenVINO has no conversion for {'; '.join(map(describe, nodes)) or listed[1]}"

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ov_gather.cases import DEFAULT_CASES, DEFAULT_SEED, Case, check_given, designed, operands
-from ov_gather.divergences import Divergence, is_predicted, lacking
+from ov_gather.cases import DEFAULT_CASES, DEFAULT_SEED, DESIGNS, Case, as_cases, check_given, designed
+from ov_gather.divergences import lacking
 from ov_gather.environment import environment
+from ov_gather.execution import check_layer
+from ov_gather.failures import Keeper
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, read_ir
-from ov_gather.judgement import Outcome, Seen, first_difference, judge
-from ov_gather.kernels.gather_elements import kernel_name
-from ov_gather.kernels.oracle import evaluate
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Difference, LayerResult, Status
-from ov_gather.runtimes.base import CrashedError, RefusedError
-from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
-
-Runtimes = Sequence[IsolatedRuntime[Model]]
+from ov_gather.results import CrossCheckResult, LayerResult
+from ov_gather.runtimes.isolated import RUNTIMES, borrowed
+from ov_gather.sweep import CASES_A_LAYER, DEFAULT_SWEEP, UNSAFE, layers
 
 
 def cross_check(
@@ -36,6 +34,7 @@ def cross_check(
     runtimes: Sequence[str] = ("kernel", "openvino"),
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_CASES,
+    failures: Path | None = None,
 ) -> CrossCheckResult:
     """Execute each gather-family layer, isolated from its graph, on several runtimes, and compare with the NumPy reference.
 
@@ -46,6 +45,7 @@ def cross_check(
         runtimes: of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
         seed: for the designed cases.
         cases: at most so many for a layer.
+        failures: where the first failing case of each layer is written, as small as can be, to be run again.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`.
@@ -69,8 +69,52 @@ def cross_check(
         if given is not None:
             check_given(isolate(views[0]), given)
         expected = _expected_outputs(model.path)
-        layers = tuple(_check_layer(model.path, view, given, others, expected, seed, cases) for view in views)
+        make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
+        keep = Keeper(failures, others) if failures else None
+        layers = tuple(check_layer(view, make, others, expected.get(view.layer.name), keep) for view in views)
         return CrossCheckResult(layers, seed, environment(others))
+
+
+def sweep(
+    runtimes: Sequence[str],
+    *,
+    seed: int = DEFAULT_SEED,
+    cases: int = DEFAULT_SWEEP,
+    failures: Path | None = None,
+    progress: Callable[[int], object] = int,
+) -> CrossCheckResult:
+    """The same for made-up layers of the whole family, until there are `cases` in all.
+
+    Args:
+        runtimes: as for `cross_check`.
+        seed: for layers and cases.
+        cases: how many in all.
+        failures: as for `cross_check`.
+        progress: is told how many there are, time and again.
+
+    Raises FileNotFoundError, ImportError where a runtime is not installed.
+    """
+    results: list[LayerResult] = []
+    done = 0
+    with borrowed(runtimes) as others:
+        for number, model in enumerate(layers(seed)):
+            (view,) = family_layers(model)
+            if all(lacking(it.name, it.version, view) for it in others if it.name != "kernel"):
+                continue  # nothing to compare with
+            make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - done), seed=seed + number)
+            results.append(check_layer(view, make, others, keep=Keeper(failures, others) if failures else None))
+            done += len(results[-1].cases)
+            progress(done)
+            if done >= cases:
+                break
+        return CrossCheckResult(tuple(results), seed, environment(others))
+
+
+def _some(view: LayerView, number: int, limit: int, seed: int) -> Iterator[Case]:
+    """Every other case, all on as many threads, for a runtime loads a model anew for another number of them. Only of one layer
+    in UNSAFE those with indices out of bounds: after most of them a runtime needs a new process."""
+    cases = [case for case in designed(view, len(DESIGNS), seed) if number % UNSAFE == 0 or not case.out_of_bounds]
+    return islice((replace(case, threads=1 + number % 2) for case in cases[number // UNSAFE % 2 :: 2]), limit)
 
 
 def _expected_outputs(path: str) -> Mapping[str, Any]:
@@ -83,141 +127,3 @@ def _expected_outputs(path: str) -> Mapping[str, Any]:
     if not isinstance(values, dict):
         raise ValueError(f"{file}: must be an object that gives the values for each layer name")
     return values
-
-
-def _check_layer(
-    path: str,
-    view: LayerView,
-    given: list[NDArray[Any]] | None,
-    runtimes: Runtimes,
-    expected: Mapping[str, Any],
-    seed: int,
-    limit: int,
-) -> LayerResult:
-    layer = view.layer.name or view.layer.type
-    try:
-        model = isolate(view)
-        alone = next(family_layers(model))
-        cases = designed(alone, limit, seed) if given is None else iter(_as_cases(given))
-        results = tuple(_check_cases(model, alone, cases, runtimes, expected.get(view.layer.name)))
-    except (TypeError, ValueError) as error:
-        return LayerResult(path, layer, view.operation.name, problem=f"not executed: {error}")
-    types = [element_type for element_type in alone.input_types if element_type]
-    return LayerResult(
-        path,
-        layer,
-        view.operation.name,
-        {it.name: element_type.name for it, element_type in zip(view.operation.inputs, types, strict=True)},
-        {name: str(value) for name, value in alone.read_attributes().items()},
-        kernel_name(types[0].dtype),
-        results,
-        view.assumptions,
-        _problem(results),
-    )
-
-
-def _as_cases(inputs: Sequence[NDArray[Any]]) -> list[Case]:
-    return [Case("given", tuple(inputs), threads) for threads in (1, 2)]
-
-
-def _problem(results: Sequence[CaseResult]) -> str:
-    """Why there is nothing that a layer could pass in."""
-    if not results:
-        return "there is no case: its inputs have no valid value"
-    others = [it for case in results for it in case.comparisons if it.runtime != "kernel"]
-    if others and all(it.status is Status.NOT_APPLICABLE for it in others):
-        return "nothing to compare with: no other runtime can execute this, and there is no expected output"
-    return ""
-
-
-def _check_cases(
-    model: Model, view: LayerView, cases: Iterator[Case], runtimes: Runtimes, expected: Any
-) -> Iterator[CaseResult]:
-    """Each case on each runtime, all of which work at the same time."""
-    missing = {runtime.name: lacking(runtime.name, runtime.version, view) for runtime in runtimes}
-    asked = [runtime for runtime in runtimes if not missing[runtime.name]]
-    with ThreadPoolExecutor(len(runtimes)) as pool:
-        for threads, group in groupby(cases, lambda case: case.threads):
-            sessions = [_Session(runtime, model, threads) for runtime in asked]
-            for case in group:
-                inputs = operands(view, case.inputs)
-                right = _right(view, inputs)
-                seen = pool.map(lambda session, case=case: session.execute(case.inputs), sessions)
-                found = {name: _lacks(name, known) for name, known in missing.items() if known}
-                for session, it in zip(sessions, seen, strict=True):
-                    runtime = session.runtime
-                    comparison = judge(runtime.name, runtime.version, right, it, view, inputs)
-                    answers = isinstance(right, Exception) and not isinstance(it.outcome, Exception)
-                    session.suspect |= answers and not is_predicted(comparison.divergences)
-                    found[runtime.name] = comparison
-                comparisons = [found[name] for name in missing]
-                if expected is not None:
-                    comparisons.append(_compare_expected(right, expected))
-                yield CaseResult(case.name, tuple(array.shape for array in inputs), threads, tuple(comparisons))
-            for session in sessions:
-                try:
-                    session.end()
-                except CrashedError as error:
-                    crash = Comparison(session.runtime.name, Status.FAILED, str(error))
-                    yield CaseResult("freeing the model", (), threads, (crash,))
-
-
-def _lacks(runtime: str, known: Divergence) -> Comparison:
-    return Comparison(runtime, Status.NOT_APPLICABLE, divergences=(known.name,))
-
-
-def _right(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
-    try:
-        return evaluate(view.operation, inputs, view.attributes_for(inputs))
-    except IndexError as error:
-        return error
-
-
-class _Session:
-    """One model on one runtime, for several cases. It is `suspect` once it answered where it should refuse, unpredictably."""
-
-    def __init__(self, runtime: IsolatedRuntime[Model], model: Model, threads: int) -> None:
-        self.runtime, self.model, self.threads = runtime, model, threads
-        self.suspect = False
-        self._refusal: Exception | None = None
-        self._is_active = False
-
-    def execute(self, inputs: Sequence[NDArray[Any]]) -> Seen:
-        """One case. After a crash the model is loaded again."""
-        if self._refusal:
-            return Seen(self._refusal)
-        try:
-            if not self._is_active:
-                self._activate()
-            return Seen(self.runtime.execute(inputs)[0], self.runtime.seconds)
-        except CrashedError as error:
-            self._is_active = False
-            return Seen(error)
-        except (RefusedError, IndexError) as error:
-            return Seen(error, self.runtime.seconds)
-
-    def _activate(self) -> None:
-        try:
-            self.runtime.activate(self.model, self.threads)
-            self._is_active = True
-        except RefusedError as error:
-            self._refusal = error
-            raise
-
-    def end(self) -> None:
-        """Free the model. A suspect may have written anywhere: nothing else shall suffer from that. Raises CrashedError."""
-        if self.suspect:
-            self.runtime.stop()
-        elif self._is_active:
-            self.runtime.close()
-
-
-def _compare_expected(right: Outcome, values: Any) -> Comparison:
-    if isinstance(right, Exception):
-        return Comparison("expected output", Status.FAILED, f"there is none: {right}")
-    try:
-        difference = first_difference(np.asarray(values, right.dtype), right)
-    except ValueError as error:
-        difference = str(error)
-    where = difference if isinstance(difference, Difference) else None
-    return Comparison("expected output", Status.FAILED if difference else Status.PASSED, str(difference), difference=where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F64, I64, U32, U64, ElementType
+from ov_gather.ir.element_types import BOOLEAN, F16, F64, I32, I64, STRING, U32, U64, ElementType
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import CUSTOM_OPSET
 
@@ -107,6 +107,16 @@ def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
     return small and as_i32 and (has_negative_indices(view, operands) or gathers_out_of_bounds(view, operands))
 
 
+def has_other_indices_than_onnx(view: LayerView, operands: Operands) -> bool:
+    """Indices are neither i32 nor i64."""
+    return view.input_types[view.operation.index_rule.port] not in (I32, I64)
+
+
+def gathers_strings_by_other_indices(view: LayerView, operands: Operands) -> bool:
+    """Data is of strings, indices neither i32 nor i64."""
+    return view.input_types[0] is STRING and has_other_indices_than_onnx(view, operands)
+
+
 def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:
     """Indices are u64."""
     return view.input_types[view.operation.index_rule.port] is U64
@@ -126,6 +136,11 @@ def reduces_beyond_onnx(view: LayerView, operands: Operands) -> bool:
     """A reduction, or a way to start one, that ONNX does not have."""
     attributes = view.read_attributes()
     return attributes.get("reduction") == "mean" or not attributes.get("use_init_val", True)
+
+
+def reduces_halves_or_booleans(view: LayerView, operands: Operands) -> bool:
+    """Reductions of f16 and boolean."""
+    return view.input_types[0] in (F16, BOOLEAN) and reduces(view, operands)
 
 
 def fills_zeros(view: LayerView, operands: Operands) -> bool:

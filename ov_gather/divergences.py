@@ -107,6 +107,13 @@ DIVERGENCES = (
         why="our operations in OpenVINO do not take elements smaller than a byte",
     ),
     Divergence(
+        name="only-indices-of-onnx",
+        runtimes=_EXTENSION,
+        observed=(Observed.LACKS,),
+        applies=conditions.has_other_indices_than_onnx,
+        why="our operations in OpenVINO take indices of i32 and i64, as ONNX's do",
+    ),
+    Divergence(
         name="no-strings",
         runtimes=_STOCK,
         operations=("GatherElements-6", *_GATHER_NDS, *_SCATTERS),
@@ -168,6 +175,14 @@ DIVERGENCES = (
         why="ONNX's ScatterElements has no mean, and always starts from what is there",
     ),
     Divergence(
+        name="no-such-reduction-in-onnxruntime",
+        runtimes=_ONNXRUNTIME,
+        operations=("ScatterElementsUpdate-12",),
+        observed=(Observed.LACKS,),
+        applies=conditions.reduces_halves_or_booleans,
+        why="onnxruntime has no kernel for reductions of these types",
+    ),
+    Divergence(
         name="no-zeros-in-onnx",
         runtimes=_ONNXRUNTIME,
         operations=("Gather-8", _CUSTOM_GATHER),
@@ -205,6 +220,14 @@ DIVERGENCES = (
         observed=(Observed.REFUSES, Observed.CRASHES),
         applies=conditions.has_open_axis,
         why="the CPU plugin needs to know the axis when it compiles: of Gather-1 it crashes, of the others it says so",
+    ),
+    Divergence(
+        name="no-strings-by-such-indices",
+        runtimes=_STOCK,
+        operations=_GATHERS,
+        observed=(Observed.REFUSES,),
+        applies=conditions.gathers_strings_by_other_indices,
+        why="OpenVINO gathers strings by indices of i32 and i64 alone",
     ),
     # What a runtime makes of indices.
     Divergence(

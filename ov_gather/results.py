@@ -122,6 +122,11 @@ class LayerResult:
         return tuple(it for case in self.cases for it in case.comparisons)
 
     @property
+    def not_applicable(self) -> int:
+        """How often a runtime was not asked."""
+        return sum(it.status is Status.NOT_APPLICABLE for it in self.comparisons)
+
+    @property
     def counts(self) -> Mapping[str, Counter[Status]]:
         """By runtime: how often each status."""
         found: dict[str, Counter[Status]] = {}

@@ -188,7 +188,7 @@ def _work(connection: Connection, chosen: Sequence[Cell]) -> None:
 
 
 def table(results: Sequence[Result]) -> Table:
-    view = Table("", "type", "valid", *VALID, "out of bounds", *OUT_OF_BOUNDS)
+    view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
     for op, element_type in (*product(KINDS, TYPES), ("all", "")):
         mine = [it for it in results if op == "all" or (it.cell.op, it.cell.type) == (op, element_type)]
         numbers = []

@@ -70,11 +70,13 @@ DESIGNS = (
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`inputs`: arrays for the Parameters of an isolated layer, in order. `threads`: 0 = as many as a runtime likes."""
+    """`inputs`: arrays for the Parameters of an isolated layer, in order. `threads`: 0 = as many as a runtime likes.
+    `out_of_bounds`: whether an index is meant to be."""
 
     name: str
     inputs: tuple[NDArray[Any], ...]
     threads: int = 0
+    out_of_bounds: bool = False
 
 
 def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
@@ -95,7 +97,7 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
     for number, design in sorted(planned, key=lambda it: (it[1].threads, it[1].indices in indices.INVALID)):
         inputs = _inputs(view, design, attributes, np.random.default_rng([seed, number]))
         if inputs is not None:
-            yield Case(design.name, inputs, design.threads)
+            yield Case(design.name, inputs, design.threads, design.indices in indices.INVALID)
 
 
 def _planned(view: LayerView) -> Iterator[Design]:
@@ -124,6 +126,9 @@ def _inputs(
     sizes, rule = choose(view, design.sizes, attributes), view.operation.index_rule
     if sizes is None:
         return None
+    along = rule.sizes([PartialShape.of(it) for it in sizes], attributes) or (1,)
+    if design.indices == "constant" and 0 in along:  # of which none is valid then
+        return None
     _require_memory(view, sizes)
     inputs = []
     for port, (given, shape) in enumerate(zip(view.operation.inputs, sizes, strict=True)):
@@ -131,7 +136,6 @@ def _inputs(
         if view.constant(port) is not None or element_type is None:
             continue
         if port == rule.port:
-            along = rule.sizes([PartialShape.of(it) for it in sizes], attributes) or (1,)
             dtype = element_type.dtype
             array = indices.make(design.indices, rng, shape, Span.of(along, rule.lowest_specified, dtype), dtype)
         elif given.attribute:
@@ -147,6 +151,11 @@ def _inputs(
 def _require_memory(view: LayerView, sizes: Sizes) -> None:
     types = [element_type or I64 for element_type in view.input_types]
     require_memory(str(view.layer), sum(kind.byte_size(element_count(it)) for kind, it in zip(types, sizes, strict=True)))
+
+
+def as_cases(inputs: Sequence[NDArray[Any]]) -> list[Case]:
+    """Given inputs, on one thread and on two."""
+    return [Case("given", tuple(inputs), threads) for threads in (1, 2)]
 
 
 def check_given(model: Model, arrays: Sequence[NDArray[Any]]) -> None:

@@ -24,7 +24,7 @@ class Span:
     @classmethod
     def of(cls, size: tuple[int, ...], specified: Callable[[Any], Any], dtype: np.dtype[Any]) -> Span:
         """For an index type: no valid index may be beyond its range."""
-        limits, sizes = np.iinfo(dtype), np.array(size, np.int64)
+        limits, sizes = np.iinfo(dtype), np.array(size if len(size) > 1 else size[0], np.int64)
         end = np.minimum(sizes, min(int(limits.max) + 1, 2**62))
         return cls(end, np.maximum(-sizes, limits.min), np.maximum(specified(sizes), limits.min))
 
@@ -37,8 +37,11 @@ def make(
     if (empty and pattern != "random") or (not empty and not span.size.all() and pattern not in _INVALID):
         return None
     limits = np.iinfo(dtype)
-    indices = _VALID[pattern](rng, shape, span) if pattern in _VALID else _replaced(rng, shape, span, _INVALID[pattern])
-    if indices is None or (not empty and not (limits.min <= indices.min() and indices.max() <= limits.max)):
+    made = _VALID[pattern](rng, shape, span) if pattern in _VALID else _replaced(rng, shape, span, _INVALID[pattern])
+    if made is None:
+        return None
+    indices = np.asarray(made)  # of a scalar, NumPy makes no array
+    if not empty and not (limits.min <= indices.min() and indices.max() <= limits.max):
         return None
     return indices.astype(dtype)
 

@@ -33,7 +33,9 @@ def choose(view: LayerView, kind: str, attributes: Mapping[str, Any]) -> Sizes |
 def _chosen(view: LayerView, shapes: Sequence[PartialShape], attributes: Mapping[str, Any], size: int) -> Sizes | None:
     try:
         sizes = view.operation.choose_sizes(shapes, attributes, size)
-        view.operation.infer_shapes([PartialShape.of(it) for it in sizes], attributes)
+        shapes = [PartialShape.of(it) for it in sizes]
+        view.operation.infer_shapes(shapes, attributes)
+        view.operation.restrict(shapes, attributes)
     except (ShapeError, IndexError):
         return None
     declared = zip(sizes, view.input_shapes, strict=True)

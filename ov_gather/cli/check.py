@@ -6,29 +6,47 @@ import sys
 from pathlib import Path
 
 import click
-from rich.progress import track
+from rich.progress import Progress, track
 
 from ov_gather.cases import DEFAULT_CASES, DEFAULT_SEED
-from ov_gather.cli.files import IR_PATHS, find_irs
+from ov_gather.cli.files import find_irs
+from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
 from ov_gather.cli.output import console, has_colour, print_table
 from ov_gather.cli.runtimes import parse_runtimes
-from ov_gather.comparison import cross_check
-from ov_gather.divergences import DIVERGENCES, Observed
+from ov_gather.comparison import cross_check, sweep
 from ov_gather.findings import Finding, Severity
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.reader import read_document
 from ov_gather.report import text
-from ov_gather.report.layers import LEGEND, failures, table
-from ov_gather.results import CrossCheckResult, LayerResult, Status
+from ov_gather.report.layers import operations_table, summary, table
+from ov_gather.results import CrossCheckResult
 from ov_gather.rules.validation import validate_document
+from ov_gather.sweep import DEFAULT_SWEEP
 
 
 @click.command(name="check")
-@IR_PATHS
-@click.option("--cases", default=DEFAULT_CASES, type=click.IntRange(min=1), show_default=True, help="At most so many a layer.")
+@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@click.option("--sweep", "is_sweep", is_flag=True, help="Check made-up layers of the whole family instead.")
+@click.option("--cases", type=click.IntRange(min=1), help=f"A layer at most {DEFAULT_CASES}; a sweep in all {DEFAULT_SWEEP}.")
 @click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="For the cases.")
 @click.option("--runtimes", callback=parse_runtimes, metavar="NAME,...", help="Of kernel, openvino, extension, onnxruntime.")
-def command(paths: tuple[Path, ...], cases: int, seed: int, runtimes: tuple[str, ...]) -> None:
+@INPUTS
+@click.option(
+    "--failures",
+    default="ov-gather-failures",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where cases that fail are written.",
+)
+def command(
+    paths: tuple[Path, ...],
+    is_sweep: bool,
+    cases: int | None,
+    seed: int,
+    runtimes: tuple[str, ...],
+    inputs: tuple[str, ...],
+    failures: Path,
+) -> None:
     """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
 
     PATH is an .xml file (a whole IR, or a bare <layer> fragment) or a directory, searched for *.xml. Each layer is executed
@@ -38,11 +56,16 @@ def command(paths: tuple[Path, ...], cases: int, seed: int, runtimes: tuple[str,
     operation in the layer's place ("extension"), onnxruntime with the operator of ONNX.
 
     A difference that a known divergence explains is named and accepted, a crash of a runtime included. A runtime that does not
-    have a type or an operation is not asked; a layer that no other runtime can execute is a failure.
+    have a type or an operation is not asked; a layer that no other runtime can execute is a failure. A case that fails is made
+    smaller and written to disk, with the command that runs it again.
 
     Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, or
     there is no gather-family layer.
     """
+    if is_sweep == bool(paths) or (inputs and len(paths) != 1):
+        raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
+    if is_sweep:
+        _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures)
     out = console()
     findings: list[Finding] = []
     results: list[CrossCheckResult] = []
@@ -57,44 +80,48 @@ def command(paths: tuple[Path, ...], cases: int, seed: int, runtimes: tuple[str,
             unreadable.append(document.problems[0])
             continue
         findings += validate_document(document, str(file))
-        results.append(cross_check(document.model, runtimes=runtimes, seed=seed, cases=cases))
+        given = load_inputs(only_layer(document.model, file), inputs) if inputs else None
+        limit = cases or DEFAULT_CASES
+        results.append(cross_check(document.model, given, runtimes=runtimes, seed=seed, cases=limit, failures=failures))
 
     layers = [layer for result in results for layer in result.layers]
     if layers:
         print_table(table(layers))
-        _print_notes(results, layers)
+        for line in summary(results):
+            out.print(line)
     for line in text.lines(findings):
         click.echo(line, color=has_colour())
     for reason in unreadable:
         click.echo(f"error: {reason}", err=True)
-    failed = sum(not layer.passed for layer in layers)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    not_applicable = sum(it.status is Status.NOT_APPLICABLE for layer in layers for it in layer.comparisons)
-    count = sum(len(layer.cases) for layer in layers)
-    out.print(
-        f"files: {len(results)}, layers: {len(layers)}, cases: {count}, passed: {len(layers) - failed}, failed: {failed}, "
-        f"not applicable: {not_applicable}, errors found: {errors}"
-    )
+    out.print(f"files: {len(results)}, {_counts(results)}, errors found: {errors}")
     if not layers and not unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
     if unreadable or not layers:
         sys.exit(2)
-    sys.exit(1 if failed or errors else 0)
+    sys.exit(1 if errors or not all(layer.passed for layer in layers) else 0)
 
 
-def _print_notes(results: list[CrossCheckResult], layers: list[LayerResult]) -> None:
+def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> None:
     out = console()
-    seen_with = results[0].environment
-    versions = ", ".join(f"{name} {version}" for name, version in seen_with.versions.items())
-    out.print(f"{LEGEND}\nCompared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}.")
-    for layer in layers:
-        if layer.assumptions:
-            out.print(f"{layer.path}: assumed, as the fragment does not say: {', '.join(layer.assumptions)}")
-    seen = {name for result in results for name in result.divergences}
-    for known in DIVERGENCES:
-        if known.name in seen:
-            kind = "not applicable" if Observed.LACKS in known.observed else "expected divergence"
-            out.print(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")
-    for layer in layers:
-        for line in failures(layer):
-            out.print(line, style="red")
+    with Progress(console=out, disable=not out.is_terminal, transient=True) as progress:
+        task = progress.add_task("sweeping", total=cases)
+        result = sweep(
+            runtimes, seed=seed, cases=cases, failures=failures, progress=lambda done: progress.update(task, completed=done)
+        )
+    print_table(operations_table(result.layers))
+    for line in summary([result]):
+        out.print(line)
+    out.print(_counts([result]))
+    sys.exit(0 if result.passed else 1)
+
+
+def _counts(results: list[CrossCheckResult]) -> str:
+    layers = [layer for result in results for layer in result.layers]
+    failed = sum(not layer.passed for layer in layers)
+    cases = sum(len(layer.cases) for layer in layers)
+    not_applicable = sum(layer.not_applicable for layer in layers)
+    return (
+        f"layers: {len(layers)}, cases: {cases}, passed: {len(layers) - failed}, failed: {failed}, "
+        f"not applicable: {not_applicable}"
+    )

@@ -65,7 +65,7 @@ def scatter_elements(
         output[...] = wide.astype(output.dtype)
     elif table.dtype.kind == "b" and reduction in _OF_BOOLEANS:
         in_bounds = _reduce(output, where, values, axis, _OF_BOOLEANS[reduction], use_init_val)
-    elif table.dtype.kind in "fiu":
+    elif table.dtype.kind in "iu" or table.dtype in (np.float32, np.float64):  # of kind "f" is one with 8 bits, too
         in_bounds = _reduce(output, where, values, axis, reduction, use_init_val)
     else:
         raise TypeError(f"scatter_elements: {table.dtype} has no reduction {reduction}")

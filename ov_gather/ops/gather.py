@@ -160,7 +160,11 @@ GATHER_CUSTOM = replace(
     name="Gather-ov_gather",
     opsets=(CUSTOM_OPSET,),
     attributes=(_BATCH_DIMS, Attribute("bounds", required=False, default="error", kind="error|zero")),
-    inputs=(replace(GATHER_1.inputs[DATA], element_types=whole_byte_types()), *GATHER_1.inputs[1:]),
+    inputs=(
+        replace(GATHER_1.inputs[DATA], element_types=whole_byte_types()),
+        replace(GATHER_1.inputs[INDICES], element_types=(I32, I64)),
+        GATHER_1.inputs[AXIS],
+    ),
     index_rule=replace(GATHER_8.index_rule, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
     evaluate=evaluate,
     custom_attributes={},

@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I64, INTEGERS
+from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
 from ov_gather.ops.shape_rules import DATA, INDICES, batch_dimensions, open_dims, type_of_data
 from ov_gather.ops.spec import (
@@ -153,5 +153,8 @@ GATHER_ND_CUSTOM = replace(
     GATHER_ND_8,
     name="GatherND-ov_gather",
     opsets=(CUSTOM_OPSET,),
-    inputs=(replace(GATHER_ND_8.inputs[DATA], element_types=whole_byte_types()), GATHER_ND_8.inputs[INDICES]),
+    inputs=(
+        replace(GATHER_ND_8.inputs[DATA], element_types=whole_byte_types()),
+        replace(GATHER_ND_8.inputs[INDICES], element_types=(I32, I64)),
+    ),
 )

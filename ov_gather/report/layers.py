@@ -10,7 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ov_gather.results import CaseResult, LayerResult, Status
+from ov_gather.divergences import DIVERGENCES, Observed
+from ov_gather.results import CaseResult, CrossCheckResult, LayerResult, Status
 
 if TYPE_CHECKING:
     from ov_gather.verification import VerificationResult
@@ -53,6 +54,27 @@ def verification_table(result: VerificationResult) -> Table:
         name = f"{layer.operation} '{layer.layer}'"
         view.add_row(Text(name), Text(shapes), Text(outcome), style=None if layer.passed else "red")
     return view
+
+
+def summary(results: Sequence[CrossCheckResult]) -> list[str]:
+    """Below the table: with what it was seen, what the divergences in it are, what failed, and what to do then."""
+    versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
+    lines = [LEGEND, f"Compared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}."]
+    layers = [layer for result in results for layer in result.layers]
+    lines += [
+        f"{layer.path}: assumed, as the fragment does not say: {', '.join(layer.assumptions)}"
+        for layer in layers
+        if layer.assumptions
+    ]
+    seen = {name for layer in layers for name in layer.divergences}
+    for known in DIVERGENCES:
+        if known.name in seen:
+            kind = "not applicable" if Observed.LACKS in known.observed else "expected divergence"
+            lines.append(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")
+    lines += [line for layer in layers for line in failures(layer)]
+    if any(case.replay for layer in layers for case in layer.cases):
+        lines.append("What to do: run a case again as shown, or leave a runtime out with --runtimes.")
+    return lines
 
 
 def failures(layer: LayerResult) -> list[str]:

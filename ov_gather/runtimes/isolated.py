@@ -59,11 +59,11 @@ class IsolatedRuntime(Runtime[ModelT]):
         outputs: list[NDArray[Any]] = self._worker.ask("execute", inputs)
         return outputs
 
-    def run(self, model: ModelT, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | Exception:
+    def run(self, model: ModelT, inputs: Sequence[NDArray[Any]], threads: int = 0) -> list[NDArray[Any]] | Exception:
         """A model once: its outputs, or why there are none. Raises ImportError where the runtime cannot start."""
         try:
             with self:
-                self.activate(model)
+                self.activate(model, threads)
                 return self.execute(inputs)
         except (RefusedError, CrashedError, IndexError) as error:
             return error

@@ -44,6 +44,19 @@ def test_verify(cli, tmp_path):
     assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
 
 
+def test_verify_with_given_inputs(cli, tmp_path):
+    model = save_gather(tmp_path / "m.onnx", "Gather", x=(4, 2), indices=(3,))
+    np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
+    for name, indices, code in (("i", [3, -1, 0], 0), ("i", [3, 4, 0], 1), ("j", [0, 0, 0], 2)):
+        np.save(tmp_path / "i.npy", np.array(indices))
+        inputs = ("--input", f"x={tmp_path}/x.npy", "--input", f"{name}={tmp_path}/i.npy")
+        done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify", "--force", *inputs)
+        assert done.returncode == code, done.stdout + done.stderr
+    done = cli("convert", model, "-o", tmp_path / "n.xml", "--verify", "--input", "x")
+    assert (done.returncode, (tmp_path / "n.xml").exists()) == (2, False)
+    assert "--input x: write NAME=FILE.npy" in done.stderr
+
+
 def test_what_was_rewritten_and_what_is_lost(cli, tmp_path):
     model = save_gather(tmp_path / "m.onnx", "Gather", axis=1)
     done = cli("convert", model, "-o", tmp_path / "m.xml")
@@ -170,6 +183,12 @@ def refused(cli, model, *options):
 def test_files_that_are_not_onnx(cli, tmp_path, content):
     (tmp_path / "m.onnx").write_bytes(content)
     refused(cli, tmp_path / "m.onnx")
+
+
+def test_names_that_are_not_utf8(cli, tmp_path):
+    model = save(tmp_path / "m.onnx", [helper.make_node("Identity", ["x"], ["y"])])
+    model.write_bytes(model.read_bytes().replace(b"graph", b"gr\x98ph"))
+    assert "not a valid ONNX model: 'utf-8' codec" in refused(cli, model)
 
 
 def test_truncated_files(cli, tmp_path):

@@ -61,6 +61,35 @@ def test_out_of_bounds(operator, bad):
     assert compiled({"x": X, "i": indices})["y"][1].flat[-1] == 19
 
 
+def test_out_of_bounds_among_sizes():
+    """Gathers of shapes stay OpenVINO's own, which writes zeros, only where the index is constant."""
+    nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Gather", ["shape", "i"], ["y"])]
+    compiled = compile_onnx(model(nodes, [("x", FLOAT, ["n", "m"]), ("i", INT64, [1])], [("y", INT64, [1])]))
+    assert compiled({"x": X, "i": np.array([-1])})["y"] == 4
+    with pytest.raises(IndexError, match=r"indices\[0\] = 2 is out of bounds for axis 0 of size 2"):
+        compiled({"x": X, "i": np.array([2])})
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_out_of_bounds_in_a_body(condition):
+    bodies = {
+        f"{branch}_branch": helper.make_graph(
+            [helper.make_node("Gather", ["x", "i"], [branch])],
+            branch,
+            [],
+            [helper.make_tensor_value_info(branch, FLOAT, [3, 4])],
+        )
+        for branch in ("then", "else")
+    }
+    inputs = [("c", TensorProto.BOOL, []), ("x", FLOAT, ["n", 4]), ("i", INT64, [3])]
+    compiled = compile_onnx(model([helper.make_node("If", ["c"], ["y"], **bodies)], inputs, [("y", FLOAT, [3, 4])]))
+    given = {"c": np.array(condition), "x": X}
+    np.testing.assert_array_equal(compiled({**given, "i": np.array([1, -1, 0])})["y"], X[[1, -1, 0]])
+    for bad in (5, 2**32):
+        with pytest.raises(IndexError, match=f"= {bad} "):
+            compiled({**given, "i": np.array([0, bad, 0])})
+
+
 def test_out_of_bounds_on_one_thread():
     """Where OpenVINO's synchronous inference would say nothing."""
     code = """

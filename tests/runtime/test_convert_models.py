@@ -145,6 +145,11 @@ X = ("x", FLOAT, [5, 4])
             ["no GatherElements of strings"],
             [],
         ),
+        (
+            model([node("GatherND", "x", "i")], [X, ("i", INT64, [3, "depth"])]),
+            ["i64", "reads foreign", "needs the rank.*GatherND"],
+            ["i64", "needs the rank.*GatherND"],
+        ),
         (model([node("Relu", "x")], [("x", FLOAT, None)]), ["needs the rank.*: input 'x'"], ["needs the rank"]),
     ],
 )
@@ -204,6 +209,24 @@ def test_constants_that_the_plugin_alters(array, is_lost):
     assert len([text for text in losses(proto, assume_in_bounds=True) if "constant 'c'" in text]) == is_lost
 
 
+def test_altered_constants_are_followed_to_the_gather():
+    table = (np.array([[1e-40, 1]], np.float32), "c")
+    nodes = [node("Transpose", "c", output="columns"), node("Gather", "columns", "i")]
+    (found,) = losses(model(nodes, [("i", INT32, [3])], initializers=[table]), assume_in_bounds=True)
+    assert found.endswith(": constant 'c'")
+
+
+def test_many_ways_from_an_input_to_an_index():
+    """Each of 40 stages doubles their number."""
+    nodes, last = [], "i"
+    for stage in range(40):
+        nodes += [helper.make_node("Identity", [last], [f"{side}{stage}"]) for side in "ab"]
+        nodes.append(helper.make_node("Concat", [f"a{stage}", f"b{stage}"], [f"c{stage}"], axis=0))
+        nodes.append(helper.make_node("Slice", [f"c{stage}", "start", "end"], [last := f"i{stage}"]))
+    bounds = [(np.array([0]), "start"), (np.array([3]), "end")]
+    assert losses(model([*nodes, node("Gather", "x", last)], [X, INDEX], initializers=bounds), assume_in_bounds=True) == []
+
+
 def test_denormals_in_weights_are_no_loss():
     weights = np.full((4, 3), 1e-40, np.float32)
     assert losses(model([node("MatMul", "x", "w")], [X], initializers=[(weights, "w")])) == []
@@ -238,3 +261,10 @@ def test_what_is_wrong_is_named(nodes, text, target):
     initializers = [(np.zeros((2, 2), np.int64), "i"), (np.array([0, 2]), "far"), (np.zeros((2, 2), np.int32), "short")]
     with pytest.raises(ConversionError, match=text):
         convert_model(model(nodes, initializers=initializers), target=target)
+
+
+@TARGETS
+def test_types_that_openvino_lacks(target):
+    proto = model([node("Gather", "x", "i")], [("x", TensorProto.COMPLEX64, [5]), INDEX], [("y", TensorProto.COMPLEX64, None)])
+    with pytest.raises(ConversionError, match=r"node Gather 'n' .output y.: OpenVINO has no element type for COMPLEX64 of 'x'"):
+        convert_model(proto, target=target)

@@ -1,0 +1,59 @@
+"""Arrays that a command line gives to the only layer of an IR."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from numpy.typing import NDArray
+
+from ov_gather.cli.arrays import load_array
+from ov_gather.ir.model import Model
+from ov_gather.ops.layer_view import LayerView, family_layers
+
+INPUTS = click.option(
+    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input that is not constant; once for each."
+)
+
+
+def only_layer(model: Model, place: Path) -> LayerView:
+    """The gather-family layer of a model. Raises UsageError where it has none, several, or one without all ports."""
+    views = [view for _, graph in model.walk() for view in family_layers(graph)]
+    if len(views) != 1:
+        found = ", ".join(str(view.layer) for view in views) or "none"
+        raise click.UsageError(f"{place} must hold exactly one gather-family layer; it holds {found}")
+    (view,) = views
+    if not view.has_all_ports:
+        names = ", ".join(given.name for given in view.operation.inputs)
+        raise click.UsageError(f"{view.layer}: {view.operation.name} has the inputs {names} and one output")
+    return view
+
+
+def load_inputs(view: LayerView, inputs: tuple[str, ...]) -> list[NDArray[Any]]:
+    """The values of --input, in the order of the ports. Raises UsageError, ValueError, OSError."""
+    names = [given.name for given in view.operation.inputs]
+    given = [_parse(names, text) for text in inputs]
+    wanted = [position for position in range(len(names)) if view.constant(position) is None]
+    if sorted(name for name, _ in given) != sorted(names[position] for position in wanted):
+        listed = " and ".join(names[position] for position in wanted) or "nothing"
+        raise click.UsageError(f"{view.layer} needs --input for {listed}, each once")
+    files = dict(given)
+    return [_as_declared(view, position, load_array(files[names[position]])) for position in wanted]
+
+
+def _parse(names: list[str], text: str) -> tuple[str, Path]:
+    name, separator, file = text.partition("=")
+    if not separator or name not in names:
+        raise click.UsageError(f"--input {text}: write NAME=FILE.npy with NAME one of {', '.join(names)}")
+    return name, Path(file)
+
+
+def _as_declared(view: LayerView, position: int, array: NDArray[Any]) -> NDArray[Any]:
+    """What a .npy cannot say: that bytes are bf16 or 8-bit floating point, and that a string has any length."""
+    element_type = view.input_types[position]
+    if array.dtype.kind == "U":
+        return array.astype(object)
+    if array.dtype.kind == "V" and element_type and element_type.dtype.itemsize == array.itemsize:
+        return array.view(element_type.dtype)
+    return array
