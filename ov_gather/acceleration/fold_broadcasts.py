@@ -5,18 +5,18 @@ from __future__ import annotations
 from openvino import Model
 
 from ov_gather.acceleration.changes import Log
-from ov_gather.acceleration.graph import axis_of, stock
+from ov_gather.acceleration.graph import axis_of, gathers_elements, walk
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 
 
 def fold_broadcasts(model: Model, log: Log) -> None:
     """Other readers of the index keep it as it is."""
-    for gather in stock(model, "GatherElements-6"):
-        data, index = gather.input_values()
+    for gather in [node for _, node in walk(model) if gathers_elements(node)]:
+        index = gather.input_value(1)
         smaller, axis = unrepeated(index), axis_of(gather)
         if axis is None or smaller == index:
             continue
-        if reason := why_not_exact(data, index, smaller, axis):
+        if reason := why_not_exact(gather, smaller, axis):
             log.kept(gather, f"index not folded: {reason}")
         else:
             log.replace_by_ours(gather, smaller, broadcast=True)

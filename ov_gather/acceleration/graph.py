@@ -59,6 +59,12 @@ def stock(model: Model, name: str) -> list[Node]:
     return [node for _, node in walk(model) if operation(node) == name]
 
 
+def gathers_elements(node: Node) -> bool:
+    """Whether it is GatherElements-6, or ours that takes indices as they are."""
+    kind = operation(node)
+    return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not node.get_attributes()["broadcast"])
+
+
 def take_place(old: Node, new: Node) -> None:
     """All that read `old` read `new` then, which gets its name, the names of its tensor and its rt_info."""
     new.set_friendly_name(old.get_friendly_name())

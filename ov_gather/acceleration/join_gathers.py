@@ -1,4 +1,4 @@
-"""GatherElements-6 of whole slices of the same data, side by side in a Concat, become one Gather: as graph networks put the
+"""GatherElements of whole slices of the same data, side by side in a Concat, become one Gather: as graph networks put the
 features of the nodes at both ends of each edge together. The Gather has the name of the first."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from openvino import Model, Node
 from openvino import opset8 as ops
 
 from ov_gather.acceleration.changes import Log, why_not_ours
-from ov_gather.acceleration.graph import operation, ours, stock, take_place
+from ov_gather.acceleration.graph import gathers_elements, operation, ours, stock, take_place
 from ov_gather.acceleration.slices import Slices, slices_of
 
 
@@ -36,7 +36,7 @@ def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bo
 
 def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:
     """All slices as one, if nothing else reads them, and if they lie together: along the dimension next to the axis."""
-    if any(operation(it) != "GatherElements-6" or len(it.output(0).get_target_inputs()) > 1 for it in gathers):
+    if any(not gathers_elements(it) or len(it.output(0).get_target_inputs()) > 1 for it in gathers):
         return None
     found = [it for it in map(slices_of, gathers) if isinstance(it, Slices)]
     first = found[0] if len(found) == len(gathers) > 1 else None

@@ -6,7 +6,7 @@ import numpy as np
 from openvino import Node, Output
 from openvino import opset13 as ops
 
-from ov_gather.acceleration.graph import constant, dims, is_one, same
+from ov_gather.acceleration.graph import constant, dims, is_one, operation, same
 
 
 def unrepeated(index: Output) -> Output:
@@ -23,20 +23,24 @@ def unrepeated(index: Output) -> Output:
     return smaller
 
 
-def why_not_exact(data: Output, index: Output, smaller: Output, axis: int) -> str:
-    """Why `smaller`, broadcast to data off the axis, is not what GatherElements-6 takes `index` for; empty if it is.
+def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
+    """Why `smaller`, broadcast to data off the axis, is not what `gather` takes its index for; empty if it is.
 
-    That raises where indices differ from data off the axis, and so must what takes its place.
+    GatherElements-6 raises where indices differ from data off the axis, and so must what takes its place. Ours gathers
+    less then.
     """
-    have, want, given = dims(data), dims(index), dims(smaller)
+    have, want, given = dims(gather.input_value(0)), dims(gather.input_value(1)), dims(smaller)
+    raises = operation(gather) == "GatherElements-6"
     if have is None or want is None or given is None:
         return "the rank of data or indices is not known"
     for i, dim in enumerate(given):
         if i == axis:
             if not same(dim, want[i]):
                 return "indices are repeated along the axis"
-        elif not same(want[i], have[i]) and (dim.is_dynamic or is_one(dim)):
-            return f"dimension {i} of indices may differ from data's, which must raise as before"
+        elif not same(want[i], have[i]) and (dim.is_dynamic or is_one(dim) or not raises):
+            return (
+                f"dimension {i} of indices may differ from data's, which must {'raise' if raises else 'gather less'} as before"
+            )
     return ""
 
 

@@ -1,4 +1,4 @@
-"""GatherElements-6 whose index is the same for whole slices, as what Gather takes."""
+"""GatherElements whose index is the same for whole slices, as what Gather takes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def slices_of(gather: Node) -> Slices | str:
     smaller, axis, have = unrepeated(index), axis_of(gather), dims(data)
     if axis is None or have is None or (given := dims(smaller)) is None:
         return "the rank of data or indices is not known"
-    if reason := why_not_exact(data, index, smaller, axis):
+    if reason := why_not_exact(gather, smaller, axis):
         return reason
     batch_dims = _batch_dims(have, given, axis)
     if batch_dims is None:

@@ -1,4 +1,4 @@
-"""GatherElements-6 of whole slices becomes Gather-8, which needs no extension."""
+"""GatherElements of whole slices becomes Gather-8, which needs no extension."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from openvino import Model
 from openvino import opset8 as ops
 
 from ov_gather.acceleration.changes import Log
-from ov_gather.acceleration.graph import stock
+from ov_gather.acceleration.graph import gathers_elements, walk
 from ov_gather.acceleration.slices import slices_of
 
 
 def to_gather(model: Model, log: Log, *, assume_in_bounds: bool = False) -> None:
-    """Where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where GatherElements-6
+    """Where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where GatherElements
     raises."""
-    for gather in stock(model, "GatherElements-6"):
+    for gather in [node for _, node in walk(model) if gathers_elements(node)]:
         found = slices_of(gather)
         if isinstance(found, str):
             log.kept(gather, found)

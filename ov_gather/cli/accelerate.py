@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 import openvino as ov
 
 from ov_gather.acceleration.accelerate import PASSES, PORTABLE, accelerate
+from ov_gather.cli.files import refuse_existing
 from ov_gather.cli.output import console
 from ov_gather.extension import register
-from ov_gather.files import replacing
+from ov_gather.files import replacing_together
 from ov_gather.ir.reader import read_ir
 
 
@@ -33,12 +32,11 @@ def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, p
     """
     if output.suffix != ".xml":
         raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
-    for path in (output, output.with_suffix(".bin")):
-        if path.exists() and not force:
-            raise click.UsageError(f"{path} is there already: --force overwrites it")
+    refuse_existing([output, output.with_suffix(".bin")], force)
     read = read_model(model)
     summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
-    _save(read, output)
+    with replacing_together(output) as path:
+        ov.serialize(read, path)
     out = console()
     out.print(summary.table() if summary.changes else str(summary))
     out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers changed")
@@ -55,17 +53,3 @@ def read_model(path: Path) -> ov.Model:
         return core.read_model(path)
     except RuntimeError as error:
         raise ValueError(f"{path}: OpenVINO cannot read it: {str(error).strip().splitlines()[-1]}") from None
-
-
-def _save(model: ov.Model, path: Path) -> None:
-    """As it is, nothing compressed; both files or none."""
-    with (
-        TemporaryDirectory() as directory,
-        replacing(path) as xml_file,
-        replacing(path.with_suffix(".bin")) as bin_file,
-    ):
-        written = Path(directory) / "model.xml"
-        ov.serialize(model, written)
-        for source, target in ((written, xml_file), (written.with_suffix(".bin"), bin_file)):
-            with source.open("rb") as file:
-                shutil.copyfileobj(file, target)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ov_gather.cli.files import refuse_existing
 from ov_gather.cli.output import console, print_table
 
 if TYPE_CHECKING:
+    import openvino
     from numpy.typing import NDArray
 
     from ov_gather.converters.legalize import Rewrite
@@ -32,6 +34,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Only OpenVINO's own operations; or gathers of ov-gather, which raise out of bounds, and take strings.",
 )
 @click.option("--assume-in-bounds", is_flag=True, help="Take for granted that no index of a gather is out of bounds.")
+@click.option("--accelerate", is_flag=True, help="Then make gathers faster: by what is portable, or all with target extension.")
 @click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
 @click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what ONNX says.")
 @click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime.")
@@ -44,6 +47,7 @@ def command(
     output: Path | None,
     target: str,
     assume_in_bounds: bool,
+    accelerate: bool,
     fp16: bool,
     strict: bool,
     verify: bool,
@@ -75,13 +79,13 @@ def command(
     suffix = ".onnx" if legalize_only else ".xml"
     if output is None or output.suffix != suffix:
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
-    if legalize_only and (fp16 or strict or verify):
-        raise click.UsageError("--legalize-only writes ONNX: --fp16, --strict and --verify are for IR")
-    _refuse_existing([output] if legalize_only else [output, output.with_suffix(".bin")], force)
+    if legalize_only and (accelerate or fp16 or strict or verify):
+        raise click.UsageError("--legalize-only writes ONNX: --accelerate, --fp16, --strict and --verify are for IR")
+    refuse_existing([output] if legalize_only else [output, output.with_suffix(".bin")], force)
     if legalize_only:
         _legalize(model, output, target, assume_in_bounds)
         return
-    sys.exit(_convert(model, output, target, assume_in_bounds, fp16, strict, verify, inputs))
+    sys.exit(_convert(model, output, target, assume_in_bounds, accelerate, fp16, strict, verify, inputs))
 
 
 def _convert(
@@ -89,6 +93,7 @@ def _convert(
     output: Path,
     target: str,
     assume_in_bounds: bool,
+    accelerate: bool,
     fp16: bool,
     strict: bool,
     verify: bool,
@@ -104,6 +109,8 @@ def _convert(
     if strict and conversion.losses:
         click.echo(f"error: {source}: OpenVINO would not do what ONNX says, and --strict is given", err=True)
         return 1
+    if accelerate:
+        _accelerate(conversion.model, target, assume_in_bounds)
     with written(conversion.model, output, fp16=fp16) as path:
         verified = not verify or _verify(source, path, target, given)
     click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
@@ -119,6 +126,15 @@ def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[An
     else:
         print_table(result.table())
     return result.passed
+
+
+def _accelerate(model: openvino.Model, target: str, assume_in_bounds: bool) -> None:
+    from ov_gather.acceleration.accelerate import accelerate
+
+    portable = target == "stock"
+    summary = accelerate(model, portable=portable, assume_in_bounds=portable and assume_in_bounds)
+    if summary.changes:
+        print_table(summary.table())
 
 
 def _parse(text: str) -> tuple[str, Path]:
@@ -149,35 +165,33 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
         raise click.UsageError(f"{source} has no gather")
     names = [f"{number:03}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', it.name).strip('_')}.xml" for number, it in enumerate(models)]
     paths = [directory / name for name in names]
-    _refuse_existing(paths, force)
+    refuse_existing(paths, force)
     directory.mkdir(parents=True, exist_ok=True)
     for path, it in zip(paths, models, strict=True):
         write_ir(it, path)
     click.echo(f"{directory}: {len(models)} gathers; ov-gather check {directory} executes them")
 
 
-def _refuse_existing(paths: Sequence[Path], force: bool) -> None:
-    for path in paths:
-        if path.exists() and not force:
-            raise click.UsageError(f"{path} exists; --force overwrites it")
-
-
 def _print_rewrites(rewrites: Sequence[Rewrite]) -> None:
-    _print_table("rewritten", [(it.node, it.what if it.done else f"left: {it.what}") for it in rewrites])
+    _print_table("rewritten", [(it.what if it.done else f"left: {it.what}", it.node) for it in rewrites])
 
 
 def _print_losses(losses: Sequence[Loss]) -> None:
-    _print_table("not as ONNX says", [(it.place, it.what) for it in losses])
+    _print_table("not as ONNX says", [(it.what, it.place) for it in losses])
 
 
-def _print_table(title: str, rows: Sequence[tuple[str, str]]) -> None:
-    if not rows:
+def _print_table(title: str, told: Sequence[tuple[str, str]]) -> None:
+    """What there is to tell, each with all places that it is told of."""
+    if not told:
         return
     from rich.table import Column, Table
     from rich.text import Text
 
-    columns = (Column(name, max_width=width, overflow="fold") for name, width in (("where", 44), (title, 47)))
-    table = Table(*columns)  # of 100 characters at most
-    for row in rows:
-        table.add_row(*map(Text, row))  # Text: names may look like markup
+    places: dict[str, list[str]] = {}
+    for what, place in told:
+        places.setdefault(what, []).append(place)
+    columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 53)))
+    table = Table(*columns, show_lines=True)  # of 100 characters at most
+    for what, those in places.items():
+        table.add_row(Text(what), Text("\n".join(those)))  # Text: names may look like markup
     print_table(table)

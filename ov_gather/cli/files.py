@@ -1,4 +1,4 @@
-"""Which IR files a command line names."""
+"""Which files a command line names."""
 
 from __future__ import annotations
 
@@ -47,6 +47,13 @@ def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other
     if not files and (not skip_other_xml or all(path.is_dir() for path in paths)):
         raise click.UsageError("no OpenVINO IR among the given files and directories: there is nothing to do")
     return Found(tuple(files), tuple(file for file in skipped if file not in files))
+
+
+def refuse_existing(paths: Iterable[Path], force: bool) -> None:
+    """Raise UsageError where a file to write exists, unless it may be overwritten."""
+    for path in paths:
+        if path.exists() and not force:
+            raise click.UsageError(f"{path} exists; --force overwrites it")
 
 
 def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:

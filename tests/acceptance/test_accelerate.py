@@ -104,7 +104,7 @@ def test_no_gathers(cli, samples, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["{rows}", "-o", "{rows}"], "is there already: --force overwrites it"),
+        (["{rows}", "-o", "{rows}"], "exists; --force overwrites it"),
         (["{rows}", "-o", "n.bin"], "the name of an IR ends in .xml"),
         (["{rows}", "-o", "{tmp}/no/n.xml"], "there is no directory"),
         (["{rows}", "-o", "{tmp}/n.xml", "--assume-in-bounds"], "assume_in_bounds is for portable"),

@@ -83,6 +83,23 @@ def test_target_extension(cli, tmp_path):
     assert 'type="Gather" version="ov_gather"' in (tmp_path / "m.xml").read_text()
 
 
+@pytest.mark.parametrize(("target", "operation"), [("stock", "GatherElements-6"), ("extension", "by [4,1,60]")])
+def test_accelerated(cli, tmp_path, target, operation):
+    """The index differs from batch to batch, so that it is no Gather: only ours can repeat it along axis 1."""
+    sizes = numpy_helper.from_array(np.array([4, 50, 60]), "sizes")
+    nodes = [
+        helper.make_node("Constant", [], ["s"], value=sizes),
+        helper.make_node("Expand", ["j", "s"], ["i"]),
+        gather(axis=2),
+    ]
+    inputs = [("x", FLOAT, [4, 50, 100]), ("j", INT64, [4, 1, 60])]
+    model = save(tmp_path / "m.onnx", nodes, inputs, [("y", FLOAT, [4, 50, 60])])
+    done = cli("convert", model, "-o", tmp_path / "m.xml", "--target", target, "--accelerate", "--verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert operation in done.stdout
+    assert ("Broadcast" in (tmp_path / "m.xml").read_text()) == (target == "stock")
+
+
 def test_constants_are_float16_on_request_only(cli, tmp_path):
     table = (np.linspace(0, 1, 400, dtype=np.float32).reshape(100, 4), "x")
     model = save(tmp_path / "m.onnx", [gather("Gather")], [("i", INT64, [3])], [("y", FLOAT, [3, 4])], [table])

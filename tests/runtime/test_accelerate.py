@@ -13,7 +13,7 @@ from openvino import opset13 as ops
 
 import ov_gather
 from ov_gather.acceleration import changes
-from ov_gather.acceleration.graph import operation, walk
+from ov_gather.acceleration.graph import operation, ours, walk
 
 TYPES = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "boolean")
 ALL = ["shrink-constants", "join-gathers", "to-gather", "fold-broadcasts", "replace-elements"]
@@ -108,6 +108,17 @@ def test_what_repeats_an_index_is_folded(way):
     check_same(model, other, [DATA, indices])
     expected = DATA[ROWS.ravel()]
     assert np.array_equal(outputs_of(other, [DATA, indices])[0], expected)
+
+
+@pytest.mark.parametrize(("data", "folded"), [([7, 5, 6], True), ([8, 5, 7], False), ([-1, -1, -1], False)])
+def test_ours_is_folded_where_it_would_not_gather_less(data, folded):
+    index = ops.broadcast(parameter("i", [9, 1, 1], np.int64), ops.constant(np.array([9, 5, 6])))
+    attributes = {"axis": 0, "broadcast": False}
+    model = model_of(ours("GatherElements", [parameter("data", data).output(0), index.output(0)], attributes))
+    other, _ = accelerated(model)
+    assert operations(other) == (["ov_gather.GatherElements"] if folded else ["Broadcast-3", "ov_gather.GatherElements"])
+    values = np.random.default_rng(0).random([8 if size < 0 else size for size in data], np.float32)
+    check_same(model, other, [values, ROWS])
 
 
 def test_an_index_that_others_read_stays_for_them():
