@@ -10,7 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ov_gather.divergences import DIVERGENCES, Observed
+from ov_gather.divergences import DIVERGENCES
+from ov_gather.divergences.base import Observed
 from ov_gather.results import CaseResult, CrossCheckResult, LayerResult, Status
 
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ def summary(results: Sequence[CrossCheckResult]) -> list[str]:
         if known.name in seen:
             kind = "not applicable" if Observed.LACKS in known.observed else "expected divergence"
             lines.append(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")
+    stale = Counter((it.runtime, name) for layer in layers for it in layer.comparisons for name in it.stale)
+    lines += [
+        f"out of date: divergence {name} is listed of {runtime}, but did not show in {count} cases where it should have"
+        for (runtime, name), count in stale.items()
+    ]
     lines += [line for layer in layers for line in failures(layer)]
     if any(case.replay for layer in layers for case in layer.cases):
         lines.append("What to do: run a case again as shown, or leave a runtime out with --runtimes.")
