@@ -125,9 +125,10 @@ def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
     return is_static and batch > 0 and all(size == 1 for size in operands[1].shape[:batch])
 
 
-def gathers_strings_by_other_indices(view: LayerView, operands: Operands) -> bool:
-    """Data is of strings, indices neither i32 nor i64."""
-    return view.input_types[0] is STRING and has_other_indices_than_onnx(view, operands)
+def gathers_strings_by_bytes(view: LayerView, operands: Operands) -> bool:
+    """Data is of strings, indices have 8 bits."""
+    index_type = view.input_types[view.operation.index_rule.port]
+    return view.input_types[0] is STRING and index_type is not None and index_type.bits == 8
 
 
 def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:

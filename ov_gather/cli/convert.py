@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from ov_gather.cli.output import console
+from ov_gather.cli.output import console, print_table
 from ov_gather.converters.models import to_ir
 from ov_gather.ir.model import Model
 from ov_gather.ir.writer import write_ir
@@ -35,11 +35,14 @@ def command(model: Path, output: Path, verify: bool) -> None:
 
 
 def _verify(model: Path, converted: Model) -> bool:
+    from ov_gather.report.layers import verification_summary
     from ov_gather.verification import verify_conversion
 
     with TemporaryDirectory() as directory:
         copy = Path(directory) / "model.xml"
         write_ir(converted, copy)
         result = verify_conversion(model, copy)
-    console().print(result.problem or result.table())
+    print_table(result.table())
+    for line in verification_summary(result):
+        console().print(line)
     return result.passed

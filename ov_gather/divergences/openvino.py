@@ -84,12 +84,12 @@ OPENVINO = (
         why="the CPU plugin needs to know the axis when it compiles: of Gather-1 it crashes, of the others it says so",
     ),
     Divergence(
-        name="no-strings-by-such-indices",
+        name="no-strings-by-indices-of-8-bits",
         runtimes=_STOCK,
         operations=_GATHERS,
         observed=(Observed.REFUSES,),
-        applies=conditions.gathers_strings_by_other_indices,
-        why="OpenVINO gathers strings by indices of i32 and i64 alone",
+        applies=conditions.gathers_strings_by_bytes,
+        why="OpenVINO does not gather strings by indices of 8 bits",
     ),
     # What a runtime makes of indices.
     Divergence(

@@ -57,6 +57,23 @@ def verification_table(result: VerificationResult) -> Table:
     return view
 
 
+def verification_summary(result: VerificationResult) -> list[str]:
+    """Below the table of a converted model."""
+    versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
+    lines = [f"{result.path}: compared with onnxruntime on the original: {versions}; seed {result.seed}."]
+    lines += [f"{result.path}: {result.problem}"] if result.problem else []
+    lines += [f"{name} is in a body, and not compared on its own" for name in result.in_bodies]
+    failed = not result.passed and all(layer.passed for layer in result.gathers) and not result.problem
+    lines += ["Every gather is right on its own operands: what differs comes from elsewhere in the model."] if failed else []
+    count = sum(layer.passed for layer in result.gathers)
+    outputs = sum(it.comparison.passed for it in result.outputs)
+    lines.append(
+        f"outputs: {len(result.outputs)}, passed: {outputs}; gathers: {len(result.gathers)}, passed: {count}: "
+        f"{'passed' if result.passed else 'FAILED'}"
+    )
+    return lines
+
+
 def summary(results: Sequence[CrossCheckResult]) -> list[str]:
     """Below the table: with what it was seen, what the divergences in it are, what failed, and what to do then."""
     versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
