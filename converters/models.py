@@ -1,142 +1,165 @@
-"""A whole ONNX model to IR."""
+"""A whole ONNX model to IR, through OpenVINO's front end."""
 
 from __future__ import annotations
 
 import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import onnx
 import onnx_ir
-from ov_gather.converters.nodes import (
-    ConversionError,
-    add_constant,
-    add_node,
-    describe,
-    element_type_of,
-    partial_shape,
-)
+from onnx_ir.passes.common import RemoveInitializersFromInputsPass
+from ov_gather.converters.errors import ConversionError, describe
+from ov_gather.converters.legalize import Rewrite, legalize
+from ov_gather.converters.loading import OnnxSource, data_file, files_of, load, naming, refuse_to_overwrite, save_onnx
+from ov_gather.converters.losses import Loss, LossyConversionWarning, find_losses, summaries
 
-from ov_gather.ir.builder import ModelBuilder, Value
-from ov_gather.ir.model import Model
-from ov_gather.ir.writer import to_bytes, write_ir
+from ov_gather.files import replacing_together
+from ov_gather.ir.element_types import by_onnx
 
 if TYPE_CHECKING:
     import openvino
 
-OnnxSource = str | os.PathLike[str] | onnx.ModelProto
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What became of an ONNX model: the OpenVINO model, what was rewritten on the way, and what is not as ONNX says."""
+
+    model: openvino.Model
+    rewrites: Sequence[Rewrite]
+    losses: Sequence[Loss]
 
 
-def convert_model(source: OnnxSource, *, output: str | os.PathLike[str] | None = None) -> openvino.Model:
-    """Convert an ONNX model that is made of GatherElements, Identity, Constant and initializers.
+def convert_model(
+    source: OnnxSource,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    target: str = "stock",
+    fp16: bool = False,
+    strict: bool = False,
+    assume_in_bounds: bool = False,
+) -> openvino.Model:
+    """Convert an ONNX model so that its gathers do on OpenVINO what ONNX says, or say where they do not.
 
     Args:
         source: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
         output: path of the .xml to write; the .bin gets the same stem. Nothing is written if not given.
+        target: "stock", only operations of OpenVINO; or "extension", gathers become operations of ov-gather, which raise where
+            an index is out of bounds: whoever reads the model registers the extension (`ov_gather.register`).
+        fp16: write floating-point constants as float16.
+        strict: raise where the model would not do on OpenVINO what ONNX says.
+        assume_in_bounds: take for granted that no index of a gather is ever out of bounds.
 
     Returns:
-        The model as OpenVINO reads it.
+        The model, inputs and outputs named as in ONNX.
+
+    Warns:
+        LossyConversionWarning: something will not be executed as ONNX says; one warning for each kind, which names the nodes.
 
     Raises:
-        ConversionError: the file is not a valid ONNX model, a node of it cannot be converted (the message names it), or the
-            output would overwrite it.
+        ConversionError: the file is not a valid ONNX model, a node of it cannot be converted (the message names it), the output
+            would overwrite it, or `strict` and there are losses.
         OSError: a file cannot be read or written.
     """
+    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
+    if strict and conversion.losses:
+        raise ConversionError("; ".join(summaries(conversion.losses)))
+    for summary in summaries(conversion.losses):
+        warnings.warn(summary, LossyConversionWarning, stacklevel=2)
+    if output is not None:
+        with written(conversion.model, Path(output), fp16=fp16):
+            pass
+    return conversion.model
+
+
+def convert(
+    source: OnnxSource,
+    *,
+    target: str = "stock",
+    assume_in_bounds: bool = False,
+    output: str | os.PathLike[str] | None = None,
+) -> Conversion:
+    """As `convert_model`, but everything is told and nothing is written; `output` is where the caller means to write."""
+    with naming(source):
+        original = load(source)
+        if output is not None:
+            refuse_to_overwrite(files_of(source, original), Path(output), Path(output).with_suffix(".bin"))
+        rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
+        losses = find_losses(original, target=target, assume_in_bounds=assume_in_bounds)
+        model = read(original, target)
+    model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
+    model.set_rt_info(target, ["ov_gather", "target"])
+    model.set_rt_info("; ".join(map(str, losses)), ["ov_gather", "losses"])
+    return Conversion(model, rewrites, losses)
+
+
+def read(model: onnx_ir.Model, target: str) -> openvino.Model:
+    """What OpenVINO's ONNX front end makes of a model, for "extension" with our operations. Raises ConversionError."""
     import openvino
 
-    model = to_ir(source, output=output)
-    if output is not None:
-        write_ir(model, output)
-        return openvino.Core().read_model(output)
-    xml, weights = to_bytes(model)
-    return openvino.Core().read_model(xml, weights)
+    from ov_gather.extension import register
+
+    _refuse_types(model)
+    core = register(openvino.Core()) if target == "extension" else openvino.Core()
+    RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, takes an input with a value for a constant
+    with TemporaryDirectory(prefix="ov_gather.") as directory:  # a path, as a protobuf ends at 2 GB
+        path = Path(directory, "model.onnx")
+        save_onnx(model, path)
+        try:
+            return core.read_model(path)
+        except RuntimeError as error:
+            raise ConversionError(_explain(str(error), model)) from None
 
 
-def to_ir(source: OnnxSource, *, output: str | os.PathLike[str] | None = None) -> Model:
-    """The IR of an ONNX model, by our own means: no OpenVINO is needed. Nothing is written.
-
-    `output` is where the caller means to write it. Raises as `convert_model` does.
-    """
-    if isinstance(source, onnx.ModelProto):
-        return _convert_graph(_load(source))
-    if not Path(source).is_file():
-        raise FileNotFoundError(f"{source}: no such file")
-    try:
-        model = _load(source)
-        if output is not None:
-            _check_output(Path(source), model, Path(output))
-        return _convert_graph(model)
-    except ConversionError as error:
-        raise ConversionError(f"{os.fspath(source)}: {error}") from error
+def _refuse_types(model: onnx_ir.Model) -> None:
+    """Raise ConversionError where OpenVINO has no such element type."""
+    for node in model.graph.all_nodes():
+        for value in (*node.inputs, *node.outputs):
+            if value is not None and value.dtype is not None and by_onnx(value.dtype.value) is None:
+                raise ConversionError(f"{describe(node)}: OpenVINO has no element type for {value.dtype} of '{value.name}'")
 
 
-def _load(source: OnnxSource) -> onnx_ir.Model:
-    try:
-        _check(source)
-        return onnx_ir.from_proto(source) if isinstance(source, onnx.ModelProto) else onnx_ir.load(source)
-    except Exception as error:  # what onnx, protobuf and onnx-ir raise has no common base
-        reason: BaseException = error
-        while reason.__cause__ is not None:
-            reason = reason.__cause__
-        first_line = str(reason).strip().partition("\n")[0]
-        raise ConversionError(f"not a valid ONNX model: {first_line}") from error
+def _explain(message: str, model: onnx_ir.Model) -> str:
+    """Which nodes OpenVINO's front end has no conversion for, all of them; or else what it says."""
+    listed = re.search(r"No conversion rule found for operations: (.*)", message)
+    if listed is None:
+        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        telling = [line for line in lines if not line.startswith(("Exception from", "Check '", "FrontEnd API", "Summary"))]
+        return f"OpenVINO cannot convert it: {' '.join(telling)[:500]}"
+    names = set(listed[1].split(", "))
+    nodes = [node for node in model.graph.all_nodes() if _listed_name(node, model.opset_imports) in names]
+    return f"OpenVINO has no conversion for {'; '.join(map(describe, nodes)) or listed[1]}"
 
 
-def _check(source: OnnxSource) -> None:
-    """ONNX's own checker, but inputs and outputs of open rank are welcome: onnxruntime takes them, too."""
-    try:
-        onnx.checker.check_model(source)
-    except onnx.checker.ValidationError as error:
-        if "Field 'shape' of 'type' is required but missing" not in str(error):
-            raise
-        proto = onnx.ModelProto()
-        proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
-        for value in (*proto.graph.input, *proto.graph.output):
-            if value.type.HasField("tensor_type"):
-                value.type.tensor_type.shape.SetInParent()
-        onnx.checker.check_model(proto)
+def _listed_name(node: onnx_ir.Node, opsets: Mapping[str, int]) -> str:
+    return f"{node.domain}.{node.op_type}" if node.domain else f"{node.op_type}-{opsets.get('')}"
 
 
-def _check_output(source: Path, model: onnx_ir.Model, output: Path) -> None:
-    """Refuse to overwrite what is read."""
-    tensors = (value.const_value for value in model.graph.initializers.values())
-    external = (Path(tensor.path) for tensor in tensors if isinstance(tensor, onnx_ir.ExternalTensor))
-    inputs = {path.resolve() for path in (source, *external)}
-    for target in (output, output.with_suffix(".bin")):
-        if target.resolve() in inputs:
-            raise ConversionError(f"writing {target} would overwrite a part of the model; choose another name")
+@contextmanager
+def written(model: openvino.Model, output: Path, *, fp16: bool = False) -> Iterator[Path]:
+    """The .xml, with its .bin, under a temporary name, and in their places when all went well. Raises OSError."""
+    import openvino
+
+    with replacing_together(output) as path:
+        try:
+            openvino.save_model(model, path, compress_to_fp16=fp16)
+        except RuntimeError as error:
+            raise OSError(f"{output} cannot be written: {error}") from error
+        yield path
 
 
-def _convert_graph(model: onnx_ir.Model) -> Model:
-    graph = model.graph
-    opset = graph.opset_imports.get("", graph.opset_imports.get("ai.onnx", 1))
-    builder = ModelBuilder(graph.name or "model")
-    values: dict[str, Value] = {}
-    for given in graph.inputs:
-        name = str(given.name)
-        if name in graph.initializers:
-            continue  # an input with a value is a constant, as for other converters
-        if not isinstance(given.type, onnx_ir.TensorType):
-            raise ConversionError(f"input '{name}': {given.type or 'a value of no type'} is not a tensor")
-        shape = None if given.shape is None else [dim if isinstance(dim, int) else None for dim in given.shape]
-        element_type = element_type_of(f"input '{name}'", given.type.dtype.value)
-        values[name] = builder.parameter(name, element_type, partial_shape(f"input '{name}'", shape))
-
-    def value_of(wanted: onnx_ir.Value, user: str) -> Value:
-        """The value of a name; initializers become constants when first used."""
-        name = str(wanted.name)
-        if name not in values:
-            if name not in graph.initializers or wanted.const_value is None:
-                raise ConversionError(f"{user}: '{name}' is not an input, an initializer or an output of an earlier node")
-            values[name] = add_constant(builder, name, wanted.const_value)
-        return values[name]
-
-    for node in graph:
-        inputs = [None if value is None else value_of(value, describe(node)) for value in node.inputs]
-        outputs = add_node(builder, node, inputs, opset)
-        values |= {str(name.name): value for name, value in zip(node.outputs, outputs, strict=True)}
-    if not graph.outputs:
-        raise ConversionError("the graph has no outputs")
-    for wanted in graph.outputs:
-        builder.result(str(wanted.name), value_of(wanted, "graph output"))
-    return builder.build()
+def legalize_file(source: Path, output: Path, *, target: str = "stock", assume_in_bounds: bool = False) -> list[Rewrite]:
+    """Write the legalized model as ONNX; if it had external data, with external data. Raises ConversionError, OSError."""
+    with naming(source):
+        model = load(source)
+        refuse_to_overwrite(files_of(source, model), output, data_file(output))
+        rewrites = legalize(model, target=target, assume_in_bounds=assume_in_bounds)
+    with replacing_together(output) as path:
+        save_onnx(model, path)
+    return rewrites

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import IO
 
 
@@ -28,6 +28,20 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             Path(file.name).replace(path)
         finally:
             Path(file.name).unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_together(path: Path) -> Iterator[Path]:
+    """A path of the same name in a temporary directory beside `path`; what was written there takes its place, `path` last,
+    when all went well."""
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to")
+    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as directory:
+        written = Path(directory, path.name)
+        yield written
+        for file in sorted(Path(directory).iterdir(), key=written.__eq__):
+            file.replace(path.with_name(file.name))
 
 
 def _umask() -> int:

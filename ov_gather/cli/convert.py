@@ -2,47 +2,182 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ov_gather.cli.output import console, print_table
-from ov_gather.converters.models import to_ir
-from ov_gather.ir.model import Model
-from ov_gather.ir.writer import write_ir
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ov_gather.converters.legalize import Rewrite
+    from ov_gather.converters.losses import Loss
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(name="convert")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="MODEL.onnx")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .xml to write.")
-@click.option("--verify", is_flag=True, help="Cross-check the result with onnxruntime and OpenVINO.")
-def command(model: Path, output: Path, verify: bool) -> None:
-    """Convert an ONNX model that is made of GatherElements, Identity, Constant and initializers to OpenVINO IR.
+@click.option("-o", "--output", type=_FILE, help="The .xml to write; the .onnx with --legalize-only.")
+@click.option(
+    "--target",
+    type=click.Choice(["stock", "extension"]),
+    default="stock",
+    show_default=True,
+    help="Only OpenVINO's own operations; or gathers of ov-gather, which raise out of bounds, and take strings.",
+)
+@click.option("--assume-in-bounds", is_flag=True, help="Take for granted that no index of a gather is out of bounds.")
+@click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
+@click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what ONNX says.")
+@click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime.")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else generated.")
+@click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
+@click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather as an IR to this directory.")
+@click.option("--force", is_flag=True, help="Overwrite what exists.")
+def command(
+    model: Path,
+    output: Path | None,
+    target: str,
+    assume_in_bounds: bool,
+    fp16: bool,
+    strict: bool,
+    verify: bool,
+    inputs: tuple[str, ...],
+    legalize_only: bool,
+    nodes: Path | None,
+    force: bool,
+) -> None:
+    """Convert an ONNX model so that its gathers do on OpenVINO what ONNX says; or say where they do not.
 
-    Writes the .xml and, beside it, the .bin of the same stem. No OpenVINO is needed to convert.
+    \b
+    ov-gather convert model.onnx -o model.xml --verify
+    ov-gather convert model.onnx -o legal.onnx --legalize-only
+    ov-gather convert model.onnx --nodes gathers/
 
-    Exit code: 0 done, 1 --verify found an unexplained difference, 2 it could not be done; then nothing is written.
+    Writes the .xml and, beside it, the .bin of the same stem. Tables show which gathers were rewritten, or could not be, and
+    what OpenVINO will not execute as ONNX says.
+
+    Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what ONNX does not say, and then nothing is
+    written; 2 it could not be done, and nothing is written.
     """
-    if output.suffix != ".xml":
-        raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
-    converted = to_ir(model, output=output)
-    verified = _verify(model, converted) if verify else True
-    write_ir(converted, output)
-    click.echo(f"{output}: {len(converted.layers)} layers")
-    sys.exit(0 if verified else 1)
+    if nodes is not None:
+        if output is not None or verify or legalize_only:
+            raise click.UsageError("--nodes writes single gathers and nothing else")
+        _write_nodes(model, nodes, target, assume_in_bounds, force)
+        return
+    if inputs and not verify:
+        raise click.UsageError("--input is for --verify")
+    suffix = ".onnx" if legalize_only else ".xml"
+    if output is None or output.suffix != suffix:
+        raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
+    if legalize_only and (fp16 or strict or verify):
+        raise click.UsageError("--legalize-only writes ONNX: --fp16, --strict and --verify are for IR")
+    _refuse_existing([output] if legalize_only else [output, output.with_suffix(".bin")], force)
+    if legalize_only:
+        _legalize(model, output, target, assume_in_bounds)
+        return
+    sys.exit(_convert(model, output, target, assume_in_bounds, fp16, strict, verify, inputs))
 
 
-def _verify(model: Path, converted: Model) -> bool:
+def _convert(
+    source: Path,
+    output: Path,
+    target: str,
+    assume_in_bounds: bool,
+    fp16: bool,
+    strict: bool,
+    verify: bool,
+    inputs: Sequence[str],
+) -> int:
+    from ov_gather.cli.arrays import load_array
+    from ov_gather.converters.models import convert, written
+
+    given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
+    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
+    _print_rewrites(conversion.rewrites)
+    _print_losses(conversion.losses)
+    if strict and conversion.losses:
+        click.echo(f"error: {source}: OpenVINO would not do what ONNX says, and --strict is given", err=True)
+        return 1
+    with written(conversion.model, output, fp16=fp16) as path:
+        verified = not verify or _verify(source, path, target, given)
+    click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
+    return 0 if verified else 1
+
+
+def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[Any]] | None) -> bool:
     from ov_gather.report.layers import verification_summary
     from ov_gather.verification import verify_conversion
 
-    with TemporaryDirectory() as directory:
-        copy = Path(directory) / "model.xml"
-        write_ir(converted, copy)
-        result = verify_conversion(model, copy)
+    result = verify_conversion(source, ir, target=target, inputs=inputs)
     print_table(result.table())
     for line in verification_summary(result):
         console().print(line)
     return result.passed
+
+
+def _parse(text: str) -> tuple[str, Path]:
+    name, separator, file = text.partition("=")
+    if not separator or not name:
+        raise click.UsageError(f"--input {text}: write NAME=FILE.npy")
+    return name, Path(file)
+
+
+def _legalize(source: Path, output: Path, target: str, assume_in_bounds: bool) -> None:
+    from ov_gather.converters.models import legalize_file
+
+    _print_rewrites(legalize_file(source, output, target=target, assume_in_bounds=assume_in_bounds))
+    click.echo(f"{output}: written")
+
+
+def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: bool, force: bool) -> None:
+    from ov_gather.converters.legalize import legalize
+    from ov_gather.converters.loading import load, naming
+    from ov_gather.converters.single_gathers import single_gathers
+    from ov_gather.ir.writer import write_ir
+
+    with naming(source):
+        model = load(source)
+        legalize(model, target=target, assume_in_bounds=assume_in_bounds)
+        models = list(single_gathers(model, target))
+    if not models:
+        raise click.UsageError(f"{source} has no gather")
+    names = [f"{number:03}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', it.name).strip('_')}.xml" for number, it in enumerate(models)]
+    paths = [directory / name for name in names]
+    _refuse_existing(paths, force)
+    directory.mkdir(parents=True, exist_ok=True)
+    for path, it in zip(paths, models, strict=True):
+        write_ir(it, path)
+    click.echo(f"{directory}: {len(models)} gathers; ov-gather check {directory} executes them")
+
+
+def _refuse_existing(paths: Sequence[Path], force: bool) -> None:
+    for path in paths:
+        if path.exists() and not force:
+            raise click.UsageError(f"{path} exists; --force overwrites it")
+
+
+def _print_rewrites(rewrites: Sequence[Rewrite]) -> None:
+    _print_table("rewritten", [(it.node, it.what if it.done else f"left: {it.what}") for it in rewrites])
+
+
+def _print_losses(losses: Sequence[Loss]) -> None:
+    _print_table("not as ONNX says", [(it.place, it.what) for it in losses])
+
+
+def _print_table(title: str, rows: Sequence[tuple[str, str]]) -> None:
+    if not rows:
+        return
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    columns = (Column(name, max_width=width, overflow="fold") for name, width in (("where", 44), (title, 47)))
+    table = Table(*columns)  # of 100 characters at most
+    for row in rows:
+        table.add_row(*map(Text, row))  # Text: names may look like markup
+    print_table(table)

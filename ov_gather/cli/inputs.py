@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.cli.arrays import load_array
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
 
@@ -39,7 +39,7 @@ def load_inputs(view: LayerView, inputs: tuple[str, ...]) -> list[NDArray[Any]]:
         listed = " and ".join(names[position] for position in wanted) or "nothing"
         raise click.UsageError(f"{view.layer} needs --input for {listed}, each once")
     files = dict(given)
-    return [_as_declared(view, position, _load(files[names[position]])) for position in wanted]
+    return [_as_declared(view, position, load_array(files[names[position]])) for position in wanted]
 
 
 def _parse(names: list[str], text: str) -> tuple[str, Path]:
@@ -47,18 +47,6 @@ def _parse(names: list[str], text: str) -> tuple[str, Path]:
     if not separator or name not in names:
         raise click.UsageError(f"--input {text}: write NAME=FILE.npy with NAME one of {', '.join(names)}")
     return name, Path(file)
-
-
-def _load(file: Path) -> NDArray[Any]:
-    try:
-        array = np.load(file)
-    except OSError:
-        raise
-    except Exception as error:  # a damaged header can make NumPy raise nearly anything
-        raise ValueError(f"{file}: not a .npy file: {error or type(error).__name__}") from error
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{file}: holds several arrays; a .npy with one is needed")
-    return array
 
 
 def _as_declared(view: LayerView, position: int, array: NDArray[Any]) -> NDArray[Any]:

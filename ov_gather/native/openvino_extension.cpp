@@ -44,7 +44,8 @@ ov::OutputVector convert_gather(const ov::frontend::NodeContext& node) {
     const auto data = node.get_input(0), indices = node.get_input(1);
     const auto axis = ov::op::v0::Constant::create(ov::element::i64, {}, {node.get_attribute<int64_t>("axis", 0)});
     std::unordered_set<ov::Node*> seen;
-    if (comes_from_shapes(data, seen)) return std::make_shared<ov::op::v8::Gather>(data, indices, axis)->outputs();
+    const bool is_constant = ov::is_type<ov::op::v0::Constant>(indices.get_node());  // others may be out of bounds
+    if (is_constant && comes_from_shapes(data, seen)) return std::make_shared<ov::op::v8::Gather>(data, indices, axis)->outputs();
     return std::make_shared<ov_gather::GatherOp>(data, indices, axis, 0, "error")->outputs();
 }
 

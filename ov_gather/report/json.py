@@ -15,14 +15,15 @@ def render(report: Report) -> str:
     document = {
         "version": version("ov-gather"),
         "files": len(report.files),
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_object(finding) for finding in report.findings],
     }
     if report.statistics:
         document["statistics"] = report.statistics
     return json.dumps(document, indent=2) + "\n"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """A finding as it stands in the JSON."""
     place = finding.location
     layer = {"id": place.layer_id, "name": place.layer_name, "type": place.layer_type}
     trail = {"trail": place.trail} if place.trail else {}

@@ -15,13 +15,32 @@ from ov_gather.report.text import lines
 
 def render(report: Report) -> str:
     """One suite. A case fails if a finding makes the command exit 1; what else was found in its file is its output."""
+    return document(suite(report))
+
+
+def document(*suites: Element) -> str:
+    """The file with these suites, each with its test cases counted."""
+    root = Element("testsuites")
+    root.extend(suites)
+    for it in (root, *suites):
+        it.attrib |= {"tests": _count(it, "testcase"), "failures": _count(it, "failure"), "errors": "0", "skipped": "0"}
+    indent(root)
+    # ASCII with character references: right in whatever encoding the text is written.
+    body: bytes = tostring(root, "us-ascii", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body.decode()}\n'
+
+
+def _count(root: Element, tag: str) -> str:
+    return str(sum(1 for _ in root.iter(tag)))
+
+
+def suite(report: Report) -> Element:
+    """The files as test cases."""
     failures: dict[str, list[Finding]] = {}
     others: dict[str, list[Finding]] = {}
     for finding in report.findings:
         (failures if report.fails(finding) else others).setdefault(finding.location.path, []).append(finding)
-    counts = {"tests": str(len(report.files)), "failures": str(len(failures)), "errors": "0", "skipped": "0"}
-    root = Element("testsuites", counts)
-    suite = SubElement(root, "testsuite", {"name": "ov-gather validate", **counts})
+    suite = Element("testsuite", {"name": "ov-gather validate"})
     if report.statistics:
         properties = SubElement(suite, "properties")
         for name, count in report.statistics.items():
@@ -33,10 +52,7 @@ def render(report: Report) -> str:
             _add_failure(case, failures[file])
         if file in others:
             SubElement(case, "system-out").text = _lines(others[file])
-    indent(root)
-    # ASCII with character references: right in whatever encoding the text is written.
-    body: bytes = tostring(root, "us-ascii", xml_declaration=False)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body.decode()}\n'
+    return suite
 
 
 def _add_failure(case: Element, failures: Sequence[Finding]) -> None:

@@ -9,6 +9,9 @@ from ov_gather.cpu_plugin import as_seen
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.findings import Severity
 from ov_gather.ir.errors import IRError
+from ov_gather.ir.model import Layer
+from ov_gather.ir.weights import constant
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, layer_rule
 from ov_gather.rules.indices import first_constant_index
@@ -90,3 +93,34 @@ def refused_by_cpu(view: LayerView) -> Iterator[Violation]:
         if known.concerns("openvino", "", view.operation.name) and known.applies(view, ()):
             port = view.layer.inputs[0]
             yield Violation(f"data is {view.input_types[0]}: {known.why}", "", port.line, view.layer, port.id)
+
+
+@layer_rule("OVG706", Severity.WARNING)
+def removed_slice(view: LayerView) -> Iterator[Violation]:
+    """The data of GatherElements is a Slice from the first element on, which OpenVINO removes: what it cut off is there again.
+
+    Then an index that is out of bounds of the slice is accepted, a negative one counts from the end of what was sliced, and
+    where the slice makes sizes fit, OpenVINO refuses to compile the model.
+    """
+    source = view.producer(0)
+    if view.operation is not GATHER_ELEMENTS_6 or source is None or source[0].type != "Slice" or len(source[0].inputs) < 4:
+        return
+    layer = source[0]
+    if _is_all(view, layer, 1, 0) and _is_all(view, layer, 3, 1):
+        yield Violation(
+            f"data comes from {layer}, which starts at 0 with steps of 1: OpenVINO removes it before GatherElements",
+            "start at -2147483647, which is the same",
+            view.layer.inputs[0].line,
+            view.layer,
+            view.layer.inputs[0].id,
+        )
+
+
+def _is_all(view: LayerView, layer: Layer, position: int, number: int) -> bool:
+    """Whether an input of a layer is constant, and each element this number."""
+    source = view.graph.producer(layer, layer.inputs[position])
+    try:
+        value = constant(view.graph, source[0]) if source and source[0].type == "Const" else None
+    except IRError:  # 5xx reports it
+        return False
+    return value is not None and bool((value == number).all())

@@ -40,11 +40,11 @@ class OpenVINORuntime(Runtime[Model | Path]):
         """Write (a Model), read and compile. Raises RefusedError with what OpenVINO says."""
         core = self._core()
         self._model = _read(core, model)
-        config = _CONFIG | ({"INFERENCE_NUM_THREADS": threads} if threads else {})
+        config = CONFIG | ({"INFERENCE_NUM_THREADS": threads} if threads else {})
         try:
             self._request = core.compile_model(self._model, "CPU", config).create_infer_request()
         except RuntimeError as error:
-            raise RefusedError(_reason(error)) from None
+            raise RefusedError(reason(error)) from None
 
     def _core(self) -> Any:
         return _stock_core()
@@ -52,16 +52,16 @@ class OpenVINORuntime(Runtime[Model | Path]):
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Infer once. Raises RefusedError with what OpenVINO says."""
         # A request does not keep its tensors, nor the arrays whose memory they use: they must outlive the inference.
-        tensors = [_to_tensor(array, _element_type(port)) for port, array in zip(self._model.inputs, inputs, strict=True)]
+        tensors = [to_tensor(array, element_type_of(port)) for port, array in zip(self._model.inputs, inputs, strict=True)]
         try:
             for i, tensor in enumerate(tensors):
                 self._request.set_input_tensor(i, tensor)
             self._request.start_async()
             self._request.wait()
         except RuntimeError as error:
-            raise RefusedError(_reason(error)) from None
+            raise RefusedError(reason(error)) from None
         return [
-            _to_array(self._request.get_output_tensor(i), _element_type(port)) for i, port in enumerate(self._model.outputs)
+            to_array(self._request.get_output_tensor(i), element_type_of(port)) for i, port in enumerate(self._model.outputs)
         ]
 
 
@@ -77,7 +77,7 @@ class ExtensionRuntime(OpenVINORuntime):
         super().activate(model, threads)
 
     def _core(self) -> Any:
-        return _core_with_extension()
+        return core_with_extension()
 
 
 def _customized(layer: Layer) -> Layer:
@@ -99,10 +99,10 @@ def _read(core: Any, model: Model | Path) -> Any:
         xml, binary = to_bytes(model)
         return core.read_model(model=xml, weights=binary)
     except RuntimeError as error:
-        raise RefusedError(_reason(error)) from None
+        raise RefusedError(reason(error)) from None
 
 
-_CONFIG = {"INFERENCE_PRECISION_HINT": "f32"}
+CONFIG = {"INFERENCE_PRECISION_HINT": "f32"}
 
 
 @cache
@@ -111,18 +111,20 @@ def _stock_core() -> Any:
 
 
 @cache
-def _core_with_extension() -> Any:
+def core_with_extension() -> Any:
+    """A core that our operations are registered with."""
     return register(ov.Core())
 
 
-def _element_type(port: Any) -> ElementType:
+def element_type_of(port: Any) -> ElementType:
+    """The element type of a port of OpenVINO. Raises RefusedError."""
     found = element_types.by_name(port.get_element_type().get_type_name())
     if found is None:
         raise RefusedError(f"element type {port.get_element_type()} is unknown to ov-gather")
     return found
 
 
-def _to_tensor(array: NDArray[Any], element_type: ElementType) -> Any:
+def to_tensor(array: NDArray[Any], element_type: ElementType) -> Any:
     """A tensor that uses the memory of the array where it can. Raises RefusedError where that does not hold `element_type`."""
     if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind in "UT"):
         raise RefusedError(f"an input of {element_type} cannot be {array.dtype}")
@@ -135,7 +137,8 @@ def _to_tensor(array: NDArray[Any], element_type: ElementType) -> Any:
     return ov.Tensor(carried, list(array.shape), getattr(ov.Type, element_type.name))
 
 
-def _to_array(tensor: Any, element_type: ElementType) -> NDArray[Any]:
+def to_array(tensor: Any, element_type: ElementType) -> NDArray[Any]:
+    """A copy of what a tensor of OpenVINO holds."""
     if element_type is STRING:
         return np.array(tensor.str_data, object)
     if element_type.bits % 8:
@@ -145,7 +148,7 @@ def _to_array(tensor: Any, element_type: ElementType) -> NDArray[Any]:
     return np.array(tensor.data).view(element_type.dtype)
 
 
-def _reason(error: RuntimeError) -> str:
+def reason(error: RuntimeError) -> str:
     """The last line of OpenVINO's message that is not a place in its sources."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("Exception from", "Check '"))]

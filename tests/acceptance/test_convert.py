@@ -1,81 +1,263 @@
-"""`ov-gather convert`, as a user runs it, on ONNX's own GatherElements cases and on models that cannot be converted."""
+"""`ov-gather convert`, as a user runs it: what it writes, what it says, and what it refuses."""
 
 from __future__ import annotations
 
+import os
+import resource
+
 import numpy as np
 import onnx
+import openvino
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
-def save(path, nodes, inputs=("x",), outputs=("y",)):
-    def infos(names):
-        return [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 2]) for name in names]
 
-    graph = helper.make_graph(nodes, "graph", infos(inputs), infos(outputs))
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10), path)
+def save(path, nodes, inputs=(("x", FLOAT, [2, 2]),), outputs=(("y", FLOAT, [2, 2]),), initializers=(), **options):
+    infos = [[helper.make_tensor_value_info(*info) for info in side] for side in (inputs, outputs)]
+    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*it) for it in initializers])
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid("my.domain", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path, **options)
     return path
 
 
+def gather(operator="GatherElements", **attributes):
+    return helper.make_node(operator, ["x", "i"], ["y"], name="pick", **attributes)
+
+
+def save_gather(path, operator="GatherElements", indices=(2, 3), x=(2, 4), y=None, **attributes):
+    return save(path, [gather(operator, **attributes)], [("x", FLOAT, x), ("i", INT64, indices)], [("y", FLOAT, y)])
+
+
+def names(directory):
+    return sorted(path.name for path in directory.iterdir())
+
+
 def test_verify(cli, tmp_path):
-    indices = helper.make_tensor("i", TensorProto.INT64, [2, 2], [1, 0, 0, 1])
-    nodes = [helper.make_node("Constant", [], ["i"], value=indices), helper.make_node("GatherElements", ["x", "i"], ["y"])]
+    indices = helper.make_tensor("i", INT64, [2, 2], [1, 0, 0, 1])
+    nodes = [helper.make_node("Constant", [], ["i"], value=indices), gather()]
     done = cli("convert", save(tmp_path / "m.onnx", nodes), "-o", tmp_path / "m.xml", "--verify")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "openvino: passed (exact)" in done.stdout
-    assert "GatherElements-6 'y'" in done.stdout
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.bin", "m.onnx", "m.xml"]
+    assert "GatherElements-6" in done.stdout
+    assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
 
 
-def test_what_cannot_be_converted_names_the_node_and_writes_nothing(cli, tmp_path):
-    model = save(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"], name="activation")])
+def test_verify_with_given_inputs(cli, tmp_path):
+    model = save_gather(tmp_path / "m.onnx", "Gather", x=(4, 2), indices=(3,))
+    np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
+    for name, indices, code in (("i", [3, -1, 0], 0), ("i", [3, 4, 0], 1), ("j", [0, 0, 0], 2)):
+        np.save(tmp_path / "i.npy", np.array(indices))
+        inputs = ("--input", f"x={tmp_path}/x.npy", "--input", f"{name}={tmp_path}/i.npy")
+        done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify", "--force", *inputs)
+        assert done.returncode == code, done.stdout + done.stderr
+    done = cli("convert", model, "-o", tmp_path / "n.xml", "--verify", "--input", "x")
+    assert (done.returncode, (tmp_path / "n.xml").exists()) == (2, False)
+    assert "--input x: write NAME=FILE.npy" in done.stderr
+
+
+def test_what_was_rewritten_and_what_is_lost(cli, tmp_path):
+    model = save_gather(tmp_path / "m.onnx", "Gather", axis=1)
+    done = cli("convert", model, "-o", tmp_path / "m.xml")
+    assert done.returncode == 0
+    assert "input 'i'" in done.stdout and "i64 is computed as i32" in done.stdout
+    assert "node Gather 'pick' (output y)" in done.stdout and "out of bounds yields zeros" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    record = openvino.Core().read_model(tmp_path / "m.xml").get_rt_info(["ov_gather", "losses"]).value
+    assert "input 'i': i64 is computed as i32" in record and "yields zeros" in record
+
+    done = cli("convert", model, "-o", tmp_path / "strict.xml", "--strict")
+    assert done.returncode == 1
+    assert "--strict" in done.stderr
+    assert not (tmp_path / "strict.xml").exists()
+    assert cli("convert", model, "-o", tmp_path / "strict.xml", "--strict", "--assume-in-bounds").returncode == 0
+
+    done = cli("convert", save_gather(tmp_path / "fewer.onnx", indices=(1, 3), axis=1), "-o", tmp_path / "fewer.xml")
+    assert "data sliced" in done.stdout
+
+
+def test_target_extension(cli, tmp_path):
+    done = cli("convert", save_gather(tmp_path / "m.onnx", "Gather"), "-o", tmp_path / "m.xml", "--target", "extension")
+    assert done.returncode == 0
+    assert 'type="Gather" version="ov_gather"' in (tmp_path / "m.xml").read_text()
+
+
+def test_constants_are_float16_on_request_only(cli, tmp_path):
+    table = (np.linspace(0, 1, 400, dtype=np.float32).reshape(100, 4), "x")
+    model = save(tmp_path / "m.onnx", [gather("Gather")], [("i", INT64, [3])], [("y", FLOAT, [3, 4])], [table])
+    for name, options in (("whole", ()), ("half", ("--fp16",))):
+        assert cli("convert", model, "-o", tmp_path / f"{name}.xml", *options).returncode == 0
+    whole, half = ((tmp_path / f"{name}.bin").stat().st_size for name in ("whole", "half"))
+    assert whole >= 1600 > half
+
+
+def test_legalized_onnx(cli, tmp_path):
+    """Of the shape of the indices that stock OpenVINO would refuse; inputs and outputs stay."""
+    model = save_gather(tmp_path / "m.onnx", indices=(1, 3), axis=1)
+    done = cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only")
+    assert done.returncode == 0, done.stderr
+    legal = onnx.load(tmp_path / "legal.onnx")
+    assert legal.graph.input == onnx.load(model).graph.input
+    assert "Slice" in [node.op_type for node in legal.graph.node]
+    openvino.Core().read_model(tmp_path / "legal.onnx")
+
+
+def test_legalized_onnx_keeps_its_tensors_outside(cli, tmp_path):
+    table = (np.zeros((250, 4), np.float32), "x")
+    model = save(
+        tmp_path / "m.onnx",
+        [gather("Gather")],
+        [("i", INT64, [3])],
+        [("y", FLOAT, [3, 4])],
+        [table],
+        save_as_external_data=True,
+        location="weights",
+        size_threshold=0,
+    )
+    assert cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only").returncode == 0
+    assert names(tmp_path) == ["legal.onnx", "legal.onnx.data", "m.onnx", "weights"]
+    assert onnx.load(tmp_path / "legal.onnx").graph.initializer[0].raw_data == b"\0" * 4000
+
+
+def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
+    nodes = [
+        helper.make_node("Gather", ["x", "i"], ["a"], name="/table/Gather"),
+        helper.make_node("GatherElements", ["a", "j"], ["b"], axis=1, name="/pick/Gather"),
+        helper.make_node("GatherND", ["b", "k"], ["y"]),
+    ]
+    initializers = [(np.array([[3, 1], [0, 2]]), "j"), (np.zeros((2**18, 2), np.int64), "k")]
+    inputs = [("x", FLOAT, [9, 4]), ("i", INT64, ["n"])]
+    save(tmp_path / "m.onnx", nodes, inputs, [("y", FLOAT, [2**18])], initializers)
+    done = cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes")
+    assert done.returncode == 0, done.stderr
+    irs = sorted((tmp_path / "nodes").glob("*.xml"))
+    assert [path.name for path in irs] == ["000_table_Gather.xml", "001_pick_Gather.xml", "002_y.xml"]
+    inputs = [[port.get_any_name() for port in openvino.Core().read_model(path).inputs] for path in irs]
+    assert inputs == [["x", "i"], ["/pick/Gather_slice"], ["b", "k"]]  # k is large
+    done = cli("check", tmp_path / "nodes")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    assert "exists; --force" in cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes").stderr
+    no_gather = save(tmp_path / "relu.onnx", [helper.make_node("Relu", ["x"], ["y"])])
+    done = cli("convert", no_gather, "--nodes", tmp_path / "none")
+    assert (done.returncode, (tmp_path / "none").exists()) == (2, False)
+
+
+def test_existing_output_is_kept(cli, tmp_path):
+    model = save_gather(tmp_path / "m.onnx")
+    (tmp_path / "m.bin").write_bytes(b"mine")
     done = cli("convert", model, "-o", tmp_path / "m.xml")
     assert done.returncode == 2
-    assert done.stderr == (
-        f"error: {model}: node Relu 'activation' (output y): this operator cannot be converted; "
-        "GatherElements, Identity, Constant can\n"
-    )
-    assert list(tmp_path.iterdir()) == [model]
-
-
-def test_what_cannot_be_verified_writes_nothing(cli, tmp_path):
-    infos = [helper.make_tensor_value_info(*info) for info in (("x", 1, [0, 4]), ("i", 7, [3, 4]), ("y", 1, [3, 4]))]
-    graph = helper.make_graph([helper.make_node("GatherElements", ["x", "i"], ["y"])], "g", infos[:2], infos[2:])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10), tmp_path / "m.onnx")
-    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify")
-    assert done.returncode == 2
-    assert "indexes an axis of size 0" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
+    assert f"{tmp_path}/m.bin exists; --force overwrites it" in done.stderr
+    assert (tmp_path / "m.bin").read_bytes() == b"mine"
+    assert cli("convert", model, "-o", tmp_path / "m.xml", "--force").returncode == 0
 
 
 def test_the_model_is_not_overwritten(cli, tmp_path):
-    table = numpy_helper.from_array(np.arange(1000, dtype=np.float32).reshape(250, 4), "x")
-    index = helper.make_tensor_value_info("i", TensorProto.INT64, [3, 4])
-    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [3, 4])
-    graph = helper.make_graph([helper.make_node("GatherElements", ["x", "i"], ["y"])], "g", [index], [output], [table])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
-    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="m.bin", size_threshold=0)
+    table, index = (np.arange(1000, dtype=np.float32).reshape(250, 4), "x"), ("i", INT64, [3, 4])
+    outside = {"save_as_external_data": True, "location": "m.bin", "size_threshold": 0}
+    save(tmp_path / "m.onnx", [gather()], [index], [("y", FLOAT, [3, 4])], [table], **outside)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml")
+    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--force")
     assert done.returncode == 2
     assert f"writing {tmp_path}/m.bin would overwrite a part of the model" in done.stderr
+    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx", "--legalize-only", "--force")
+    assert done.returncode == 2
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-    assert cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "other.xml", "--verify").returncode == 0
+    assert cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "other.xml").returncode == 0
+
+
+def refused(cli, model, *options):
+    """What it says; it writes nothing."""
+    before = names(model.parent)
+    done = cli("convert", model, "-o", model.with_suffix(".xml"), *options)
+    assert done.returncode == 2, done.stdout
+    assert names(model.parent) == before
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: {model}: ")
+    return line
 
 
 @pytest.mark.parametrize("content", [b"", b"not ONNX at all", b"\x08\x07\x12\x04" * 100, b"\xff" * 1000])
 def test_files_that_are_not_onnx(cli, tmp_path, content):
     (tmp_path / "m.onnx").write_bytes(content)
-    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml")
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {tmp_path}/m.onnx: ")
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "m.xml").exists()
+    refused(cli, tmp_path / "m.onnx")
 
 
-def test_bad_arguments(cli, tmp_path):
+def test_names_that_are_not_utf8(cli, tmp_path):
     model = save(tmp_path / "m.onnx", [helper.make_node("Identity", ["x"], ["y"])])
-    assert cli("convert", model, "-o", tmp_path / "m.bin").returncode == 2
-    assert cli("convert", model).returncode == 2
+    model.write_bytes(model.read_bytes().replace(b"graph", b"gr\x98ph"))
+    assert "not a valid ONNX model: 'utf-8' codec" in refused(cli, model)
+
+
+def test_truncated_files(cli, tmp_path):
+    table = (np.arange(1000, dtype=np.float32).reshape(250, 4), "x")
+    given = ([gather("Gather")], [("i", INT64, [3])], [("y", FLOAT, [3, 4])], [table])
+    model = save(tmp_path / "m.onnx", *given)
+    model.write_bytes(model.read_bytes()[:-500])
+    assert "not a valid ONNX model" in refused(cli, model)
+
+    outside = {"save_as_external_data": True, "location": "weights", "size_threshold": 0}
+    save(model, *given, **outside)
+    os.truncate(tmp_path / "weights", 3999)
+    assert f"tensor 'x' ends at byte 4000 of {tmp_path}/weights, which has 3999" in refused(cli, model)
+    (tmp_path / "weights").unlink()
+    assert "weights" in refused(cli, model)
+
+
+def test_what_cannot_be_converted_is_named(cli, tmp_path):
+    node = helper.make_node("Activation", ["x"], ["y"], name="act", domain="my.domain")
+    line = refused(cli, save(tmp_path / "m.onnx", [node]))
+    assert line.endswith(": OpenVINO has no conversion for node my.domain.Activation 'act' (output y)")
+
+
+def test_where_nothing_can_be_written(cli, tmp_path):
+    model = save_gather(tmp_path / "m.onnx")
+    done = cli("convert", model, "-o", tmp_path / "nowhere" / "m.xml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"error: there is no directory {tmp_path}/nowhere to write m.xml to\n",
+    )
+    (tmp_path / "m.xml").mkdir()
+    assert cli("convert", model, "-o", tmp_path / "m.xml", "--force").returncode == 2
+    assert names(tmp_path) == ["m.onnx", "m.xml"]
+
+
+@pytest.mark.parametrize("limit", [100, 3000, 100_000])
+def test_a_full_disk_leaves_nothing_half_written(cli, tmp_path, limit):
+    """The first limits are too small for the .xml, the last for the .bin."""
+    table = (np.ones((50_000, 4), np.float32), "x")
+    model = save(tmp_path / "m.onnx", [gather("Gather")], [("i", INT64, [3])], [("y", FLOAT, [3, 4])], [table])
+    (tmp_path / "m.xml").write_bytes(b"old")
+    (tmp_path / "m.bin").write_bytes(b"old")
+    scratch = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    def fill_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = cli("convert", model, "-o", tmp_path / "m.xml", "--force", preexec_fn=fill_disk, env=scratch)
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("error: ")
+    assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
+    assert (tmp_path / "m.xml").read_bytes() == (tmp_path / "m.bin").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-o", "m.bin"),
+        (),
+        ("-o", "m.xml", "--legalize-only"),
+        ("-o", "m.onnx"),
+        ("-o", "n.onnx", "--legalize-only", "--verify"),
+        ("--nodes", "d", "-o", "m.xml"),
+        ("-o", "m.xml", "--target", "both"),
+    ],
+)
+def test_bad_arguments(cli, tmp_path, arguments):
+    model = save(tmp_path / "m.onnx", [helper.make_node("Identity", ["x"], ["y"])])
+    done = cli("convert", model, *(tmp_path / it if "." in it else it for it in arguments))
+    assert done.returncode == 2
+    assert names(tmp_path) == ["m.onnx"]
     assert cli("convert", tmp_path / "nowhere.onnx", "-o", tmp_path / "m.xml").returncode == 2
-    assert cli("convert", model, "-o", tmp_path / "nowhere" / "m.xml").returncode == 2

@@ -1,0 +1,67 @@
+"""An ONNX model as a function, on OpenVINO with our extension."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import onnx_ir
+from numpy.typing import NDArray
+from ov_gather.converters.graphs import uses_of
+from ov_gather.converters.legalize import legalize
+from ov_gather.converters.loading import OnnxSource, load, naming
+from ov_gather.converters.losses import LossyConversionWarning, altered_constants, find_losses, is_index, summaries, survives
+from ov_gather.converters.models import read
+
+if TYPE_CHECKING:
+    from ov_gather.converters.compiled import CompiledModel
+
+_TARGET = "extension"
+
+
+def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
+    """Compile an ONNX model for OpenVINO with our extension, so that every gather does what ONNX says.
+
+    Args:
+        model: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
+        device: of OpenVINO. Our operations execute on the CPU.
+
+    Returns:
+        A callable: arrays by input name to arrays by output name.
+
+    Warns:
+        LossyConversionWarning: something will not be executed as ONNX says; one warning for each kind, which names the nodes.
+
+    Raises:
+        ConversionError: the file is not a valid ONNX model, or a node of it cannot be converted; the message names it.
+        OSError: a file cannot be read.
+    """
+    from ov_gather.converters.compiled import CompiledModel
+
+    with naming(model):
+        original = load(model)
+        legalize(original, target=_TARGET)
+        carried = _carry_constants(original)
+        index_inputs = {
+            str(value.name)
+            for value in original.graph.inputs
+            if any(is_index(*use) for use in uses_of(value, passes=lambda node: True))
+        }
+        losses = find_losses(original, target=_TARGET, checks_inputs=True)
+        compiled = CompiledModel(read(original, _TARGET), carried, index_inputs, device)
+    for summary in summaries(losses):
+        warnings.warn(summary, LossyConversionWarning, stacklevel=2)
+    return compiled
+
+
+def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:
+    """Make inputs of the constants that OpenVINO's CPU plugin alters, where it leaves inputs alone; the arrays to feed them."""
+    graph, carried = model.graph, {}
+    for value, array in list(altered_constants(model)):
+        if value.graph is not graph or value.is_graph_output() or not survives(array, constant=False):
+            continue
+        given = onnx_ir.Value(name=f"{value.name}.carried", shape=onnx_ir.Shape(array.shape), type=value.type)
+        value.replace_all_uses_with(given)
+        graph.inputs.append(given)
+        carried[str(given.name)] = array
+    return carried

@@ -1,0 +1,125 @@
+"""What `compile_onnx` makes: a model that OpenVINO executes with our extension, called as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import numpy as np
+import openvino
+from numpy.typing import NDArray
+from ov_gather.converters.errors import ConversionError
+
+from ov_gather.ir.element_types import I64, STRING, U64
+from ov_gather.runtimes.openvino import CONFIG, core_with_extension, element_type_of, reason, to_array, to_tensor
+
+_INT32 = np.iinfo(np.int32)
+
+
+class CompiledModel:
+    """A compiled ONNX model. May be called by several threads at once."""
+
+    def __init__(
+        self, model: openvino.Model, carried: Mapping[str, NDArray[Any]], index_inputs: Collection[str], device: str
+    ) -> None:
+        self._model, self._carried, self._index_inputs, self._device = model, carried, index_inputs, device
+        self._ports = {port.get_any_name(): port for port in model.inputs}
+        self._names = [name for name in self._ports if name not in carried]
+        outputs = (port for node in model.get_ops() for port in node.outputs())
+        self._needs_shapes = any(port.get_partial_shape().rank.is_dynamic for port in outputs)
+        self._executable_for = lru_cache(maxsize=16)(self._compile)
+        if not self._needs_shapes:
+            self._executable_for(())
+
+    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Execute the model.
+
+        Args:
+            inputs: an array for each input, of exactly its element type (string: objects or `str`), and a shape that it allows.
+
+        Returns:
+            An array for each output, of the element type that it has in ONNX.
+
+        Raises:
+            IndexError: an index is out of bounds.
+            TypeError, ValueError: names, types or shapes are wrong, or an integer does not fit in the 32 bits that OpenVINO
+                computes with.
+            RuntimeError: what else OpenVINO says.
+        """
+        if sorted(inputs) != sorted(self._names):
+            raise ValueError(f"the inputs are {_listed(self._names)}, not {_listed(inputs)}")
+        arrays = {name: np.asarray(inputs[name]) for name in self._names}
+        for name, array in arrays.items():
+            self._check(name, array)
+        shapes = tuple(array.shape for array in arrays.values()) if self._needs_shapes else ()
+        return self._executable_for(shapes)([*arrays.values(), *self._carried.values()])
+
+    def _check(self, name: str, array: NDArray[Any]) -> None:
+        element_type, shape = element_type_of(self._ports[name]), self._ports[name].get_partial_shape()
+        if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind == "U"):
+            raise TypeError(f"input '{name}' must be {element_type.dtype}, not {array.dtype}")
+        if not shape.compatible(openvino.PartialShape(list(array.shape))):
+            raise ValueError(f"input '{name}' must have shape {shape}, not {list(array.shape)}")
+        if element_type in (I64, U64) and array.size:
+            at = np.unravel_index(np.argmax((array < _INT32.min) | (array > _INT32.max)), array.shape)
+            if not _INT32.min <= array[at] <= _INT32.max:
+                error = IndexError if name in self._index_inputs else ValueError
+                place = f"{name}[{', '.join(map(str, at))}]"
+                raise error(f"{place} = {array[at]} does not fit in int32, in which OpenVINO computes")
+
+    def _compile(self, shapes: tuple[tuple[int, ...], ...]) -> Executable:
+        """For all shapes; or for these, one an input, where OpenVINO would not compile for all."""
+        model = self._model
+        try:
+            if shapes:
+                model = model.clone()
+                model.reshape(dict(enumerate(map(list, shapes))))
+            return Executable(core_with_extension().compile_model(model, self._device, CONFIG))
+        except RuntimeError as error:
+            raise ConversionError(f"OpenVINO cannot compile it: {reason(error)}") from None
+
+
+class Executable:
+    """What OpenVINO has compiled. An idle infer request serves the next call; there are as many as calls at a time."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+        self._idle: SimpleQueue[Any] = SimpleQueue()
+
+    def __call__(self, arrays: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Execute once, asynchronously: synchronous inference swallows errors where OpenVINO has one thread."""
+        with self._request() as request:
+            # A request does not keep its tensors, nor the arrays whose memory they use: they must outlive the inference.
+            tensors = [
+                to_tensor(array, element_type_of(port)) for port, array in zip(self._compiled.inputs, arrays, strict=True)
+            ]
+            try:
+                for position, tensor in enumerate(tensors):
+                    request.set_input_tensor(position, tensor)
+                request.start_async()
+                request.wait()
+            except RuntimeError as error:
+                kind = IndexError if "is out of bounds for axis" in str(error) else RuntimeError
+                raise kind(reason(error)) from None
+            return {
+                port.get_any_name(): to_array(request.get_output_tensor(position), element_type_of(port))
+                for position, port in enumerate(self._compiled.outputs)
+            }
+
+    @contextmanager
+    def _request(self) -> Iterator[Any]:
+        try:
+            request = self._idle.get_nowait()
+        except Empty:
+            request = self._compiled.create_infer_request()
+        try:
+            yield request
+        finally:
+            self._idle.put(request)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) or "none"

@@ -1,0 +1,17 @@
+"""How the converters name what they cannot convert."""
+
+from __future__ import annotations
+
+import onnx
+import onnx_ir
+
+
+class ConversionError(ValueError):
+    """An ONNX node, value or model that cannot become IR; the message names it."""
+
+
+def describe(node: onnx_ir.Node | onnx.NodeProto) -> str:
+    """How errors name a node."""
+    names = node.output if isinstance(node, onnx.NodeProto) else (str(value.name) for value in node.outputs)
+    domain = f"{node.domain}." if node.domain else ""
+    return f"node {domain}{node.op_type} '{node.name or ''}' (output {', '.join(names)})"

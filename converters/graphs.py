@@ -1,0 +1,62 @@
+"""Small questions about an ONNX graph that several files ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import onnx_ir
+from ov_gather.converters.interval import Dim
+from ov_gather.converters.nodes import ConversionError, describe
+
+from ov_gather.kernels.arguments import checked_axis
+
+
+def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
+    """The tensor of an initializer or a Constant; the default value of a graph input is none, as a caller may replace it."""
+    return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
+
+
+def attribute(node: onnx_ir.Node, name: str, default: int) -> int:
+    """An integer attribute."""
+    return node.attributes[name].as_int() if name in node.attributes else default
+
+
+def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:
+    """The attribute axis, not negative. Raises ConversionError."""
+    try:
+        return checked_axis(describe(node), "axis", attribute(node, "axis", default), rank)
+    except ValueError as error:
+        raise ConversionError(str(error)) from None
+
+
+def elements_of(node: onnx_ir.Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...], int] | None:
+    """Dims of data, dims of indices and the axis of a GatherElements; None if a rank is open. Raises ConversionError."""
+    data, indices = (None if value is None else value.shape for value in node.inputs[:2])
+    if data is None or indices is None:
+        return None
+    if data.rank() != indices.rank():
+        raise ConversionError(f"{describe(node)}: data of rank {data.rank()} but indices of rank {indices.rank()}")
+    return data.dims, indices.dims, axis_of(node, data.rank())
+
+
+def same(one: Dim, other: Dim) -> bool:
+    """Whether two dimensions are equal for sure: the same number or the same name."""
+    return one == other and (isinstance(one, int) or one.value is not None)
+
+
+def nodes_of(model: onnx_ir.Model, *op_types: str) -> Iterator[onnx_ir.Node]:
+    """The nodes of some operators of the default domain, bodies of control flow included; they may be changed on the way."""
+    for node in list(onnx_ir.traversal.RecursiveGraphIterator(model.graph)):
+        if node.domain == "" and node.op_type in op_types:
+            yield node
+
+
+def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
+    """Where a value is used, as node and position of the input, and the outputs of nodes that it passes through."""
+    seen, waiting = {value}, [value]
+    while waiting:
+        for node, position in waiting.pop().uses():
+            yield node, position
+            outputs = [output for output in node.outputs if passes(node) and output not in seen]
+            seen.update(outputs)
+            waiting += outputs

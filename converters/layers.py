@@ -1,0 +1,202 @@
+"""The IR layers that an ONNX node becomes, by our own writer: no OpenVINO is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import index as as_integer
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir
+from numpy.typing import NDArray
+from ov_gather.converters.errors import ConversionError, describe
+
+from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.element_types import F32, I64, STRING, ElementType, by_onnx
+from ov_gather.ir.shapes import ANY, MAX_DIMENSION, UNKNOWN, Dimension, PartialShape, element_count
+from ov_gather.ops.gather import GATHER_8, GATHER_CUSTOM
+from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
+from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
+from ov_gather.ops.gather_nd import GATHER_ND_8, GATHER_ND_CUSTOM
+from ov_gather.ops.spec import Operation, ShapeError
+
+Inputs = Sequence[Value | None]
+GATHERS: Mapping[str, Mapping[str, Operation]] = {
+    "stock": {"Gather": GATHER_8, "GatherElements": GATHER_ELEMENTS_6, "GatherND": GATHER_ND_8},
+    "extension": {"Gather": GATHER_CUSTOM, "GatherElements": GATHER_ELEMENTS_CUSTOM, "GatherND": GATHER_ND_CUSTOM},
+}
+"""What each becomes, by the target of a conversion."""
+
+
+def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+    """Add the layers of a valid node of the default domain; the value of its output. Raises ConversionError."""
+    place = describe(node)
+    convert = CONVERTERS.get(node.op_type) if node.domain == "" else None
+    if convert is None:
+        raise ConversionError(f"{place}: this operator cannot be converted; {', '.join(CONVERTERS)} can")
+    for attribute in node.attributes.values():
+        if attribute.is_ref():
+            raise ConversionError(f"{place}: attribute {attribute.name} refers to one of a function that is not there")
+    return convert(builder, node, inputs)
+
+
+def element_type_of(place: str, data_type: int | None) -> ElementType:
+    """The IR element type of an ONNX data type. Raises ConversionError."""
+    found = None if data_type is None else by_onnx(data_type)
+    if found is None:
+        known = data_type in onnx.TensorProto.DataType.values()
+        name = onnx.TensorProto.DataType.Name(data_type) if known else data_type
+        raise ConversionError(f"{place}: OpenVINO IR has no element type for {name}")
+    return found
+
+
+def partial_shape(place: str, shape: Sequence[Any] | None) -> PartialShape:
+    """An ONNX shape: sizes, and names or None for open dimensions. Raises ConversionError."""
+    return UNKNOWN if shape is None else PartialShape(tuple(_dimension(place, dim) for dim in shape))
+
+
+def _dimension(place: str, dim: Any) -> Dimension:
+    if dim is None or isinstance(dim, str):
+        return ANY
+    size = as_integer(dim)
+    if isinstance(dim, bool) or not 0 <= size <= MAX_DIMENSION:
+        raise ConversionError(f"{place}: {dim} is not a dimension: 0 to 2^63-1, a name or None")
+    return Dimension.of(size)
+
+
+def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtocol) -> Value:
+    """A Const with the value of an ONNX tensor. Raises ConversionError."""
+    place = f"constant '{name}'"
+    element_type = element_type_of(place, tensor.dtype.value)
+    sizes = partial_shape(place, list(tensor.shape)).sizes
+    try:
+        if element_type is STRING:
+            array: NDArray[Any] = np.array([value.decode() for value in tensor.numpy().ravel()], object).reshape(sizes)
+            return builder.const(name, element_type, array)
+        data = tensor.tobytes()
+    except OSError:
+        raise
+    except Exception as error:  # broken payloads make onnx-ir raise many kinds
+        raise ConversionError(f"{place}: its value cannot be read: {error}") from error
+    needed = element_type.byte_size(element_count(sizes))
+    if len(data) != needed:
+        shape = list(sizes)
+        raise ConversionError(f"{place}: {len(data)} bytes, but shape {shape} of {element_type} needs {needed}")
+    return builder.const_from_payload(name, element_type, sizes, data)
+
+
+def add_gather(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, target: str = "stock") -> Value:
+    """Add the layers of a Gather, GatherElements or GatherND. Raises ConversionError."""
+    operation = GATHERS[target][node.op_type]
+    name = "batch_dims" if node.op_type == "GatherND" else "axis"
+    number = node.attributes[name].as_int() if name in node.attributes else 0
+    place, given = describe(node), [value for value in inputs if value is not None]
+    attributes: dict[str, str] = {name: str(number)}
+    values: list[NDArray[Any] | None] = []
+    if node.op_type == "Gather":  # whose axis is an input of the layer
+        axis = np.array(number, I64.dtype)
+        attributes, values = {}, [None, None, axis]
+        given.append(builder.const(f"{node.name or node.op_type}/{name}", I64, axis))
+    shapes = [value.shape for value in given]
+    for expected, value in zip(operation.inputs, given, strict=True):
+        if expected.element_types and value.element_type not in expected.element_types:
+            known = " or ".join(map(str, expected.element_types))
+            raise ConversionError(f"{place}: {expected.name} must be {known}, not {value.element_type}")
+    try:
+        (shape,) = operation.infer_shapes(shapes, operation.read_attributes(attributes, shapes, values))
+    except ShapeError as error:
+        raise ConversionError(f"{place}: {error.reason}; {error.hint}") from None
+    except ValueError as error:
+        raise ConversionError(f"{place}: {error}") from None
+    return _layer(builder, node, operation.type, operation.opsets[0], attributes, given, given[0].element_type, shape)
+
+
+def _layer(
+    builder: ModelBuilder,
+    node: onnx_ir.Node,
+    layer_type: str,
+    version: str,
+    attributes: Mapping[str, str],
+    inputs: Sequence[Value],
+    element_type: ElementType,
+    shape: PartialShape,
+) -> Value:
+    output = str(node.outputs[0].name)
+    (value,) = builder.layer(
+        layer_type, node.name or output, version, attributes, inputs, [(element_type, shape)], tensor=output
+    )
+    return value
+
+
+def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+    """From opset 10 on. Slice-8 needs the steps; the output is open along every dimension, as the bounds are inputs."""
+    data, starts, ends, axes, steps = (*inputs, None, None)[:5]
+    assert data is not None and starts is not None and ends is not None
+    if steps is None:
+        if not starts.shape.is_static:
+            raise ConversionError(f"{describe(node)}: steps must be given, as the number of starts is open")
+        steps = builder.const(f"{node.name or 'Slice'}/steps", I64, np.ones(starts.shape.sizes, I64.dtype))
+    given = [data, starts, ends, steps, *([] if axes is None else [axes])]
+    shape = UNKNOWN if data.shape.dims is None else PartialShape((ANY,) * len(data.shape.dims))
+    return _layer(builder, node, "Slice", "opset8", {}, given, data.element_type, shape)
+
+
+def _unsqueeze(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+    """From opset 13 on. The output is of open rank, as OpenVINO infers it while the axes are an input."""
+    data, axes = inputs
+    assert data is not None and axes is not None
+    return _layer(builder, node, "Unsqueeze", "opset1", {}, [data, axes], data.element_type, UNKNOWN)
+
+
+def _cast(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+    (data,) = inputs
+    assert data is not None
+    element_type = element_type_of(describe(node), node.attributes["to"].as_int())
+    attributes = {"destination_type": element_type.name}
+    return _layer(builder, node, "Convert", "opset1", attributes, [data], element_type, data.shape)
+
+
+def _identity(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+    (data,) = inputs
+    assert data is not None
+    return data
+
+
+def _constant(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+    place, name = describe(node), str(node.outputs[0].name)
+    if len(node.attributes) != 1:
+        raise ConversionError(f"{place}: exactly one of {', '.join(_CONSTANT_VALUES)} must be given")
+    (attribute,) = node.attributes.values()
+    if attribute.name not in _CONSTANT_VALUES:
+        raise ConversionError(f"{place}: attribute {attribute.name} cannot be converted")
+    element_type = _CONSTANT_VALUES[attribute.name]
+    if element_type is None:
+        return add_constant(builder, name, attribute.as_tensor())
+    values = np.array(attribute.value, element_type.dtype)
+    if any(isinstance(value, bytes) for value in values.ravel()):
+        raise ConversionError(f"{place}: {attribute.name} is not UTF-8")
+    return builder.const(name, element_type, values)
+
+
+# The attributes of Constant, and the element type that each implies; a tensor brings its own.
+_CONSTANT_VALUES: Mapping[str, ElementType | None] = {
+    "value": None,
+    "value_float": F32,
+    "value_floats": F32,
+    "value_int": I64,
+    "value_ints": I64,
+    "value_string": STRING,
+    "value_strings": STRING,
+}
+
+CONVERTERS: Mapping[str, Callable[[ModelBuilder, onnx_ir.Node, Inputs], Value]] = {
+    "Gather": add_gather,
+    "GatherElements": add_gather,
+    "GatherND": add_gather,
+    "Slice": _slice,
+    "Unsqueeze": _unsqueeze,
+    "Cast": _cast,
+    "Identity": _identity,
+    "Constant": _constant,
+}

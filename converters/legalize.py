@@ -1,0 +1,53 @@
+"""ONNX to ONNX: what OpenVINO's gathers would refuse, get wrong or do slowly becomes what they do as ONNX means it."""
+
+from __future__ import annotations
+
+import onnx_ir
+from onnx_ir.passes.common import ShapeInferencePass
+from ov_gather.converters.passes.constant_indices import constant_indices
+from ov_gather.converters.passes.fold_broadcast import fold_broadcast
+from ov_gather.converters.passes.inline_functions import inline_functions
+from ov_gather.converters.passes.keep_slices import keep_slices
+from ov_gather.converters.passes.rewriter import Rewrite, Rewriter
+from ov_gather.converters.passes.slice_data import slice_data
+from ov_gather.converters.ranges import integer_ranges
+
+__all__ = ["TARGETS", "Rewrite", "legalize"]
+
+# Only stock operations, or those of our extension, which take what ONNX allows and raise out of bounds.
+TARGETS = ("stock", "extension")
+
+
+def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: bool = False) -> list[Rewrite]:
+    """Rewrite the gathers of a model, in place, and of the bodies of If, Loop and Scan; its functions are inlined.
+
+    The result computes the same: GatherElements with broadcast indices becomes Gather or GatherND, data is sliced to smaller
+    indices, constant negative indices become positive.
+
+    Args:
+        model: of any opset; the nodes that are added are of that opset.
+        target: "stock" for OpenVINO's own operations; "extension" for ours, which need no slices.
+        assume_in_bounds: fold broadcasts for "stock" even where an index may be out of bounds, which ONNX's GatherElements
+            refuses but OpenVINO's Gather and GatherND do not.
+
+    Returns:
+        What was done, and what was left and why, node by node.
+
+    Raises:
+        ConversionError: a constant index is out of bounds, or an axis is; the message names node, position and valid range.
+        ValueError: the target is unknown.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
+    inlined = inline_functions(model)
+    outputs = [(value, value.type, value.shape) for value in model.graph.outputs]
+    ShapeInferencePass(check_type=False, strict_mode=False)(model)
+    rewriter = Rewriter(model, integer_ranges(model))
+    fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension")
+    constant_indices(rewriter)
+    if target == "stock":
+        slice_data(rewriter)
+        keep_slices(rewriter)
+    for value, given, shape in outputs:
+        value.type, value.shape = given, shape
+    return [*inlined, *rewriter.rewrites]

@@ -1,0 +1,143 @@
+"""ONNX models from files and to files; what is none is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import onnx
+import onnx_ir
+from ov_gather.converters.errors import ConversionError, describe
+from ov_gather.converters.graphs import nodes_of
+
+OnnxSource = str | os.PathLike[str] | onnx.ModelProto
+GATHERS = ("Gather", "GatherElements", "GatherND")
+
+
+def load(source: OnnxSource) -> onnx_ir.Model:
+    """The model, its external data memory-mapped.
+
+    Raises:
+        ConversionError: it is not a valid ONNX model.
+        OSError: a file cannot be read.
+    """
+    if not isinstance(source, onnx.ModelProto) and not Path(source).is_file():
+        raise FileNotFoundError(f"{os.fspath(source)}: no such file")
+    try:
+        _check(source)
+        model = onnx_ir.from_proto(source) if isinstance(source, onnx.ModelProto) else onnx_ir.load(source)
+        _check_external_data(model)
+        onnx_ir.to_proto(model)  # raises where a name is not UTF-8
+    except Exception as error:  # what onnx, protobuf and onnx-ir raise has no common base
+        reason: BaseException = error
+        while reason.__cause__ is not None:
+            reason = reason.__cause__
+        first_line = str(reason).strip().partition("\n")[0]
+        raise ConversionError(f"not a valid ONNX model: {first_line}") from error
+    for node in nodes_of(model, *GATHERS):
+        _check_types(node, model.opset_imports[""])
+    return model
+
+
+def is_default(node: onnx_ir.Node, operators: Collection[str]) -> bool:
+    """Whether a node is one of these operators of the default domain."""
+    return node.op_type in operators and node.domain == ""  # as onnx-ir spells it
+
+
+@contextmanager
+def naming(source: OnnxSource) -> Iterator[None]:
+    """Errors of conversion name the file."""
+    try:
+        yield
+    except ConversionError as error:
+        if isinstance(source, onnx.ModelProto):
+            raise
+        raise ConversionError(f"{os.fspath(source)}: {error}") from error
+
+
+def save_onnx(model: onnx_ir.Model, path: Path) -> None:
+    """Write a model; if it has external data, with all tensors in a file beside it, as a protobuf ends at 2 GB."""
+    if not any(True for _ in _external_tensors(model)):
+        onnx_ir.save(model, path)
+        return
+    for graph in model.graphs():
+        for value in [value for value in graph.initializers.values() if value.dtype == onnx_ir.DataType.STRING]:
+            _make_constant(graph, value)
+    onnx_ir.save(model, path, external_data=data_file(path).name)
+
+
+def data_file(path: Path) -> Path:
+    """Where `save_onnx` writes the tensors."""
+    return path.with_name(f"{path.name}.data")
+
+
+def _make_constant(graph: onnx_ir.Graph, value: onnx_ir.Value) -> None:
+    """A Constant node instead of an initializer: strings cannot be external data."""
+    node = onnx_ir.node("Constant", [], {"value": value.const_value}, name=value.name)
+    (output,) = node.outputs
+    output.type, output.shape = value.type, value.shape
+    graph.initializers.pop(str(value.name))
+    output.name = value.name
+    value.replace_all_uses_with(output, replace_graph_outputs=True)
+    graph.insert_before(graph[0], node) if len(graph) else graph.append(node)
+
+
+def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
+    """The files that a model is read from: itself and its external data."""
+    files = {Path(tensor.path) for tensor in _external_tensors(model)}
+    if not isinstance(source, onnx.ModelProto):
+        files.add(Path(source))
+    return {path.resolve() for path in files}
+
+
+def refuse_to_overwrite(files: Collection[Path], *outputs: Path) -> None:
+    """Raise ConversionError where one is to be written that is read."""
+    for output in outputs:
+        if output.resolve() in files:
+            raise ConversionError(f"writing {output} would overwrite a part of the model; choose another name")
+
+
+def _check(source: OnnxSource) -> None:
+    """ONNX's own checker, but inputs and outputs of open rank are welcome: onnxruntime takes them, too."""
+    try:
+        onnx.checker.check_model(source)
+    except onnx.checker.ValidationError as error:
+        if "Field 'shape' of 'type' is required but missing" not in str(error):
+            raise
+        proto = onnx.ModelProto()
+        proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
+        for tensor in [it for it in proto.graph.initializer if onnx.external_data_helper.uses_external_data(it)]:
+            proto.graph.initializer.remove(tensor)  # the checker would look for it in the working directory
+            if tensor.name not in {value.name for value in proto.graph.input}:
+                proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+        for value in (*proto.graph.input, *proto.graph.output):
+            if value.type.HasField("tensor_type"):
+                value.type.tensor_type.shape.SetInParent()
+        onnx.checker.check_model(proto)
+
+
+def _external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
+    values = (value for graph in model.graphs() for value in graph.initializers.values())
+    return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
+
+
+def _check_external_data(model: onnx_ir.Model) -> None:
+    for tensor in _external_tensors(model):
+        end, size = (tensor.offset or 0) + tensor.nbytes, Path(tensor.path).stat().st_size
+        if end > size:
+            raise ConversionError(f"tensor '{tensor.name}' ends at byte {end} of {tensor.path}, which has {size}")
+
+
+def _check_types(node: onnx_ir.Node, opset: int) -> None:
+    """What ONNX's checker leaves to inference: the types that the version of the operator takes."""
+    schema = onnx.defs.get_schema(node.op_type, opset)
+    for given, value in zip(schema.inputs, node.inputs, strict=True):
+        if value is None or value.dtype is None or f"tensor({value.dtype.name.lower()})" in given.types:
+            continue
+        known = ", ".join(sorted(kind.removeprefix("tensor(").removesuffix(")") for kind in given.types))
+        raise ConversionError(
+            f"{describe(node)}: {given.name} must not be {value.dtype.name.lower()}; "
+            f"{node.op_type}-{schema.since_version} takes {known}"
+        )

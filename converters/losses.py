@@ -1,0 +1,229 @@
+"""What OpenVINO will not execute as ONNX says, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
+from ov_gather.converters.errors import describe
+from ov_gather.converters.graphs import attribute, axis_of, constant_of, nodes_of, uses_of
+from ov_gather.converters.loading import GATHERS, is_default
+from ov_gather.converters.ranges import Ranges, integer_ranges
+
+from ov_gather.conditions import NARROWED_BY_CPU
+from ov_gather.cpu_plugin import as_seen
+from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
+
+_INT32 = np.iinfo(np.int32)
+_PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
+# They only move elements, so that what came in within 32 bits stays so.
+_MOVES = frozenset(GATHERS) | {
+    *("Concat", "Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze")
+}
+
+
+class LossyConversionWarning(UserWarning):
+    """OpenVINO will not execute a part of a converted model as ONNX says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One place of a model, and what OpenVINO does there that is not what ONNX says."""
+
+    place: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+
+def summaries(losses: Sequence[Loss]) -> list[str]:
+    """One line for each kind of loss, with its places."""
+    return [
+        f"{what}: {', '.join(loss.place for loss in losses if loss.what == what)}"
+        for what in dict.fromkeys(loss.what for loss in losses)
+    ]
+
+
+def find_losses(
+    model: onnx_ir.Model, *, target: str, assume_in_bounds: bool = False, checks_inputs: bool = False
+) -> list[Loss]:
+    """The losses of a legalized model.
+
+    Args:
+        target: as for `convert_model`.
+        assume_in_bounds: indices out of bounds do not count.
+        checks_inputs: whoever executes the model checks that 64-bit inputs fit in 32 bits and knows the rank of each.
+    """
+    ranges = integer_ranges(model)
+    losses = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
+    if target == "stock":
+        for node in nodes_of(model, *GATHERS):
+            losses += _of_stock_gather(node, ranges, assume_in_bounds)
+    if not checks_inputs:
+        losses += _of_open_ranks(model)
+    return losses
+
+
+def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDArray[Any]]]:
+    """The constants that OpenVINO's CPU plugin does not keep as they are, where that makes a difference."""
+    for value in _constants(model):
+        tensor, element_type = constant_of(value), _element_type(value)
+        if tensor is None or element_type in (None, STRING) or all(_is_folded(*use) for use in value.uses()):
+            continue
+        # A denormal among the numbers of a computation is below its rounding.
+        if element_type in (*NARROWED_BY_CPU, U32) or _is_gathered(value):
+            array = tensor.numpy()
+            if not survives(array, constant=True):
+                yield value, array
+
+
+def survives(array: NDArray[Any], *, constant: bool) -> bool:
+    """Whether OpenVINO's CPU plugin hands every bit of an array on to an operation that only moves elements."""
+    flat = array.ravel()
+    parts = (flat[start : start + _PART] for start in range(0, flat.size, _PART))
+    with np.errstate(all="ignore"):
+        return all(as_seen(part, constant).astype(part.dtype).tobytes() == part.tobytes() for part in parts)
+
+
+def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Loss]:
+    """Values of 64 bits that may not fit in 32: where they arise; what is computed from them is not told again."""
+
+    def is_wide(value: onnx_ir.Value | None) -> bool:
+        if value is None or _element_type(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
+            return False
+        interval = ranges.of(value)
+        return interval is None or interval.lo < _INT32.min or interval.hi > _INT32.max
+
+    for value in filter(is_wide, _inputs(model)):
+        is_harmless = (checks_inputs and _stays_within(value)) or (assume_in_bounds and _is_only_index(value))
+        if _element_type(value) is F64 or not is_harmless:
+            yield Loss(f"input '{value.name}'", _narrowing(value))
+    for node in model.graph.all_nodes():
+        if any(map(is_wide, node.inputs)) or any(it.type == onnx_ir.AttributeType.GRAPH for it in node.attributes.values()):
+            continue  # told of the input, or of a node of the body
+        for value in filter(is_wide, node.outputs):
+            computed = _computed(model, value)
+            if computed is None or not survives(computed, constant=True):
+                yield Loss(describe(node), _narrowing(value))
+
+
+def _narrowing(value: onnx_ir.Value) -> str:
+    element_type = _element_type(value)
+    assert element_type is not None
+    consequence = "rounded" if element_type is F64 else "values beyond wrap around"
+    return f"{element_type} is computed as {NARROWED_BY_CPU[element_type]}, {consequence}"
+
+
+def _is_only_index(value: onnx_ir.Value) -> bool:
+    """Whether it, perhaps moved, serves as indices of gathers and as nothing else."""
+    return all(
+        is_index(node, position) or (_moves(node) and not any(output.is_graph_output() for output in node.outputs))
+        for node, position in uses_of(value, _moves)
+    )
+
+
+def _stays_within(value: onnx_ir.Value) -> bool:
+    """Whether all integers that are computed from it fit in 32 bits if it does."""
+    return all(
+        is_index(node, position) or _moves(node) or not any(_element_type(it) in NARROWED_BY_CPU for it in node.outputs)
+        for node, position in uses_of(value, _moves)
+    )
+
+
+def _is_gathered(value: onnx_ir.Value) -> bool:
+    return any(is_default(node, GATHERS) and position == 0 for node, position in uses_of(value, _moves))
+
+
+def is_index(node: onnx_ir.Node, position: int) -> bool:
+    """Whether an input of a node holds the indices of a gather."""
+    return is_default(node, GATHERS) and position == 1
+
+
+def _moves(node: onnx_ir.Node) -> bool:
+    return is_default(node, _MOVES)
+
+
+def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:
+    """What is computed from constants alone; None for anything else. OpenVINO folds it exactly before it narrows anything."""
+    try:
+        graph = onnx_ir.convenience.extract(model.graph, [], [value])
+        proto = onnx_ir.to_proto(onnx_ir.Model(graph, ir_version=model.ir_version))
+        (array,) = ReferenceEvaluator(proto).run(None, {})
+    except Exception:  # an input leads to it, or ONNX's reference does not know an operator
+        return None
+    return np.asarray(array)
+
+
+def _of_constants(model: onnx_ir.Model) -> Iterator[Loss]:
+    for value, _ in altered_constants(model):
+        yield Loss(f"constant '{value.name}'", f"{_element_type(value)} holds values that OpenVINO's CPU plugin alters")
+
+
+def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Loss]:
+    """What OpenVINO's CPU plugin would refuse to compile."""
+    unknown = "OpenVINO's CPU plugin needs the rank: reshape the model before it is compiled"
+    for value in _inputs(model):
+        if value.shape is None:
+            yield Loss(f"input '{value.name}'", unknown)
+    for node in nodes_of(model, "GatherND"):
+        indices = node.inputs[1]
+        if indices is not None and indices.shape is not None and not isinstance(indices.shape[-1], int):
+            yield Loss(describe(node), unknown)
+
+
+def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Loss]:
+    """What the operations of ours do, and stock ones do not."""
+    if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
+        yield Loss(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
+    instead = _OUT_OF_BOUNDS.get(node.op_type)
+    if instead and not assume_in_bounds and not _is_in_bounds(node, ranges):
+        yield Loss(describe(node), f"an index out of bounds {instead}; target extension raises")
+
+
+def _is_in_bounds(node: onnx_ir.Node, ranges: Ranges) -> bool:
+    data, indices = node.inputs[:2]
+    if data is None or indices is None or data.shape is None:
+        return False
+    if node.op_type == "Gather":
+        dims = [data.shape[axis_of(node, data.shape.rank())]]
+    else:
+        depth = None if indices.shape is None else indices.shape[-1]
+        first = attribute(node, "batch_dims", 0)
+        if not isinstance(depth, int):
+            return False
+        dims = list(data.shape[first : first + depth])
+    if constant_of(indices) is not None and all(isinstance(dim, int) for dim in dims):
+        return True  # legalize has refused what is not
+    interval = ranges.of(indices)
+    return interval is not None and all(map(interval.indexes, dims))
+
+
+_OUT_OF_BOUNDS = {"Gather": "yields zeros", "GatherND": "reads foreign memory"}
+
+
+def _inputs(model: onnx_ir.Model) -> list[onnx_ir.Value]:
+    """Those without a value of their own."""
+    return [value for value in model.graph.inputs if value.name not in model.graph.initializers]
+
+
+def _constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
+    for graph in model.graphs():
+        yield from graph.initializers.values()
+    for node in model.graph.all_nodes():
+        if is_default(node, ("Constant",)):
+            yield node.outputs[0]
+
+
+def _element_type(value: onnx_ir.Value | None) -> ElementType | None:
+    return None if value is None or value.dtype is None else by_onnx(value.dtype.value)
+
+
+def _is_folded(node: onnx_ir.Node, position: int) -> bool:
+    """Casts of constants, which OpenVINO folds exactly; and bounds, where the largest int32 means the end as int64's does."""
+    return is_default(node, ("Cast",)) or (is_default(node, ("Slice",)) and position in (1, 2))

@@ -1,0 +1,1 @@
+"""The rewrites of `legalize`: one pass a file."""

@@ -1,0 +1,70 @@
+"""Constant indices: what is out of bounds is refused, what is negative is made positive."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+
+import numpy as np
+import onnx_ir
+from ov_gather.converters.graphs import attribute, axis_of, constant_of, nodes_of
+from ov_gather.converters.nodes import ConversionError, describe
+from ov_gather.converters.passes.rewriter import Rewriter
+
+from ov_gather.kernels.arguments import out_of_bounds, unravel
+
+# An axis of data, its size, and which elements of the indices index it.
+Part = tuple[int, int, tuple[EllipsisType] | tuple[EllipsisType, int]]
+
+
+def constant_indices(rewriter: Rewriter) -> None:
+    """Rewrite in place; an axis of open size is left alone. Raises ConversionError for an index out of bounds."""
+    replaced: dict[object, onnx_ir.Value] = {}
+    for node in nodes_of(rewriter.model, "Gather", "GatherElements", "GatherND"):
+        data, indices = node.inputs[:2]
+        tensor = None if indices is None else constant_of(indices)
+        if tensor is None or data is None or data.shape is None:
+            continue
+        array = tensor.numpy()
+        parts = _parts(node, data.shape, array.shape)
+        negative = sum(_count_negative(node, array, part) for part in parts)
+        if not negative:
+            continue
+        what = f"{negative} negative constant {'index' if negative == 1 else 'indices'}"
+        if rewriter.opset < 9:
+            rewriter.report(node, f"{what} kept: Constant takes integers from opset 9 on, this is {rewriter.opset}", done=False)
+            continue
+        key = (node.graph, indices, tuple(parts))
+        if key not in replaced:
+            replaced[key] = rewriter.constant(node, _positive(array, parts))
+        rewriter.replace_input(node, 1, replaced[key])
+        rewriter.report(node, f"{what} made positive")
+
+
+def _parts(node: onnx_ir.Node, data: onnx_ir.Shape, indices: tuple[int, ...]) -> list[Part]:
+    if node.op_type != "GatherND":
+        axis = axis_of(node, data.rank())
+        return [(axis, size, (...,))] if isinstance(size := data[axis], int) else []
+    first, count = attribute(node, "batch_dims", 0), indices[-1] if indices else 0
+    if first + count > data.rank():
+        raise ConversionError(f"{describe(node)}: {first} batch dims and {count} coordinates exceed data of rank {data.rank()}")
+    return [(first + i, size, (..., i)) for i in range(count) if isinstance(size := data[first + i], int)]
+
+
+def _count_negative(node: onnx_ir.Node, array: np.ndarray, part: Part) -> int:
+    axis, size, where = part
+    chosen = array[where]
+    if not chosen.size or (chosen.min() >= 0 and chosen.max() < size):
+        return 0
+    bad = (chosen < -size) | (chosen >= size)
+    if bad.any():
+        position = unravel(int(bad.argmax()), chosen.shape)
+        raise ConversionError(str(out_of_bounds(describe(node), array, (*position, *where[1:]), axis, size)))
+    return int((chosen < 0).sum())
+
+
+def _positive(array: np.ndarray, parts: list[Part]) -> np.ndarray:
+    array = array.copy()
+    for _, size, where in parts:
+        chosen = array[where]
+        chosen[chosen < 0] += size
+    return array

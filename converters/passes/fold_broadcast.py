@@ -1,0 +1,141 @@
+"""GatherElements whose indices are broadcast by Expand or Tile: a Gather, or a GatherND in batches, of what was broadcast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir
+from ov_gather.converters.graphs import elements_of, nodes_of, same
+from ov_gather.converters.interval import Dim
+from ov_gather.converters.passes.rewriter import Rewriter
+from ov_gather.converters.passes.slice_data import I64, narrower, slice_to
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """One such node. Dims of small are those of its value with 1s in front, up to the rank of data."""
+
+    node: onnx_ir.Node
+    axis: int
+    data: tuple[Dim, ...]
+    indices: tuple[Dim, ...]
+    small: tuple[Dim, ...]
+    value: onnx_ir.Value
+    rank: int  # of value
+
+    @property
+    def varies(self) -> list[int]:
+        """The axes, but that of the gather, along which the indices differ."""
+        return [i for i, dim in enumerate(self.small) if i != self.axis and dim != 1]
+
+    @property
+    def narrower(self) -> dict[int, Dim]:
+        """The sizes that data is sliced to."""
+        return narrower(self.data, self.indices, self.axis)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the axes before that of the gather are broadcast, too."""
+        return self.rank < len(self.data) or self.small[: self.axis] != self.indices[: self.axis]
+
+
+def fold_broadcast(rewriter: Rewriter, *, unchecked: bool) -> None:
+    """Rewrite in place. Unless `unchecked`, indices must be in bounds for sure."""
+    for node in nodes_of(rewriter.model, "GatherElements"):
+        fold = _candidate(node)
+        if fold is None:
+            continue
+        reason = _why_not(rewriter, fold, unchecked)
+        if reason is not None:
+            rewriter.report(node, f"broadcast of the indices kept: {reason}", done=False)
+            continue
+        if fold.narrower:
+            slice_to(rewriter, node, fold.narrower)
+        if fold.varies:
+            _to_gather_nd(rewriter, fold)
+        else:
+            _to_gather(rewriter, fold)
+
+
+def _candidate(node: onnx_ir.Node) -> _Fold | None:
+    elements, value = elements_of(node), node.inputs[1]
+    if elements is None or value is None:
+        return None
+    data, indices, axis = elements
+    small, rank = indices, len(indices)
+    while (broadcast := _source(value)) is not None:
+        source, dims = broadcast
+        padded = (1,) * (len(small) - len(dims)) + dims
+        if not all(one == 1 or same(one, other) for one, other in zip(padded, small, strict=True)):
+            break
+        value, small, rank = source, padded, len(dims)
+    return None if small == indices else _Fold(node, axis, data, indices, small, value, rank)
+
+
+def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | None:
+    """What is broadcast to a value, and its dims; None if nothing is, or its rank is open."""
+    node = value.producer()
+    if node is None or node.domain != "" or node.op_type not in ("Expand", "Tile", "Identity"):
+        return None
+    source = node.inputs[0]
+    return None if source is None or source.shape is None else (source, source.shape.dims)
+
+
+def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool) -> str | None:
+    """Why a node cannot be folded, or None."""
+    axis = fold.axis
+    if not same(fold.small[axis], fold.indices[axis]):
+        return f"it is along axis {axis} of the gather"
+    varies = fold.varies
+    if varies and (varies[-1] > axis or axis == len(fold.data) - 1):
+        return f"they differ along axis {varies[-1]}, too"
+    for i, size in fold.narrower.items():
+        have = fold.data[i]
+        if not isinstance(size, int) or not isinstance(have, int):
+            return f"whether data has their size along axis {i} is open"
+        if size > have:
+            return f"they are larger than data along axis {i}"
+    data = fold.node.inputs[0]
+    if data is not None and data.dtype == onnx_ir.DataType.STRING:
+        return "onnxruntime 1.31's Gather copies the first string of each block only"
+    if varies and rewriter.opset < 12:
+        return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
+    if varies and fold.repeated and not all(isinstance(dim, int) and dim > 0 for dim in fold.indices[:axis]):
+        # onnxruntime 1.31 takes an Expand to sizes of 0 and 1 for one that does nothing
+        return f"it is along an axis of open size, or of size 0, before axis {axis}"
+    found = rewriter.ranges.of(fold.value)
+    if not unchecked and not (found is not None and found.indexes(fold.data[axis])):
+        return "they may be out of bounds, where stock Gather and GatherND do not raise"
+    return None
+
+
+def _to_gather(rewriter: Rewriter, fold: _Fold) -> None:
+    node, value = fold.node, fold.value
+    if fold.rank != 1:
+        flat = rewriter.constant(node, [-1])
+        value = rewriter.insert(node, "Reshape", [value, flat], value.dtype, [fold.small[fold.axis]])
+    _become(rewriter, node, "Gather", value, axis=fold.axis)
+
+
+def _to_gather_nd(rewriter: Rewriter, fold: _Fold) -> None:
+    """Coordinates of one component each, int64."""
+    node, value, axis = fold.node, fold.value, fold.axis
+    batches = fold.indices[: axis + 1]
+    if value.dtype != I64:
+        value = rewriter.insert(node, "Cast", [value], I64, fold.small[len(fold.small) - fold.rank :], to=I64)
+    if fold.repeated:
+        ones = [1] * (len(fold.data) - axis)
+        sizes = rewriter.constant(node, [*batches[:axis], *ones])
+        value = rewriter.insert(node, "Expand", [value, sizes], I64, [*batches, *ones[1:]])
+    if len(fold.data) != axis + 2:
+        kept = rewriter.constant(node, [0] * (axis + 1) + [1])
+        value = rewriter.insert(node, "Reshape", [value, kept], I64, [*batches, 1])
+    _become(rewriter, node, "GatherND", value, batch_dims=axis)
+
+
+def _become(rewriter: Rewriter, node: onnx_ir.Node, op_type: str, indices: onnx_ir.Value, **attributes: int) -> None:
+    rewriter.report(node, f"broadcast of the indices folded into {op_type}")
+    rewriter.replace_input(node, 1, indices)
+    node.op_type = op_type
+    node.attributes.clear()
+    node.attributes.update({name: onnx_ir.AttrInt64(name, value) for name, value in attributes.items()})

@@ -1,0 +1,34 @@
+"""A Slice from the first element on, of the data of GatherElements: OpenVINO would remove it."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir
+from ov_gather.converters.graphs import nodes_of
+from ov_gather.converters.passes.rewriter import Rewriter
+from ov_gather.converters.passes.slice_data import START
+
+
+def keep_slices(rewriter: Rewriter) -> None:
+    """Rewrite in place: such a Slice starts at the same element, counted from the end."""
+    for node in nodes_of(rewriter.model, "GatherElements"):
+        part = _producer(node.inputs[0])
+        if part is None or part.op_type != "Slice" or part.domain != "" or len(part.inputs) < 4:
+            continue
+        starts, steps = part.inputs[1], part.inputs[4] if len(part.inputs) > 4 else None
+        if starts is None or starts.shape is None or not _is_all(rewriter, starts, 0):
+            continue
+        count = starts.shape[0]
+        if isinstance(count, int) and starts.dtype is not None and (steps is None or _is_all(rewriter, steps, 1)):
+            rewriter.replace_input(part, 1, rewriter.constant(part, np.full(count, START, starts.dtype.numpy())))
+            rewriter.report(node, "slice of data counted from the end, as OpenVINO removes one that starts at 0")
+
+
+def _producer(value: onnx_ir.Value | None) -> onnx_ir.Node | None:
+    node = None if value is None else value.producer()
+    return _producer(node.inputs[0]) if node is not None and node.op_type == "Identity" else node
+
+
+def _is_all(rewriter: Rewriter, value: onnx_ir.Value, number: int) -> bool:
+    found = rewriter.ranges.of(value)
+    return found is not None and found.lo == found.hi == number

@@ -1,0 +1,116 @@
+"""What the passes share: what is known of the model, and new nodes in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from ov_gather.converters.interval import Dim
+from ov_gather.converters.nodes import describe
+from ov_gather.converters.ranges import Ranges
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What was done to a node, or left and why."""
+
+    node: str  # as errors name it
+    what: str
+    done: bool
+
+
+class Rewriter:
+    """A model that is being rewritten.
+
+    Attributes:
+        rewrites: what was done so far.
+    """
+
+    def __init__(self, model: onnx_ir.Model, ranges: Ranges) -> None:
+        self.model = model
+        self.ranges = ranges
+        self.opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
+        self.rewrites: list[Rewrite] = []
+        self._names = _names_of(model)
+
+    def report(self, node: onnx_ir.Node, what: str, *, done: bool = True) -> None:
+        """Add to the rewrites."""
+        self.rewrites.append(Rewrite(describe(node), what, done))
+
+    def insert(
+        self,
+        before: onnx_ir.Node,
+        op_type: str,
+        inputs: Sequence[onnx_ir.Value],
+        dtype: onnx_ir.DataType | None,
+        shape: Sequence[Dim | None],
+        **attributes: Any,
+    ) -> onnx_ir.Value:
+        """The output of a new node, which is named after the one that it stands before."""
+        name = self._new_name(f"{before.name or before.outputs[0].name}_{op_type.lower()}")
+        node = onnx_ir.node(op_type, inputs, attributes, name=name)
+        (output,) = node.outputs
+        output.name, output.shape = name, onnx_ir.Shape(shape)
+        output.type = None if dtype is None else onnx_ir.TensorType(dtype)
+        _graph_of(before).insert_before(before, node)
+        return output
+
+    def constant(self, before: onnx_ir.Node, array: Any) -> onnx_ir.Value:
+        """A new Constant: int64, unless it is an array."""
+        array = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
+        tensor = onnx_ir.tensor(array)
+        return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
+
+    def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value) -> None:
+        """Connect an input with another value; what nothing uses any more goes."""
+        old = node.inputs[position]
+        node.replace_input_with(position, value)
+        _drop(old)
+
+    def _new_name(self, wanted: str) -> str:
+        name, number = wanted, 1
+        while name in self._names:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._names.add(name)
+        return name
+
+
+def _names_of(model: onnx_ir.Model) -> set[str]:
+    """Of all nodes and values: a body must not reuse a name of the graphs around it."""
+    names: set[str] = set()
+    for graph in model.graphs():
+        names |= {str(value.name) for value in (*graph.inputs, *graph.initializers.values())}
+        for node in graph:
+            names |= {str(node.name), *(str(value.name) for value in node.outputs)}
+    return names
+
+
+def _drop(value: onnx_ir.Value | None) -> None:
+    """Remove an unused value with what only served to compute it."""
+    if value is None or value.uses() or value.is_graph_output() or value.is_graph_input():
+        return
+    node = value.producer()
+    if node is None:
+        if value.is_initializer() and value.graph is not None:
+            value.graph.initializers.pop(str(value.name))
+        return
+    if any(output.uses() or output.is_graph_output() for output in node.outputs) or _has_body(node):
+        return
+    inputs = node.inputs
+    _graph_of(node).remove(node, safe=True)
+    for given in set(inputs):
+        _drop(given)
+
+
+def _has_body(node: onnx_ir.Node) -> bool:
+    return any(attribute.type == onnx_ir.AttributeType.GRAPH for attribute in node.attributes.values())
+
+
+def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
+    """The graph, or the body, that a node stands in."""
+    assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
+    return node.graph

@@ -1,0 +1,34 @@
+"""Each gather of an ONNX model as a small IR of its own: for `ov-gather check`, for bug reports, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir
+from ov_gather.converters.errors import describe
+from ov_gather.converters.graphs import constant_of, nodes_of
+from ov_gather.converters.layers import GATHERS, add_constant, add_gather, element_type_of, partial_shape
+
+from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.model import Model
+
+_LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
+
+
+def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
+    """Of a legalized model; each bears the name of its node, or else of its output. Raises ConversionError."""
+    for node in nodes_of(model, *GATHERS[target]):
+        output = str(node.outputs[0].name)
+        builder = ModelBuilder(node.name or output)
+        inputs = [_add_input(builder, describe(node), value) for value in node.inputs if value is not None]
+        builder.result(output, add_gather(builder, node, inputs, target))
+        yield builder.build()
+
+
+def _add_input(builder: ModelBuilder, place: str, value: onnx_ir.Value) -> Value:
+    name, tensor = str(value.name), constant_of(value)
+    if tensor is not None and tensor.nbytes <= _LARGEST_CONSTANT:
+        return add_constant(builder, name, tensor)
+    element_type = element_type_of(place, None if value.dtype is None else value.dtype.value)
+    dims = None if value.shape is None else [dim if isinstance(dim, int) else None for dim in value.shape]
+    return builder.parameter(name, element_type, partial_shape(place, dims))

@@ -1,0 +1,38 @@
+"""What `ov-gather check` tried and what came out, for programs: the records of `ov_gather.results`, field by field."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from ov_gather.report.base import path_text
+from ov_gather.report.check import CheckReport, outcome, word
+from ov_gather.report.json import finding_object
+from ov_gather.results import LayerResult, Status
+
+
+def render(report: CheckReport) -> str:
+    """One object: the verdict, how many comparisons came out how, the layers, why they diverge, findings, environment."""
+    document = {
+        "version": version("ov-gather"),
+        "passed": report.passed,
+        "counts": {word(status): report.counts[status] for status in Status},
+        "layers": [_layer(layer) for layer in report.layers],
+        "divergences": report.divergences,
+        "findings": [finding_object(finding) for finding in report.findings],
+        "seed": report.seed,
+        "environment": asdict(report.environment),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _layer(layer: LayerResult) -> dict[str, Any]:
+    fields = asdict(layer, dict_factory=_plain)
+    return fields | {"path": path_text(layer.path), "outcome": word(outcome(layer))}
+
+
+def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Without the pictures, which say nothing to a program."""
+    return {name: word(it) if isinstance(it, Status) else it for name, it in fields if name != "picture"}

@@ -1,0 +1,35 @@
+"""What came out of `ov-gather check` as JUnit XML: beside the suite of validation one of layers, each a test case."""
+
+from __future__ import annotations
+
+from collections import Counter
+from xml.etree.ElementTree import Element, SubElement
+
+from ov_gather.ir.errors import printable
+from ov_gather.report.base import Report, path_text
+from ov_gather.report.check import CheckReport
+from ov_gather.report.junit import document, suite
+from ov_gather.report.layers import failures
+from ov_gather.results import LayerResult
+
+
+def render(report: CheckReport) -> str:
+    """Two suites. A layer fails with everything that nothing explains; divergences that do are its output."""
+    paths = [*(layer.path for layer in report.layers), *(finding.location.path for finding in report.findings)]
+    validation = suite(Report(list(dict.fromkeys(paths)), report.findings))
+    layers = Element("testsuite", {"name": "ov-gather check"})
+    layers.extend(map(_case, report.layers))
+    return document(validation, layers)
+
+
+def _case(layer: LayerResult) -> Element:
+    seconds = sum(it.seconds or 0 for it in layer.comparisons)
+    path, name = printable(path_text(layer.path)), printable(f"{layer.operation} '{layer.layer}'")
+    case = Element("testcase", {"classname": path, "name": name, "file": path, "time": f"{seconds:.6f}"})
+    if not layer.passed:
+        lines = [printable(line) for line in failures(layer)] or ["there was no case"]
+        SubElement(case, "failure", {"type": "difference", "message": lines[0]}).text = "\n".join(lines)
+    if layer.divergences:
+        counts = Counter(f"{it.runtime}: {it.status.value}: {name}" for it in layer.comparisons for name in it.divergences)
+        SubElement(case, "system-out").text = "\n".join(printable(f"{line}, {count} times") for line, count in counts.items())
+    return case

@@ -1,0 +1,38 @@
+// Filters of the layers. Everything on the page can be read without.
+"use strict";
+{
+  const form = document.querySelector("form.filters");
+  const layers = [...document.querySelectorAll("details.layer")].map((layer) => ({
+    layer,
+    text: layer.querySelector("summary").textContent.toLowerCase(),
+    outcome: layer.dataset.outcome.split(" "),
+    runtimes: new Map(
+      [...layer.querySelectorAll("[data-runtime]")].map((it) => [it.dataset.runtime, it.dataset.outcome.split(" ")]),
+    ),
+  }));
+
+  const matches = (outcomes, wanted) =>
+    !wanted || (wanted === "passed" ? outcomes.every((it) => it === wanted) : outcomes.includes(wanted));
+
+  const apply = () => {
+    const { text, outcome, runtime } = Object.fromEntries(new FormData(form));
+    let count = 0;
+    for (const it of layers) {
+      const outcomes = runtime ? it.runtimes.get(runtime) : it.outcome;
+      const shown = outcomes && matches(outcomes, outcome) && it.text.includes(text.trim().toLowerCase());
+      it.layer.hidden = !shown;
+      count += shown ? 1 : 0;
+    }
+    for (const group of document.querySelectorAll(".group")) {
+      group.hidden = !group.querySelector("details.layer:not([hidden])");
+    }
+    form.elements.count.value = `${count} of ${layers.length} shown`;
+  };
+
+  if (form) {
+    form.hidden = false;
+    form.addEventListener("input", apply);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    apply();
+  }
+}

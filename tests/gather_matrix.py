@@ -1,0 +1,214 @@
+"""Every form of a single gather through `compile_onnx`, compared with NumPy bit by bit: python tests/gather_matrix.py
+
+16 element types x int32 and int64 indices x positive, negative, smaller (GatherElements) or batched (GatherND), and out of
+bounds x static, dynamic and unknown shapes x data and indices as inputs or initializers. Each cell runs in a worker process, so
+that a crash is a result. Exit code 1 where a result is silently wrong, an index out of bounds is silent, or the worker crashes.
+
+The data is as hostile as its type allows: extremes, infinities, denormals, NaN with payloads. Only NaN of float16 are plain:
+the CPU plugin computes float16 as float32, which makes signalling ones quiet.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import NamedTuple
+
+import ml_dtypes
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+from rich.console import Console
+from rich.table import Table
+
+TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "string", "complex64", "complex128"),
+)
+EXACT = frozenset(TYPES) - {"int64", "uint64", "float64", "complex64", "complex128"}
+"""The types of which every valid cell must be exact."""
+KINDS = {
+    "GatherElements": ("positive", "negative", "smaller"),
+    "Gather": ("positive", "negative"),
+    "GatherND": ("positive", "negative", "batched"),
+}
+DATA_SHAPE, AXIS = (4, 5, 6), 1
+INDEX_SHAPES = {"GatherElements": (4, 7, 6), "Gather": (2, 3), "GatherND": (3, 2), "smaller": (2, 3, 5), "batched": (4, 3, 1)}
+VALID = ("exact", "warned", "refused", "WRONG", "CRASH")
+OUT_OF_BOUNDS = ("raises", "refused", "SILENT", "CRASH")
+
+
+@dataclass(frozen=True)
+class Cell:
+    op: str
+    type: str
+    index_type: str
+    kind: str
+    form: str = "static"
+    data: str = "input"
+    indices: str = "input"
+
+    @property
+    def valid(self) -> bool:
+        return self.kind not in ("out of bounds", "beyond 32 bits")
+
+
+class Result(NamedTuple):
+    cell: Cell
+    outcome: str
+    reason: str
+
+    @property
+    def is_bad(self) -> bool:
+        """In capitals; or not exact where it must be."""
+        return self.outcome.isupper() or (self.cell.valid and self.cell.type in EXACT and self.outcome != "exact")
+
+
+def cells(op: str, element_type: str) -> Iterator[Cell]:
+    """In the order of their kinds."""
+    for index_type in ("int64",) if op == "GatherND" else ("int32", "int64"):
+        places = product(("static", "dynamic"), ("input", "initializer"), ("input", "initializer"))
+        for kind, place in product((*KINDS[op], "out of bounds"), list(places)):
+            yield Cell(op, element_type, index_type, kind, *place)
+        yield Cell(op, element_type, index_type, "negative", "unknown rank")
+    yield Cell(op, element_type, "int64", "beyond 32 bits")
+
+
+def arrays(cell: Cell) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(TYPES.index(cell.type))
+    shape = INDEX_SHAPES.get(cell.kind, INDEX_SHAPES[cell.op])
+    indices = random.integers(-4 if cell.kind != "positive" else 0, 4, shape).astype(cell.index_type)
+    if not cell.valid:
+        indices.flat[-1] = 2**32 + 1 if cell.kind == "beyond 32 bits" else random.choice([6, 7, -7, 2**31 - 1, -(2**31)])
+    return _data(cell.type, random), indices
+
+
+def _data(element_type: str, random: np.random.Generator) -> np.ndarray:
+    if element_type == "string":
+        return np.array([f"ä{i}" * (i % 30) for i in range(120)], object).reshape(DATA_SHAPE)
+    dtype = np.dtype(getattr(ml_dtypes, element_type, element_type))
+    data = np.frombuffer(random.bytes(120 * dtype.itemsize), dtype).copy()
+    if element_type == "bool":
+        data = random.integers(0, 2, 120).astype(bool)
+    elif dtype.kind in "iu":
+        data[:40] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), 40)
+    elif dtype.kind != "c":
+        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
+        data[:40] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), 40)
+    if element_type == "float16":
+        data[np.isnan(data)] = np.nan
+    return data.reshape(DATA_SHAPE)
+
+
+def expected(cell: Cell, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    if cell.op == "Gather":
+        return np.take(data, indices, AXIS)
+    if cell.op == "GatherND":
+        rows = () if cell.kind != "batched" else (np.arange(len(data))[:, None],)
+        return data[(*rows, *np.moveaxis(indices, -1, 0))]
+    part = data[tuple(slice(None) if i == AXIS else slice(size) for i, size in enumerate(indices.shape))]
+    return np.take_along_axis(part, indices, AXIS)
+
+
+def model(cell: Cell, data: np.ndarray, indices: np.ndarray) -> onnx.ModelProto:
+    attributes = {"batch_dims": int(cell.kind == "batched")} if cell.op == "GatherND" else {"axis": AXIS}
+    node = helper.make_node(cell.op, ["data", "indices"], ["output"], name="gather", **attributes)
+    inputs, initializers = [], []
+    for name, array, given in (("data", data, cell.data), ("indices", indices, cell.indices)):
+        tensor = numpy_helper.from_array(array, name)
+        if given == "initializer":
+            initializers.append(tensor)
+        else:
+            open_shape = [f"{name}_{i}" for i in range(array.ndim)]
+            shape = {"static": array.shape, "dynamic": open_shape, "unknown rank": None}[cell.form]
+            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shape))
+    output = helper.make_tensor_value_info("output", numpy_helper.from_array(data).data_type, None)
+    graph = helper.make_graph([node], "graph", inputs, [output], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
+
+
+def outcome(cell: Cell) -> tuple[str, str]:
+    """One of VALID or OUT_OF_BOUNDS, and the reason."""
+    data, indices = arrays(cell)
+    given = {name: array for name, array in (("data", data), ("indices", indices)) if getattr(cell, name) == "input"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            output = compile_onnx(model(cell, data, indices))(given)["output"]
+        except IndexError as error:
+            return "refused" if cell.valid else "raises", str(error)
+        except (TypeError, ValueError) as error:
+            is_right = not cell.valid and "out of bounds" in str(error)
+            return "raises" if is_right else "refused", str(error)
+        except RuntimeError as error:
+            return "refused", str(error)
+    if not cell.valid:
+        return "SILENT", str(output.ravel()[-1:])
+    right = expected(cell, data, indices)
+    if output.dtype == right.dtype and output.shape == right.shape and _bits(output) == _bits(right):
+        return "exact", ""
+    lossy = [str(it.message) for it in caught if issubclass(it.category, LossyConversionWarning)]
+    return ("warned", lossy[0]) if lossy else ("WRONG", f"{output.dtype}{output.shape}")
+
+
+def _bits(array: np.ndarray) -> object:
+    return array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
+def run(chosen: Sequence[Cell]) -> list[Result]:
+    """Their outcomes, each from a worker process, which starts anew after a crash."""
+    results: list[Result] = []
+    while len(results) < len(chosen):
+        rest = chosen[len(results) :]
+        ours, theirs = get_context("spawn").Pipe()
+        process = get_context("spawn").Process(target=_work, args=(theirs, rest))
+        process.start()
+        theirs.close()
+        try:
+            for cell in rest:
+                results.append(Result(cell, *ours.recv()))
+        except EOFError:
+            process.join()
+            results.append(Result(chosen[len(results)], "CRASH", f"exit code {process.exitcode}"))
+        process.join()
+    return results
+
+
+def _work(connection: Connection, chosen: Sequence[Cell]) -> None:
+    for cell in chosen:
+        connection.send(outcome(cell))
+
+
+def table(results: Sequence[Result]) -> Table:
+    view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
+    for op, element_type in (*product(KINDS, TYPES), ("all", "")):
+        mine = [it for it in results if op == "all" or (it.cell.op, it.cell.type) == (op, element_type)]
+        numbers = []
+        for valid, outcomes in ((True, VALID), (False, OUT_OF_BOUNDS)):
+            counts = Counter(it.outcome for it in mine if it.cell.valid is valid)
+            numbers += [counts.total(), *(counts[name] for name in outcomes)]
+        view.add_row(op, element_type, *(str(number or "") for number in numbers))
+    return view
+
+
+def main() -> int:
+    groups = [list(cells(op, element_type)) for op, element_type in product(KINDS, TYPES)]
+    with ThreadPoolExecutor(2) as pool:
+        results = [result for group in pool.map(run, groups) for result in group]
+    Console(width=100).print(table(results))
+    for result in results:
+        if result.is_bad or "--verbose" in sys.argv:
+            print(*result)
+    return int(any(result.is_bad for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""What a check might come to, with one of everything, for the tests of its reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ov_gather.findings import Finding, Location, Severity
+from ov_gather.report.check import CheckReport
+from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Difference, Environment, LayerResult, Status
+
+SHAPES = ((3, 40), (3, 40))
+DIFFERENCE = Difference((1, 17), "-0.25", "8.5", 40, 120, ((0.0,) * 32, (1.0,) * 32, (0.0,) * 32))
+REPLAY = "ov-gather run failed/layer.xml --input data=failed/data.npy"
+NARROWED = Difference((0,), "9007199254740993", "1", 1, 4, ((1.0, 0.0, 0.0, 0.0),))
+PASSED = tuple(Comparison(name, Status.PASSED, seconds=seconds) for name, seconds in (("kernel", 1e-4), ("openvino", 4e-4)))
+CRASHED = Comparison("openvino", Status.FAILED, "crashes: SIGSEGV\nno output")
+
+FAILED = LayerResult(
+    "models/a.xml",
+    "/attention/pick",
+    "GatherElements-6",
+    {"data": "f32", "indices": "i64"},
+    {"axis": "1"},
+    "native",
+    (
+        CaseResult("random, small", SHAPES, 1, PASSED),
+        CaseResult(
+            "negative, bits",
+            SHAPES,
+            2,
+            (Comparison("kernel", Status.FAILED, str(DIFFERENCE), (), DIFFERENCE, 1e-4), PASSED[1]),
+            REPLAY,
+        ),
+        CaseResult("reversed, bits", SHAPES, 2, (PASSED[0], CRASHED)),
+    ),
+)
+EXPECTED = LayerResult(
+    "models/a.xml",
+    "tokens",
+    "GatherND-8",
+    {"data": "i64", "indices": "i32"},
+    {"batch_dims": "0"},
+    "native",
+    (
+        CaseResult(
+            "random, bits",
+            ((4,), (4, 1)),
+            0,
+            (
+                PASSED[0],
+                Comparison("openvino", Status.EXPECTED, str(NARROWED), ("narrowed-to-32-bits",), NARROWED, 1e-4),
+                Comparison("extension", Status.NOT_APPLICABLE, divergences=("no-strings",)),
+            ),
+        ),
+    ),
+)
+GOOD = LayerResult(
+    "models/b.xml", "rows", "Gather-8", {"data": "u8"}, {"axis": "0"}, "native", (CaseResult("random", SHAPES, 1, PASSED),)
+)
+UNTRIED = LayerResult("models/b.xml", "huge", "Gather-8", problem="inputs of 412 GiB do not fit into memory")
+ENVIRONMENT = Environment({"openvino": "2026.4.1"}, "A CPU of 2 GHz", 2, "Linux 6 x86_64", "3.12.1")
+FINDINGS = (
+    Finding("OVG204", Severity.ERROR, "axis=3 is out of range", "it may be -2 to 1", Location("models/a.xml", 25)),
+    Finding("OVG701", Severity.WARNING, "indices hold -1", "", Location("models/b.xml", 7)),
+)
+
+
+def report(*layers: LayerResult, findings: tuple[Finding, ...] = ()) -> CheckReport:
+    """Of one source with these layers."""
+    return CheckReport([CrossCheckResult(layers, 2026, ENVIRONMENT)], findings)
+
+
+def everything() -> CheckReport:
+    """Each outcome, and findings."""
+    return report(GOOD, FAILED, EXPECTED, UNTRIED, findings=FINDINGS)
+
+
+def hostile(text: str) -> CheckReport:
+    """This text wherever a file, a document or a runtime may put any."""
+    difference = replace(DIFFERENCE, expected=text, found=text)
+    comparisons = (
+        Comparison(text, Status.FAILED, text, (), difference),
+        Comparison("openvino", Status.FAILED, text),
+        Comparison("extension", Status.EXPECTED, text, (text,)),
+    )
+    cases = (CaseResult(text, SHAPES, 1, comparisons, text),)
+    layer = LayerResult(text, text, text, {text: text}, {text: text}, text, cases, (text,), text)
+    finding = Finding("OVG204", Severity.ERROR, text, text, Location(text, 1, 1, text, text, 0, (text,)))
+    return CheckReport([CrossCheckResult((layer,), 1, Environment({text: text}, text, 1, text, text))], [finding])

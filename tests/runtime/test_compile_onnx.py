@@ -1,0 +1,201 @@
+"""`compile_onnx`: exact results, errors for indices out of bounds and for wrong inputs, many threads, and the matrix."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+
+import gather_matrix
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def model(nodes, inputs, outputs=(("y", FLOAT, None),), initializers=()):
+    infos = [[helper.make_tensor_value_info(*info) for info in side] for side in (inputs, outputs)]
+    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*it) for it in initializers])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
+
+
+def gather(operator="Gather", data=("x", FLOAT, [5, 4]), indices=("i", INT64, [3]), **attributes):
+    node = helper.make_node(operator, ["x", "i"], ["y"], name="pick", **attributes)
+    return model([node], [data, indices], [("y", data[1], None)])
+
+
+X = np.arange(20, dtype=np.float32).reshape(5, 4)
+
+
+def test_a_sample_of_the_matrix():
+    """A valid cell of each operator and type, and one out of bounds; of float32 each kind, and each form."""
+    chosen = {}
+    for op, element_type in product(gather_matrix.KINDS, gather_matrix.TYPES):
+        for cell in gather_matrix.cells(op, element_type):
+            chosen.setdefault((cell.op, cell.type, cell.valid), cell)
+            if cell.type == "float32":
+                chosen.setdefault((cell.op, cell.kind), cell)
+                chosen.setdefault((cell.op, cell.form, cell.data, cell.indices), cell)
+    results = gather_matrix.run(list(chosen.values()))
+    assert [result for result in results if result.is_bad] == []
+    exact = sum(result.outcome == "exact" for result in results)
+    assert exact > len(results) / 4
+
+
+@pytest.mark.parametrize("bad", [5, -6, 2**31, 2**32 + 1, -(2**63)])
+@pytest.mark.parametrize("operator", ["Gather", "GatherElements", "GatherND"])
+def test_out_of_bounds(operator, bad):
+    shape = {"Gather": [3], "GatherElements": [3, 4], "GatherND": [3, 1]}[operator]
+    compiled = compile_onnx(gather(operator, indices=("i", INT64, shape)))
+    indices = np.zeros(shape, np.int64)
+    indices[1, ...] = bad
+    with pytest.raises(IndexError, match=rf"\[1.*\] = {bad} "):
+        compiled({"x": X, "i": indices})
+    indices[1, ...] = -1
+    assert compiled({"x": X, "i": indices})["y"][1].flat[-1] == 19
+
+
+def test_out_of_bounds_among_sizes():
+    """Gathers of shapes stay OpenVINO's own, which writes zeros, only where the index is constant."""
+    nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Gather", ["shape", "i"], ["y"])]
+    compiled = compile_onnx(model(nodes, [("x", FLOAT, ["n", "m"]), ("i", INT64, [1])], [("y", INT64, [1])]))
+    assert compiled({"x": X, "i": np.array([-1])})["y"] == 4
+    with pytest.raises(IndexError, match=r"indices\[0\] = 2 is out of bounds for axis 0 of size 2"):
+        compiled({"x": X, "i": np.array([2])})
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_out_of_bounds_in_a_body(condition):
+    bodies = {
+        f"{branch}_branch": helper.make_graph(
+            [helper.make_node("Gather", ["x", "i"], [branch])],
+            branch,
+            [],
+            [helper.make_tensor_value_info(branch, FLOAT, [3, 4])],
+        )
+        for branch in ("then", "else")
+    }
+    inputs = [("c", TensorProto.BOOL, []), ("x", FLOAT, ["n", 4]), ("i", INT64, [3])]
+    compiled = compile_onnx(model([helper.make_node("If", ["c"], ["y"], **bodies)], inputs, [("y", FLOAT, [3, 4])]))
+    given = {"c": np.array(condition), "x": X}
+    np.testing.assert_array_equal(compiled({**given, "i": np.array([1, -1, 0])})["y"], X[[1, -1, 0]])
+    for bad in (5, 2**32):
+        with pytest.raises(IndexError, match=f"= {bad} "):
+            compiled({**given, "i": np.array([0, bad, 0])})
+
+
+def test_out_of_bounds_on_one_thread():
+    """Where OpenVINO's synchronous inference would say nothing."""
+    code = """
+import sys
+sys.path += ["..", "."]
+import numpy as np, os
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+from test_compile_onnx import X, compile_onnx, gather
+compiled = compile_onnx(gather())
+try:
+    compiled({"x": X, "i": np.array([0, 7, 0])})
+except IndexError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent)
+    assert "indices[1] = 7 is out of bounds for axis 0 of size 5" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error", "text"),
+    [
+        ({"x": X}, ValueError, "the inputs are 'x', 'i', not 'x'"),
+        ({"x": X, "indices": np.zeros(3, np.int64)}, ValueError, "not 'x', 'indices'"),
+        ({"x": X, "i": np.zeros(3, np.int32)}, TypeError, "input 'i' must be int64, not int32"),
+        ({"x": X.astype(">f4"), "i": np.zeros(3, np.int64)}, TypeError, "input 'x' must be float32, not >f4"),
+        ({"x": X, "i": np.zeros(4, np.int64)}, ValueError, r"input 'i' must have shape \[3\], not \[4\]"),
+        ({"x": X[0], "i": np.zeros(3, np.int64)}, ValueError, r"must have shape \[5,4\], not \[4\]"),
+    ],
+)
+def test_wrong_inputs(inputs, error, text):
+    with pytest.raises(error, match=text):
+        compile_onnx(gather())(inputs)
+
+
+def test_integers_of_64_bits():
+    """Exact while they fit in 32; if not, an index is out of bounds, and data refused."""
+    compiled = compile_onnx(gather(data=("x", INT64, [2])))
+    inputs = {"x": np.array([-(2**31), 2**31 - 1]), "i": np.array([1, 0, -1])}
+    output = compiled(inputs)["y"]
+    assert (output.dtype, output.tolist()) == (np.int64, [2**31 - 1, -(2**31), 2**31 - 1])
+    with pytest.raises(ValueError, match=r"x\[1\] = 2147483648 does not fit in int32"):
+        compiled({**inputs, "x": np.array([0, 2**31])})
+
+
+def test_what_may_exceed_32_bits_later_is_warned_of():
+    nodes = [helper.make_node("Mul", ["x", "x"], ["y"], name="square")]
+    with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
+        compile_onnx(model(nodes, [("x", INT64, [2])], [("y", INT64, [2])]))
+
+
+@pytest.mark.parametrize("array", [np.array([3, 2**32 - 1], np.uint32), np.array([1e-42, -0.0, -1e-45], np.float32)])
+def test_constants_that_the_plugin_would_alter_are_carried(array):
+    given = numpy_helper.from_array(array).data_type
+    nodes = [helper.make_node("Gather", ["c", "i"], ["y"]), helper.make_node("Identity", ["c"], ["z"])]
+    proto = model(nodes, [("i", INT64, [2])], [("y", given, None), ("z", given, None)], [(array, "c")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled = compile_onnx(proto)
+    outputs = compiled({"i": np.array([1, -1])})
+    assert outputs["y"].tobytes() == array[[1, -1]].tobytes()
+    assert outputs["z"].tobytes() == array.tobytes()
+
+
+def test_open_ranks():
+    """Compiled for the shapes of the first call, and again for others."""
+    compiled = compile_onnx(gather(data=("x", FLOAT, None), indices=("i", INT64, None), axis=-1))
+    for data, indices in ((X, np.array([3, -4])), (X[0], np.array([[0]])), (X[None], np.array(2)), (X, np.array([0, 0]))):
+        np.testing.assert_array_equal(compiled({"x": data, "i": indices})["y"], np.take(data, indices, -1))
+    with pytest.raises(ValueError, match="scalar"):
+        compiled({"x": np.float32(1), "i": np.array(0)})
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (5, 0)])
+def test_empty_data(shape):
+    compiled = compile_onnx(gather(data=("x", FLOAT, ["n", "m"])))
+    with pytest.raises(IndexError, match="size 0") if shape[0] == 0 else warnings.catch_warnings():
+        assert compiled({"x": np.zeros(shape, np.float32), "i": np.zeros(3, np.int64)})["y"].shape == (3, 0)
+
+
+def test_many_threads():
+    compiled = compile_onnx(gather(data=("x", FLOAT, ["n", 4])))
+
+    def call(seed):
+        random = np.random.default_rng(seed)
+        data, indices = random.random((100 + seed, 4), np.float32), random.integers(-100, 100, 3)
+        bad = indices.copy()
+        bad[seed % 3] = 100 + seed
+        with pytest.raises(IndexError, match=f"= {100 + seed} "):
+            compiled({"x": data, "i": bad})
+        return compiled({"x": data, "i": indices})["y"], data[indices]
+
+    with ThreadPoolExecutor(8) as pool:
+        for output, expected in pool.map(call, range(100)):
+            np.testing.assert_array_equal(output, expected)
+
+
+def test_a_path_and_its_external_data(tmp_path):
+    node = helper.make_node("Gather", ["table", "i"], ["y"])
+    proto = model([node], [("i", INT64, [3])], initializers=[(X, "table")])
+    onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, location="weights", size_threshold=0)
+    compiled = compile_onnx(tmp_path / "m.onnx")
+    (tmp_path / "weights").unlink()
+    np.testing.assert_array_equal(compiled({"i": np.array([4, 0, -2])})["y"], X[[4, 0, -2]])
+
+
+def test_what_openvino_says_of_other_operations():
+    compiled = compile_onnx(model([helper.make_node("Reshape", ["x", "i"], ["y"])], [("x", FLOAT, [5, 4]), ("i", INT64, [3])]))
+    with pytest.raises(RuntimeError):
+        compiled({"x": X, "i": np.array([7, 7, 7])})

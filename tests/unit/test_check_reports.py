@@ -1,0 +1,156 @@
+"""The reports of `ov-gather check`: what they say, and that no name can make them say something else."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from artificial_report import DIFFERENCE, EXPECTED, FAILED, FINDINGS, GOOD, REPLAY, UNTRIED, everything, hostile, report
+
+import ov_gather
+from ov_gather.report import check_html, check_json, check_junit
+from ov_gather.report.check import CheckReport
+from ov_gather.results import CaseResult, Comparison, Status
+
+EVIL = "".join(map(chr, range(0x100)))
+EVIL += "</style></script><script>alert(1)</script><!--]]></failure>\udcff\u202e\ufffe\U0001f600"
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page; an open tag too many or too few is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def values(self, name: str) -> set[str | None]:
+        return {value for key, value in self.attributes if key == name}
+
+
+def test_the_verdict_takes_in_layers_and_findings():
+    assert report(GOOD, EXPECTED, findings=FINDINGS[1:]).passed
+    assert not report(GOOD, findings=FINDINGS).passed
+    assert not report(GOOD, findings=tuple(ov_gather.validate("there/is/no.xml"))).passed
+    assert not report(GOOD, UNTRIED).passed
+    assert not report().passed
+    assert not CheckReport([]).passed
+
+
+def test_json():
+    document = json.loads(check_json.render(everything()))
+    assert document["passed"] is False
+    assert document["counts"] == {"passed": 7, "expected": 1, "not applicable": 1, "failed": 2}
+    assert [it["outcome"] for it in document["layers"]] == ["passed", "failed", "expected", "failed"]
+    assert [it["problem"] for it in document["layers"]] == ["", "", "", UNTRIED.problem]
+    case = document["layers"][1]["cases"][1]
+    assert (case["name"], case["shapes"], case["threads"], case["replay"]) == ("negative, bits", [[3, 40], [3, 40]], 2, REPLAY)
+    assert case["comparisons"][0] == {
+        "runtime": "kernel",
+        "status": "failed",
+        "detail": "output[1, 17]: expected -0.25, here 8.5; 40 of 120 differ",
+        "divergences": [],
+        "difference": {"position": [1, 17], "expected": "-0.25", "found": "8.5", "count": 40, "size": 120},
+        "seconds": 1e-4,
+    }
+    assert set(document["divergences"]) == {"narrowed-to-32-bits", "no-strings"}
+    assert "64-bit" in document["divergences"]["narrowed-to-32-bits"]
+    assert [it["rule"] for it in document["findings"]] == ["OVG204", "OVG701"]
+    assert (document["seed"], document["environment"]["versions"]) == (2026, {"openvino": "2026.4.1"})
+
+
+def test_junit():
+    root = ElementTree.fromstring(check_junit.render(everything()))
+    validation, layers = root
+    assert (root.get("tests"), root.get("failures")) == ("6", "3")
+    assert (validation.get("name"), validation.get("tests"), validation.get("failures")) == ("ov-gather validate", "2", "1")
+    assert (layers.get("name"), layers.get("tests"), layers.get("failures")) == ("ov-gather check", "4", "2")
+    good, failed, expected, untried = layers
+    assert (good.get("classname"), good.get("name")) == ("models/b.xml", "Gather-8 'rows'")
+    assert (good.get("time"), len(good)) == ("0.000500", 0)
+    first, again, second = failed.find("failure").text.splitlines()
+    assert failed.find("failure").get("message") == first
+    assert first.endswith(f"case 'negative, bits' of [3, 40], [3, 40]: kernel: FAILED ({DIFFERENCE})")
+    assert again.endswith(REPLAY)
+    assert second.endswith("openvino: FAILED (crashes: SIGSEGV\\nno output)")
+    assert expected.find("failure") is None
+    assert expected.find("system-out").text.splitlines() == [
+        "openvino: expected: narrowed-to-32-bits, 1 times",
+        "extension: not applicable: no-strings, 1 times",
+    ]
+    assert untried.find("failure").get("message").endswith(UNTRIED.problem)
+
+
+def test_html_says_what_was_tried_and_what_came_out():
+    page = Page(check_html.render(everything()))
+    assert "2 of 4 layers failed, in 5 cases and 11 comparisons with the reference. Validation found 1 error." in page.text
+    for words in ("output[1, 17]", "-0.25", "8.5", "40 of 120 (33.3%)", REPLAY, "crashes: SIGSEGV\nno output", UNTRIED.problem):
+        assert words in page.text
+    for words in ("[3, 40] [3, 40]", "A CPU of 2 GHz", "2026.4.1", "axis=3 is out of range", "models/a.xml:25"):
+        assert words in page.text
+    assert "Time for 1 of 3 cases" not in page.text, "a case that one runtime did not finish"
+    assert "Time for 2 of 3 cases" in page.text
+    assert "for example: output[0]: expected 9007199254740993, here 1; 1 of 4 differ" in page.text
+
+
+def test_html_of_a_check_that_passed_and_of_nothing():
+    assert "All 2 layers passed, in 2 cases and 5 comparisons" in Page(check_html.render(report(GOOD, EXPECTED))).text
+    assert "1 layer passed, in 1 case and 2 comparisons" in Page(check_html.render(report(GOOD))).text
+    nothing = Page(check_html.render(CheckReport([]))).text
+    assert "Failed" in nothing
+    assert "There was no layer to check." in nothing
+
+
+def test_html_links_lead_somewhere_on_the_page():
+    page = Page(check_html.render(everything()))
+    targets = {f"#{it}" for it in page.values("id")}
+    assert page.values("href") <= targets
+    assert {"#divergence-narrowed-to-32-bits", "#failure-1-0", "#failure-1-1", "#layer-2"} <= page.values("href")
+    assert not page.values("src")
+
+
+@pytest.mark.parametrize("render", [check_html.render, check_json.render, check_junit.render])
+def test_hostile_text_stays_text(render):
+    text = render(hostile(EVIL))
+    text.encode()
+    assert not {chr(it) for it in range(0x20)} - {"\n"} & set(text)
+    if render is check_html.render:
+        assert "<script>alert" not in text
+        harmless = Page(render(hostile("harmless")))
+        page = Page(text)
+        assert page.tags == harmless.tags
+        assert [name for name, _ in page.attributes] == [name for name, _ in harmless.attributes]
+        assert "<script>alert(1)</script>" in page.text
+        assert "\\u202e" in page.text
+    elif render is check_json.render:
+        assert json.loads(text)["layers"][0]["layer"] == EVIL
+    else:
+        ElementTree.fromstring(text)
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_html_of_ten_thousand_cases_is_of_a_size_that_opens(failing):
+    noise = tuple(tuple((x * y % 7) / 7 for x in range(32)) for y in range(16))
+    bad = Comparison("", Status.FAILED, str(DIFFERENCE), (), replace(DIFFERENCE, picture=noise), 1e-4)
+    one = bad if failing else Comparison("", Status.PASSED, seconds=1e-4)
+    comparisons = tuple(replace(one, runtime=name) for name in ("kernel", "openvino", "extension", "onnxruntime"))
+    case = CaseResult("random", GOOD.cases[0].shapes, 1, comparisons)
+    page = check_html.render(report(*[replace(FAILED, cases=(case,) * 16)] * 625))
+    assert len(page) < (16e6 if failing else 6e6)
+    assert len(re.findall(r"<details[^>]* open", page)) <= 10
+    assert page.count("<svg") == (625 if failing else 0), "one picture for each layer that failed"

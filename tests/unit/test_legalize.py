@@ -1,0 +1,226 @@
+"""ONNX to ONNX: onnxruntime computes the same before and after, bit by bit."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import onnx
+import onnx_ir
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from legalized import constant, indices, legalized, model, random
+from onnx import numpy_helper
+from ov_gather.converters.legalize import legalize
+
+
+def test_smaller_indices():
+    proto = model("float[4,9,7] x, int64[4,5,3] i) => (float[4,5,3] y)", "y = GatherElements<axis = 2>(x, i)")
+    inputs = {"x": random(4, 9, 7), "i": indices(7, 4, 5, 3)}
+    ops, (rewrite,) = legalized(proto, inputs)
+    assert ops["Slice"] == 1
+    assert ops["Shape"] == 0
+    assert (rewrite.node, rewrite.what, rewrite.done) == (
+        "node GatherElements '' (output y)",
+        "data sliced to 5 along axis 1",
+        True,
+    )
+    assert legalized(proto, inputs, target="extension") == (Counter(GatherElements=1), [])
+
+
+@pytest.mark.parametrize("shape", [(4, 5, 9), (4, 9, 9), (2, 9, 1)])
+def test_smaller_indices_of_open_size(shape):
+    proto = model("float[A,9,7] x, int64[B,M,K] i) => (float[B,M,K] y)", "y = GatherElements<axis = -1>(x, i)")
+    ops, (rewrite,) = legalized(proto, {"x": random(4, 9, 7), "i": indices(7, *shape)})
+    assert ops["Slice"] == 1
+    assert rewrite.what == "data sliced to that of indices along axis 0, that of indices along axis 1"
+
+
+def test_equal_by_name_is_not_sliced():
+    proto = model("float[B,M,7] x, int64[B,M,K] i) => (float[B,M,K] y)", "y = GatherElements<axis = 2>(x, i)")
+    assert legalized(proto, {"x": random(2, 3, 7), "i": indices(7, 2, 3, 4)}) == (Counter(GatherElements=1), [])
+
+
+def test_open_rank_is_reported():
+    proto = model("float[] x, int64[2] i) => (float[2] y)", "y = GatherElements(x, i)")
+    changed = onnx_ir.from_proto(proto)
+    (rewrite,) = legalize(changed)
+    assert (rewrite.done, rewrite.what) == (False, "data not sliced to the indices: the rank of one is open")
+
+
+def test_broadcast_to_gather():
+    proto = model(
+        "float[20,8] x, int64[50] i) => (float[50,8] y)",
+        """one = Constant<value_ints = [1]>()
+        column = Unsqueeze(i, one)
+        shape = Constant<value_ints = [50, 8]>()
+        wide = Expand(column, shape)
+        y = GatherElements<axis = 0>(x, wide)""",
+    )
+    inputs = {"x": random(20, 8), "i": indices(20, 50)}
+    ops, (rewrite,) = legalized(proto, inputs)
+    assert ops["GatherElements"] == 1
+    assert rewrite.what.startswith("broadcast of the indices kept: they may be out of bounds")
+    assert not rewrite.done
+    for options in ({"assume_in_bounds": True}, {"target": "extension"}):
+        ops, (rewrite,) = legalized(proto, inputs, **options)
+        assert rewrite.what == "broadcast of the indices folded into Gather"
+        assert (ops["Gather"], ops["GatherElements"], ops["Expand"]) == (1, 0, 0)
+
+
+def topk(signature, expand, data="float[2,9,4] x", opset=20):
+    """Data and the indices of the 3 largest of 9 scores, expanded."""
+    return model(
+        f"{data}, float[2,9] scores) => ({signature})",
+        f"""three = Constant<value_ints = [3]>()
+        best, i = TopK(scores, three)
+        shape = Constant<value_ints = [2, 3, 1]>()
+        column = Reshape(i, shape)
+        {expand}""",
+        opset=opset,
+    )
+
+
+@pytest.mark.parametrize(
+    "expand",
+    [
+        "to = Constant<value_ints = [2, 3, 4]>() wide = Expand(column, to)",
+        "to = Constant<value_ints = [1, 1, 4]>() wide = Expand(column, to)",
+        "to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)",
+        """all = Constant<value_ints = [2, 3, 1]>() column2 = Expand(column, all)
+        to = Constant<value_ints = [1, 1, 4]>() wide2 = Tile(column2, to) wide = Identity(wide2)""",
+    ],
+)
+def test_broadcast_to_gather_in_batches(expand):
+    proto = topk("float[2,3,4] y", f"{expand} y = GatherElements<axis = 1>(x, wide)")
+    ops, (rewrite,) = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
+    assert rewrite.what == "broadcast of the indices folded into GatherND"
+    assert ops == Counter(Constant=2, TopK=1, Reshape=1, GatherND=1)
+
+
+def test_broadcast_to_gather_in_batches_needs_opset_12():
+    proto = topk(
+        "float[2,3,4] y",
+        "to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to) y = GatherElements<axis = 1>(x, wide)",
+        opset=11,
+    )
+    for node in (node for node in proto.graph.node if node.op_type == "Constant"):  # opset 11 has only tensors
+        tensor = numpy_helper.from_array(np.array(node.attribute[0].ints, np.int64))
+        node.attribute[0].CopyFrom(onnx.helper.make_attribute("value", tensor))
+    ops, (rewrite,) = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
+    assert ops["GatherElements"] == 1
+    assert rewrite.what == "broadcast of the indices kept: GatherND has batches from opset 12 on, this is 11"
+
+
+def test_int32_indices_become_coordinates():
+    proto = topk(
+        "float[2,3,4] y",
+        """narrow = Cast<to = 6>(column) to = Constant<value_ints = [1, 1, 4]>()
+        wide = Tile(narrow, to) y = GatherElements<axis = 1>(x, wide)""",
+    )
+    ops, _ = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
+    assert ops["GatherND"] == 1
+
+
+@pytest.mark.parametrize(("others", "nodes"), [("int64[2,3,4] wide", ""), ("int64[2,3,4] double", "double = Add(wide, wide)")])
+def test_broadcast_with_other_consumers_stays(others, nodes):
+    proto = topk(
+        f"float[2,3,4] y, {others}",
+        f"""to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)
+        y = GatherElements<axis = 1>(x, wide) {nodes}""",
+    )
+    ops, _ = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
+    assert (ops["GatherND"], ops["Tile"]) == (1, 1)
+
+
+def test_two_gathers_share_a_broadcast():
+    proto = topk(
+        "float[2,3,4] y, float[2,3,4] z",
+        """to = Constant<value_ints = [1, 1, 4]>() wide = Tile(column, to)
+        y = GatherElements<axis = 1>(x, wide) negative = Neg(x) z = GatherElements<axis = 1>(negative, wide)""",
+    )
+    ops, rewrites = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
+    assert (ops["GatherND"], ops["Tile"], len(rewrites)) == (2, 0, 2)
+
+
+def test_broadcast_of_an_open_size():
+    """The index of the largest along N is an index of N."""
+    proto = model(
+        "float[B,N,4] x, float[B,N] scores) => (float[B,1,4] y)",
+        """i = ArgMax<axis = 1>(scores) one = Constant<value_ints = [2]>() column = Unsqueeze(i, one)
+        to = Constant<value_ints = [1, 1, 4]>() wide = Expand(column, to) y = GatherElements<axis = 1>(x, wide)""",
+    )
+    ops, (rewrite,) = legalized(proto, {"x": random(2, 9, 4), "scores": random(2, 9)})
+    assert rewrite.what == "broadcast of the indices folded into GatherND"
+    assert ops["GatherElements"] == 0
+
+
+def kept(signature, expand, to, inputs):
+    """Why a broadcast is not folded."""
+    proto = model(signature, f"wide = {expand} y = GatherElements<axis = 1>(x, wide)")
+    ops, (rewrite,) = legalized(constant(to, proto, "to"), inputs, target="extension")
+    assert (ops["GatherElements"], ops[expand.partition("(")[0]], rewrite.done) == (1, 1, False)
+    return rewrite.what.removeprefix("broadcast of the indices kept: ")
+
+
+def test_broadcasts_that_no_gather_has():
+    x = random(2, 6, 4)
+    reason = kept(
+        "float[2,6,4] x, int64[2,1,1] i) => (float[2,3,4] y)", "Expand(i, to)", [2, 3, 4], {"x": x, "i": indices(6, 2, 1, 1)}
+    )
+    assert reason == "it is along axis 1 of the gather"
+    reason = kept(
+        "float[2,6,4] x, int64[1,3,4] i) => (float[2,3,4] y)", "Tile(i, to)", [2, 1, 1], {"x": x, "i": indices(6, 1, 3, 4)}
+    )
+    assert reason == "they differ along axis 2, too"
+    reason = kept(
+        "float[A,6,4] x, int64[B,3,1] i) => (float[B,3,4] y)", "Expand(i, to)", [1, 1, 4], {"x": x, "i": indices(6, 2, 3, 1)}
+    )
+    assert reason == "whether data has their size along axis 0 is open"
+
+
+def test_broadcast_of_strings_stays():
+    inputs = {"x": np.array([["a", "b"], ["c", "d"]], object), "i": np.array([[1, 0]])}
+    reason = kept("string[2,2] x, int64[1,2] i) => (string[2,2] y)", "Expand(i, to)", [2, 2], inputs)
+    assert reason.startswith("onnxruntime 1.31's Gather")
+
+
+dims = st.lists(st.integers(0, 3), min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_every_broadcast(data):
+    """Any rank, axis, broadcast and size, also 0: the same elements; folded where a Gather or a GatherND exists."""
+    shape = data.draw(dims)
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    wide = [data.draw(st.integers(0, size)) for size in shape]
+    wide[axis] = data.draw(st.integers(0, 3)) if shape[axis] else 0
+    small = [size if i == axis else data.draw(st.sampled_from([1, size])) for i, size in enumerate(wide)]
+    small = small[data.draw(st.integers(0, next((i for i, size in enumerate(small) if size != 1), len(small)))) :]
+    element_type = data.draw(st.sampled_from(["int32", "int64"]))
+    proto = model(
+        f"float{shape} x, {element_type}{small or ''} i, int64[{len(wide)}] to) => (float{wide} y)",
+        f"wide = Expand(i, to) y = GatherElements<axis = {data.draw(st.sampled_from([axis, axis - len(shape)]))}>(x, wide)",
+    )
+    proto.graph.initializer.append(numpy_helper.from_array(np.array(wide), "to"))
+    proto.graph.input.pop()
+    proto.graph.value_info.append(
+        onnx.helper.make_tensor_value_info("wide", proto.graph.input[1].type.tensor_type.elem_type, wide)
+    )
+    inputs = {"x": random(*shape), "i": indices(max(shape[axis], 1), *small).astype(element_type)}
+    legalized(proto, inputs)
+    before = [1] * (len(wide) - len(small)) + small
+    varies = [i for i, size in enumerate(before) if i != axis and size != 1]
+    folds = before != wide and (not varies or max(varies) < axis < len(wide) - 1)
+    for options in ({"assume_in_bounds": True}, {"target": "extension"}):
+        ops, _ = legalized(proto, inputs, **options)
+        if 0 not in wide:
+            assert ops["GatherND" if varies else "Gather"] == folds
+            assert ops["GatherElements"] == (not folds)
+
+
+def test_unknown_target():
+    with pytest.raises(ValueError, match="target 'gpu' is unknown: stock or extension"):
+        legalize(onnx_ir.from_proto(model("float[1] x) => (float[1] y)", "y = Identity(x)")), target="gpu")

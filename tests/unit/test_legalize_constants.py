@@ -1,0 +1,86 @@
+"""Constant indices of gathers in ONNX models."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import onnx_ir
+import pytest
+from legalized import constant, legalized, model, random
+from ov_gather.converters import ConversionError
+from ov_gather.converters.legalize import legalize
+
+
+@pytest.mark.parametrize("element_type", [np.int32, np.int64])
+def test_negative_constants(element_type):
+    proto = model("float[5,4] x) => (float[2,2] y, float[2,4] z)", "y = GatherElements<axis = -1>(x, i) z = Gather(x, row)")
+    constant(np.array([[-1, 0], [3, -4]], element_type), proto)
+    constant(np.array([-5, 4], element_type), proto, "row")
+    ops, rewrites = legalized(proto, {"x": random(5, 4)}, target="extension")
+    assert [rewrite.what for rewrite in rewrites] == [
+        "2 negative constant indices made positive",
+        "1 negative constant index made positive",
+    ]
+    assert ops["Constant"] == 2
+
+
+def test_negative_coordinates():
+    proto = model("float[2,5,4] x) => (float[2,2] y)", "y = GatherND<batch_dims = 1>(x, i)")
+    changed = onnx_ir.from_proto(constant([[[-1, 3], [0, -4]], [[4, -1], [-5, 0]]], proto))
+    legalize(changed)
+    tensor = onnx_ir.convenience.get_const_tensor(changed.graph[-1].inputs[1])
+    assert tensor.numpy().tolist() == [[[4, 3], [0, 0]], [[4, 3], [0, 0]]]
+    legalized(proto, {"x": random(2, 5, 4)})
+
+
+def test_negative_constant_of_an_open_axis_stays():
+    proto = constant([-1], model("float[N,4] x) => (float[1,4] y)", "y = Gather(x, i)"))
+    assert legalized(proto, {"x": random(3, 4)}) == (Counter(Gather=1), [])
+
+
+def test_shared_constant_stays_for_others():
+    proto = model(
+        "float[5] x, float[9] z) => (float[2] a, float[2] b, float[2] c, int64[2] d)",
+        "a = Gather(x, i) b = Gather(x, i) c = Gather(z, i) d = Identity(i)",
+    )
+    ops, rewrites = legalized(constant([-1, 1], proto), {"x": random(5), "z": random(9)})
+    assert len(rewrites) == 3
+    assert ops["Constant"] == 2  # for axes of 5 and of 9
+
+
+def test_constant_that_is_an_output_stays():
+    proto = model("float[5] x) => (float[2] y, int64[2] i)", "y = Gather(x, i)")
+    legalized(constant([-1, 1], proto), {"x": random(5)})
+
+
+def test_default_of_an_input_stays():
+    """Whoever runs the model may give another."""
+    proto = model("float[5] x, int64[2] i) => (float[2] y)", "y = Gather(x, i)")
+    assert legalized(constant([-1, 1], proto), {"x": random(5), "i": np.array([-2, -3])}) == (Counter(Gather=1), [])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "index", "message"),
+    [
+        (
+            "y = GatherElements<axis = 1>(x, i)",
+            [[0, 1], [2, 4]],
+            r"node GatherElements '' \(output y\): indices\[1, 1\] = 4 is out of bounds for axis 1 of size 4 \(valid -4..3\)",
+        ),
+        ("y = Gather<axis = -1>(x, i)", -5, r"indices\[\] = -5 is out of bounds for axis 1 of size 4 \(valid -4..3\)"),
+        (
+            "y = GatherND(x, i)",
+            [[0, 0], [-6, 1]],
+            r"indices\[1, 0\] = -6 is out of bounds for axis 0 of size 5 \(valid -5..4\)",
+        ),
+        ("y = GatherND(x, i)", [[0, 0, 0]], "0 batch dims and 3 coordinates exceed data of rank 2"),
+        ("y = GatherElements(x, i)", [0], "data of rank 2 but indices of rank 1"),
+        ("y = Gather<axis = 2>(x, i)", [0], r"axis 2 is out of range for rank 2 \(valid -2..1\)"),
+    ],
+)
+def test_refused(nodes, index, message):
+    proto = constant(index, model("float[5,4] x) => (float y)", nodes))
+    for target in ("stock", "extension"):
+        with pytest.raises(ConversionError, match=message):
+            legalize(onnx_ir.from_proto(proto), target=target)
