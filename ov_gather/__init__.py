@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ov_gather import converters
+    from ov_gather.acceleration.accelerate import accelerate
     from ov_gather.comparison import cross_check
     from ov_gather.extension import extension_path, register
     from ov_gather.ir.errors import IRError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IRError",
+    "accelerate",
     "converters",
     "cross_check",
     "execute",
@@ -40,6 +42,7 @@ __all__ = [
 
 _HOME = {
     "IRError": "ov_gather.ir.errors",
+    "accelerate": "ov_gather.acceleration.accelerate",
     "cross_check": "ov_gather.comparison",
     "execute": "ov_gather.runtimes.kernel",
     "extension_path": "ov_gather.extension",

@@ -40,6 +40,12 @@ def register(core: Core) -> Core:
         FileNotFoundError: there is no extension.
         ImportError: it was built for another OpenVINO than the one in use.
     """
+    core.add_extension(checked_path())
+    return core
+
+
+def checked_path() -> Path:
+    """`extension_path()`, after a look at what it was built for. Raises FileNotFoundError, ImportError."""
     import openvino
 
     path = extension_path()
@@ -50,8 +56,7 @@ def register(core: Core) -> Core:
             f"{path.name} was built for OpenVINO {built_for}; this is OpenVINO {running}: "
             f"pip install openvino=={built_for}, or build ov-gather from source beside OpenVINO {running}"
         )
-    core.add_extension(path)
-    return core
+    return path
 
 
 def _built_for(path: Path) -> str:

@@ -18,6 +18,7 @@ COMMANDS = {
     "explain": "Explain a rule of validate, or list the rules.",
     "run": "Execute one layer on our kernel.",
     "convert": "Convert an ONNX model to OpenVINO IR.",
+    "accelerate": "Replace the gathers of an OpenVINO model by ours.",
     "bench": "Measure our kernel beside its peers.",
     "extension-path": "Print where the compiled OpenVINO extension is.",
 }
@@ -48,6 +49,7 @@ def group() -> None:
     ov-gather validate models/             find what is wrong in IR files, without any runtime
     ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
     ov-gather convert model.onnx -o model.xml
+    ov-gather accelerate model.xml -o faster.xml
 
     Exit code: 0 clean, 1 findings or unexplained differences, 2 it could not be done.
     """

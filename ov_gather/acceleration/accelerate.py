@@ -1,0 +1,84 @@
+"""`ov_gather.accelerate`: the passes in their order, on one model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+
+from openvino import Model
+from openvino.passes import Manager, ModelPass
+
+from ov_gather.acceleration.changes import Log, Summary
+from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
+from ov_gather.acceleration.join_gathers import join_gathers
+from ov_gather.acceleration.replace_elements import replace_elements
+from ov_gather.acceleration.shrink_constants import shrink_constants
+from ov_gather.acceleration.symbols import symbols
+from ov_gather.acceleration.to_gather import to_gather
+from ov_gather.extension import checked_path
+
+Pass = Callable[[Model, Log], None]
+
+PASSES: Mapping[str, Pass] = {
+    "shrink-constants": shrink_constants,
+    "join-gathers": join_gathers,
+    "to-gather": to_gather,
+    "fold-broadcasts": fold_broadcasts,
+    "replace-elements": replace_elements,
+}
+PORTABLE = ("shrink-constants", "join-gathers", "to-gather")
+
+
+def accelerate(
+    model: Model, *, portable: bool = False, assume_in_bounds: bool = False, passes: Collection[str] | None = None
+) -> Summary:
+    """Replace the gathers of a model, and of its sub-graphs, by ours, in place. What it computes stays the same, bit by bit.
+
+    Args:
+        model: as read or converted, not compiled. To read it again once it is saved, a core must be `register`ed.
+        portable: only what needs no extension: smaller constants, and GatherElements of whole slices as Gather-8.
+        assume_in_bounds: with `portable`, also where no index is known to be in bounds: for one that is not, Gather-8 writes
+            zeros where GatherElements-6 raises.
+        passes: names of PASSES, or with `portable` of PORTABLE; all if not given. They run in the order of those.
+
+    Returns:
+        What was done to each gather, or why nothing; prints as a table.
+
+    Raises:
+        TypeError: this is no `openvino.Model`.
+        ValueError: there is no such pass, or `assume_in_bounds` without `portable`.
+        FileNotFoundError, ImportError: there is no extension for this OpenVINO, as `register` says.
+    """
+    if not isinstance(model, Model):
+        hint = ": accelerate it before it is compiled" if type(model).__name__ == "CompiledModel" else ""
+        raise TypeError(f"model must be an openvino.Model, not {type(model).__name__}{hint}")
+    if assume_in_bounds and not portable:
+        raise ValueError("assume_in_bounds is for portable: our operations check every index")
+    known = PORTABLE if portable else tuple(PASSES)
+    if unknown := sorted(set(passes or ()) - set(known)):
+        raise ValueError(f"there is no {'portable ' * portable}pass {', '.join(unknown)}; there are {', '.join(known)}")
+    if not portable:
+        checked_path()  # before anything is changed
+    work: Mapping[str, Pass] = {
+        **PASSES,
+        "join-gathers": partial(join_gathers, portable=portable, assume_in_bounds=assume_in_bounds),
+        "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds),
+    }
+    log, manager = Log(model), Manager()
+    manager.set_per_pass_validation(False)  # which would lose what `symbols` keeps apart
+    for name in known:
+        if passes is None or name in passes:
+            manager.register_pass(_ModelPass(work[name], log))
+    with symbols(model):
+        manager.run_passes(model)
+    return log.summary(model)
+
+
+class _ModelPass(ModelPass):  # type: ignore[misc] # openvino has no types
+    def __init__(self, work: Pass, log: Log) -> None:
+        super().__init__()
+        self._work, self._log = work, log
+
+    def run_on_model(self, model: Model) -> bool:
+        self._work(model, self._log)
+        return True

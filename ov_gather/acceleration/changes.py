@@ -1,0 +1,124 @@
+"""What became of each gather of a model, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from io import StringIO
+from math import prod
+from typing import TYPE_CHECKING
+
+from openvino import Model, Node, Output
+
+from ov_gather.acceleration.graph import is_gather, operation, ours, take_place, walk
+from ov_gather.ops.spec import CUSTOM_OPSET
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+SMALL = 8192
+"""Elements of an output below which the microseconds to call an operation that is not OpenVINO's own are more than it saves."""
+
+
+@dataclass(slots=True)
+class Change:
+    """A gather as it was (`layer` with the layers of the sub-graphs around it), what was done in turn, and why no more."""
+
+    layer: str
+    operation: str
+    shapes: str
+    done: list[str] = field(default_factory=list)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All gathers of a model that was accelerated. As text: a table."""
+
+    changes: tuple[Change, ...]
+
+    @property
+    def changed(self) -> tuple[Change, ...]:
+        """Those to which something was done."""
+        return tuple(change for change in self.changes if change.done)
+
+    def table(self) -> Table:
+        """One row a gather, for `rich.print`."""
+        from rich.table import Table
+        from rich.text import Text
+
+        view = Table("layer", "operation", "data, indices", "changed", "why no more")
+        for it in self.changes:
+            view.add_row(*map(Text, (it.layer, it.operation, it.shapes, "\n".join(it.done) or "no", it.reason)))
+        return view
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        if not self.changes:
+            return "no gathers: the model is unchanged"
+        text = StringIO()
+        Console(file=text, width=1_000_000).print(self.table())
+        return text.getvalue().rstrip()
+
+
+def why_not_ours(gather: Node, result: Node) -> str:
+    """Why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
+    shape, kind = result.get_output_partial_shape(0), gather.get_input_element_type(0)
+    if kind.bitwidth % 8:
+        return f"ours takes no {kind.get_type_name()}"
+    return "too small to gain" if shape.is_static and prod(shape.to_shape()) < SMALL else ""
+
+
+class Log:
+    """Follows gathers from node to node while the passes run."""
+
+    def __init__(self, model: Model) -> None:
+        self._changes = {node.get_instance_id(): [_as_it_is(place, node)] for place, node in walk(model) if is_gather(node)}
+
+    def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
+        """Our GatherElements takes the place of `gather`, where that is possible and gains something."""
+        if reason := why_not_ours(gather, gather):
+            self.kept(gather, reason)
+            return
+        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast}
+        self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
+
+    def replace(self, gather: Node, other: Node) -> None:
+        """`other` takes the place of `gather`, unless less would be known of its shape."""
+        before, after = gather.get_output_partial_shape(0), other.get_output_partial_shape(0)
+        if before != after:
+            self.kept(gather, f"of its output shape {before} only {after} would be known")
+            return
+        take_place(gather, other)
+        self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other)
+
+    def done(self, gather: Node, what: str, now: Node) -> None:
+        """Something was done to `gather`, which is `now` from here on; several may become one."""
+        changes = self._changes.pop(gather.get_instance_id())
+        for change in changes:
+            change.done.append(what)
+            change.reason = ""
+        self._changes.setdefault(now.get_instance_id(), []).extend(changes)
+
+    def kept(self, gather: Node, reason: str) -> None:
+        """Why a pass did nothing. The last pass that says something has its say."""
+        for change in self._changes[gather.get_instance_id()]:
+            change.reason = reason
+
+    def summary(self, model: Model) -> Summary:
+        """In the order of the model."""
+        nodes = (node for _, node in walk(model) if is_gather(node))
+        return Summary(tuple(change for node in nodes for change in self._changes[node.get_instance_id()]))
+
+
+def _as_it_is(place: str, node: Node) -> Change:
+    name, shapes = operation(node), f"{_shape(node, 0)} by {_shape(node, 1)}"
+    reason = (
+        "ours already" if name.startswith(CUSTOM_OPSET) else "OpenVINO's own is as fast" if name != "GatherElements-6" else ""
+    )
+    return Change(place + node.get_friendly_name(), name, shapes, reason=reason)
+
+
+def _shape(node: Node, port: int) -> str:
+    return str(node.get_input_partial_shape(port))

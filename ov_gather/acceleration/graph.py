@@ -1,0 +1,97 @@
+"""What the passes share: the gathers of a model and of its sub-graphs, what is known of their shapes, and how one takes the
+place of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from openvino import Dimension, Model, Node, Output
+from openvino.utils.node_factory import NodeFactory
+
+from ov_gather.extension import checked_path
+from ov_gather.ops.spec import CUSTOM_OPSET
+
+
+def operation(node: Node) -> str:
+    """The operation in the words of its opset: `GatherElements-6`, or `ov_gather.GatherElements` of ours."""
+    kind, opset = node.get_type_name(), node.get_type_info().version_id
+    return f"{opset}.{kind}" if opset == CUSTOM_OPSET else f"{kind}-{opset.removeprefix('opset')}"
+
+
+def is_gather(node: Node) -> bool:
+    """Whether it is of the gather family, stock or ours."""
+    return node.get_type_name() in ("Gather", "GatherElements", "GatherND")
+
+
+def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
+    """The nodes of a model and of its sub-graphs, in topological order; with the names of the layers that hold them."""
+    for node in model.get_ordered_ops():
+        yield place, node
+        for body in bodies(node):
+            yield from walk(body, f"{place}{node.get_friendly_name()}/")
+
+
+def bodies(node: Node) -> list[Model]:
+    """The sub-graphs of a node."""
+    if node.get_type_name() == "If":
+        return [node.get_then_body(), node.get_else_body()]
+    return [node.get_function()] if node.get_type_name() in ("Loop", "TensorIterator") else []
+
+
+def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:
+    """A node of opset `ov_gather`. Raises ImportError, FileNotFoundError as `register` does."""
+    return _factory().create(kind, inputs, attributes)
+
+
+@cache
+def _factory() -> NodeFactory:
+    factory = NodeFactory()
+    factory.add_extension(checked_path())
+    return factory
+
+
+def stock(model: Model, name: str) -> list[Node]:
+    """Its nodes of an operation, as `operation` tells it, also of sub-graphs."""
+    return [node for _, node in walk(model) if operation(node) == name]
+
+
+def take_place(old: Node, new: Node) -> None:
+    """All that read `old` read `new` then, which gets its name, the names of its tensor and its rt_info."""
+    new.set_friendly_name(old.get_friendly_name())
+    for key, value in old.get_rt_info().items():
+        new.set_rt_info(value, key)
+    old.output(0).replace(new.output(0))
+
+
+def constant(value: Output) -> NDArray[Any] | None:
+    """The elements of a Constant."""
+    node = value.get_node()
+    return np.asarray(node.data) if node.get_type_name() == "Constant" else None
+
+
+def axis_of(gather: Node) -> int | None:
+    """The axis of a GatherElements, from the first dimension; None while the rank is not known."""
+    rank = gather.get_input_partial_shape(0).rank
+    return int(gather.get_attributes()["axis"]) % rank.get_length() if rank.is_static else None
+
+
+def dims(value: Output) -> list[Dimension] | None:
+    """Of a value of known rank."""
+    shape = value.get_partial_shape()
+    return list(shape) if shape.rank.is_static else None
+
+
+def same(one: Dimension, other: Dimension) -> bool:
+    """Whether two dimensions are the same whatever the inputs are."""
+    if one.is_static and other.is_static:
+        return bool(one == other)
+    return one.has_symbol() and other.has_symbol() and bool(one.get_symbol() == other.get_symbol())
+
+
+def is_one(dim: Dimension) -> bool:
+    """Whether a dimension is 1 whatever the inputs are."""
+    return bool(dim.is_static and dim.get_length() == 1)

@@ -1,0 +1,51 @@
+"""GatherElements-6 of whole slices of the same data, side by side in a Concat, become one Gather: as graph networks put the
+features of the nodes at both ends of each edge together. The Gather has the name of the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from openvino import Model, Node
+from openvino import opset8 as ops
+
+from ov_gather.acceleration.changes import Log, why_not_ours
+from ov_gather.acceleration.graph import operation, ours, stock, take_place
+from ov_gather.acceleration.slices import Slices, slices_of
+
+
+def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
+    """Gather-8 where the index is in bounds whatever the inputs are, or `assume_in_bounds`; else ours, unless `portable`."""
+    for concat in stock(model, "Concat-1"):
+        gathers = [value.get_node() for value in concat.input_values()]
+        slices = _side_by_side(concat, gathers)
+        if slices is None:
+            continue
+        inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]
+        if assume_in_bounds or not slices.out_of_bounds:
+            joined = ops.gather(*inputs, slices.batch_dims)
+        elif portable or why_not_ours(gathers[0], concat):
+            continue
+        else:
+            joined = ours("Gather", inputs, {"batch_dims": slices.batch_dims, "bounds": "error"})
+        joined.set_friendly_name(gathers[0].get_friendly_name())
+        take_place(concat, ops.reshape(joined, ops.constant(np.array(concat.get_output_shape(0))), special_zero=False))
+        for gather in gathers:
+            log.done(gather, f"one {operation(joined)} for {len(gathers)}", joined)
+
+
+def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:
+    """All slices as one, if nothing else reads them, and if they lie together: along the dimension next to the axis."""
+    if any(operation(it) != "GatherElements-6" or len(it.output(0).get_target_inputs()) > 1 for it in gathers):
+        return None
+    found = [it for it in map(slices_of, gathers) if isinstance(it, Slices)]
+    first = found[0] if len(found) == len(gathers) > 1 else None
+    if first is None or concat.get_output_partial_shape(0).is_dynamic:
+        return None
+    rank = len(concat.get_output_shape(0))
+    places = {(it.data.get_node().get_instance_id(), it.data.get_index(), it.axis, it.batch_dims) for it in found}
+    if len(places) > 1 or concat.get_attributes()["axis"] % rank != first.axis + 1:
+        return None
+    columns = [ops.unsqueeze(it.indices, ops.constant(-1)) for it in found]
+    reasons = [it.out_of_bounds for it in found if it.out_of_bounds]
+    return replace(first, indices=ops.concat(columns, -1).output(0), out_of_bounds="".join(reasons[:1]))

@@ -1,0 +1,94 @@
+"""Indices that repeat: the smaller value that Broadcast, Tile or Concat makes larger, and when it may stand for the larger."""
+
+from __future__ import annotations
+
+import numpy as np
+from openvino import Node, Output
+from openvino import opset13 as ops
+
+from ov_gather.acceleration.graph import constant, dims, is_one, same
+
+
+def unrepeated(index: Output) -> Output:
+    """What Broadcast, Tile and Concat of equals repeat to make `index`, in its rank and type; `index` itself if none does."""
+    smaller, types = index, []
+    while (inner := _converted(smaller) or _repeated(smaller)) is not None:
+        types.append(smaller.get_element_type())
+        smaller = inner
+    if smaller.get_partial_shape() == index.get_partial_shape():
+        return index
+    for element_type in reversed(types):
+        if smaller.get_element_type() != element_type:
+            smaller = ops.convert(smaller, element_type.get_type_name()).output(0)
+    return smaller
+
+
+def why_not_exact(data: Output, index: Output, smaller: Output, axis: int) -> str:
+    """Why `smaller`, broadcast to data off the axis, is not what GatherElements-6 takes `index` for; empty if it is.
+
+    That raises where indices differ from data off the axis, and so must what takes its place.
+    """
+    have, want, given = dims(data), dims(index), dims(smaller)
+    if have is None or want is None or given is None:
+        return "the rank of data or indices is not known"
+    for i, dim in enumerate(given):
+        if i == axis:
+            if not same(dim, want[i]):
+                return "indices are repeated along the axis"
+        elif not same(want[i], have[i]) and (dim.is_dynamic or is_one(dim)):
+            return f"dimension {i} of indices may differ from data's, which must raise as before"
+    return ""
+
+
+def _converted(value: Output) -> Output | None:
+    """What a Convert reads."""
+    node = value.get_node()
+    return node.input_value(0) if node.get_type_name() == "Convert" else None
+
+
+def _repeated(value: Output) -> Output | None:
+    """What one node repeats along dimensions of 1, in the rank of `value`; None if it does not, or may do something else."""
+    node = value.get_node()
+    if node.get_type_name() not in ("Broadcast", "Tile", "Concat"):
+        return None
+    inner = _first_of_equals(node) if node.get_type_name() == "Concat" else _aligned(node)
+    before, after = (None if inner is None else dims(inner)), dims(value)
+    if before is None or after is None:
+        return None
+    return inner if all(same(one, other) or is_one(one) for one, other in zip(before, after, strict=True)) else None
+
+
+def _aligned(node: Node) -> Output | None:
+    """What a Broadcast or Tile reads, with dimensions of 1 where its output has more."""
+    inner = node.input_value(0)
+    before, after = dims(inner), dims(node.output(0))
+    if before is None or after is None:
+        return None
+    missing = np.arange(len(after) - len(before))
+    if node.get_attributes().get("mode") == "explicit":
+        places = constant(node.input_value(2))
+        if places is None:
+            return None
+        missing = np.setdiff1d(np.arange(len(after)), places)
+    return ops.unsqueeze(inner, ops.constant(missing)).output(0) if missing.size else inner
+
+
+def _first_of_equals(concat: Node) -> Output | None:
+    first, *others = concat.input_values()
+    return first if all(_equal(first, other) for other in others) else None
+
+
+def _equal(one: Output, other: Output) -> bool:
+    """Whether two values are the same, or the same value in the same shape."""
+    if one == other:
+        return True
+    left, right = constant(one), constant(other)
+    if left is not None and right is not None:
+        return bool(left.dtype == right.dtype and np.array_equal(left, right))
+    first, second = one.get_node(), other.get_node()
+    reshapes = first.get_type_name() == second.get_type_name() and first.get_type_name() in ("Unsqueeze", "Reshape")
+    return (
+        reshapes
+        and first.get_attributes() == second.get_attributes()
+        and all(map(_equal, first.input_values(), second.input_values()))
+    )

@@ -1,0 +1,45 @@
+"""A constant index that repeats off the axis becomes a smaller constant and a Broadcast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from openvino import Model, Node, Output
+from openvino import opset13 as ops
+
+from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.graph import axis_of, constant, stock
+
+
+def shrink_constants(model: Model, log: Log) -> None:
+    """Needs no extension. The Broadcast is left to be folded, or for OpenVINO to fold when it compiles."""
+    made: dict[tuple[int, int], Node | None] = {}
+    for gather in stock(model, "GatherElements-6"):
+        index, axis = gather.input_value(1), axis_of(gather)
+        elements = constant(index)
+        if elements is None or axis is None:
+            continue
+        key = index.get_node().get_instance_id(), axis  # layers often share one constant
+        if key not in made:
+            made[key] = _broadcast(elements, _shrunk(elements, axis), index)
+        if broadcast := made[key]:
+            gather.input(1).replace_source_output(broadcast.output(0))
+            log.done(gather, f"constant of {broadcast.get_input_partial_shape(0)} and Broadcast", gather)
+
+
+def _shrunk(elements: NDArray[Any], axis: int) -> NDArray[Any]:
+    """One slice along each dimension off the axis along which all are equal."""
+    for i, size in enumerate(elements.shape):
+        first = elements.take([0], i) if size > 1 and i != axis else elements
+        if (first == elements).all():
+            elements = first
+    return elements
+
+
+def _broadcast(elements: NDArray[Any], smaller: NDArray[Any], index: Output) -> Node | None:
+    if smaller.shape == elements.shape:
+        return None
+    constant = ops.constant(smaller, name=index.get_node().get_friendly_name())
+    return ops.broadcast(constant, ops.constant(np.array(elements.shape)))

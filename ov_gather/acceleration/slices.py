@@ -1,0 +1,55 @@
+"""GatherElements-6 whose index is the same for whole slices, as what Gather takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from openvino import Dimension, Node, Output
+from openvino import opset8 as ops
+
+from ov_gather.acceleration.graph import axis_of, dims, is_one, same
+from ov_gather.acceleration.ranges import value_range
+from ov_gather.acceleration.repeated import unrepeated, why_not_exact
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """What Gather takes: `indices` has the `batch_dims` that it shares with data, and one more. `out_of_bounds` is empty if no
+    index is, whatever the inputs are; else why one may be."""
+
+    data: Output
+    indices: Output
+    axis: int
+    batch_dims: int
+    out_of_bounds: str
+
+
+def slices_of(gather: Node) -> Slices | str:
+    """Or why it does not gather whole slices."""
+    data, index = gather.input_values()
+    smaller, axis, have = unrepeated(index), axis_of(gather), dims(data)
+    if axis is None or have is None or (given := dims(smaller)) is None:
+        return "the rank of data or indices is not known"
+    if reason := why_not_exact(data, index, smaller, axis):
+        return reason
+    batch_dims = _batch_dims(have, given, axis)
+    if batch_dims is None:
+        return "the index is not the same for whole slices"
+    ones = [i for i in range(batch_dims, len(given)) if i != axis]
+    indices = ops.squeeze(smaller, ops.constant(np.array(ones, np.int64))).output(0) if ones else smaller
+    return Slices(data, indices, axis, batch_dims, _out_of_bounds(smaller, have[axis]))
+
+
+def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int | None:
+    """How many leading dimensions data and indices share, if of the others indices have only that of the axis."""
+    batch_dims = max((i + 1 for i in range(axis) if not is_one(index[i])), default=0)
+    shared = all(same(*pair) for pair in zip(data[:batch_dims], index, strict=False))
+    return batch_dims if shared and all(map(is_one, index[axis + 1 :])) else None
+
+
+def _out_of_bounds(indices: Output, dim: Dimension) -> str:
+    low, high = value_range(indices)
+    size = dim.get_min_length()
+    in_bounds = -size <= low and high < size
+    return "" if in_bounds else f"whether the index is in -{size}..{size - 1} is not known before it runs"

@@ -1,0 +1,71 @@
+"""`ov-gather accelerate`: faster gathers in any OpenVINO model."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+import openvino as ov
+
+from ov_gather.acceleration.accelerate import PASSES, PORTABLE, accelerate
+from ov_gather.cli.output import console
+from ov_gather.extension import register
+from ov_gather.files import replacing
+from ov_gather.ir.reader import read_ir
+
+
+@click.command(name="accelerate")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="IN.xml")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .xml to write.")
+@click.option("--portable", is_flag=True, help=f"Only what needs no extension: {', '.join(PORTABLE)}.")
+@click.option("--assume-in-bounds", is_flag=True, help="With --portable: as if no index were ever out of bounds.")
+@click.option("--pass", "passes", multiple=True, type=click.Choice(tuple(PASSES)), help="Only this one; may be repeated.")
+@click.option("--force", is_flag=True, help="Overwrite the output.")
+def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, passes: tuple[str, ...], force: bool) -> None:
+    """Replace the gathers of an OpenVINO IR, and of its sub-graphs, by ours. What it computes stays the same, bit by bit.
+
+    Prints what was done to each gather, or why nothing. To read the result, a core needs our extension
+    (`ov_gather.register`), unless --portable.
+
+    Exit code: 0 done, 2 it could not be done; then nothing is written.
+    """
+    if output.suffix != ".xml":
+        raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
+    for path in (output, output.with_suffix(".bin")):
+        if path.exists() and not force:
+            raise click.UsageError(f"{path} is there already: --force overwrites it")
+    read = read_model(model)
+    summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
+    _save(read, output)
+    out = console()
+    out.print(summary.table() if summary.changes else str(summary))
+    out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers changed")
+
+
+def read_model(path: Path) -> ov.Model:
+    """With our operations where there is an extension. Raises IRError as our reader does, ValueError as OpenVINO's does."""
+    read_ir(path)
+    try:
+        core = register(ov.Core())
+    except FileNotFoundError:
+        core = ov.Core()
+    try:
+        return core.read_model(path)
+    except RuntimeError as error:
+        raise ValueError(f"{path}: OpenVINO cannot read it: {str(error).strip().splitlines()[-1]}") from None
+
+
+def _save(model: ov.Model, path: Path) -> None:
+    """As it is, nothing compressed; both files or none."""
+    with (
+        TemporaryDirectory() as directory,
+        replacing(path) as xml_file,
+        replacing(path.with_suffix(".bin")) as bin_file,
+    ):
+        written = Path(directory) / "model.xml"
+        ov.serialize(model, written)
+        for source, target in ((written, xml_file), (written.with_suffix(".bin"), bin_file)):
+            with source.open("rb") as file:
+                shutil.copyfileobj(file, target)

@@ -1,0 +1,159 @@
+"""`ov-gather accelerate` and `ov-gather bench model`, as a user runs them, and real architectures where torch exports them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset13 as ops
+
+import ov_gather
+from ov_gather.acceleration.graph import operation, walk
+from ov_gather.bench.model import random_inputs
+
+REAL_MODELS = Path(__file__).parent.parent / "real_models.py"
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A gather of rows whose index is expanded, and an f32 constant that fp16 would change."""
+    data, index = ops.parameter([200, 64], np.float32, name="data"), ops.parameter([300, 1], np.int64, name="index")
+    moved = ops.add(data, ops.constant(np.float32(1.0001)))
+    gather = ops.gather_elements(moved, ops.broadcast(index, ops.constant(np.array([300, 64]))), 0, name="rows")
+    ov.serialize(ov.Model([gather], [data, index], "model"), tmp_path / "m.xml")
+    return tmp_path / "m.xml"
+
+
+def outputs_of(path, inputs):
+    core = ov_gather.register(ov.Core())
+    request = core.compile_model(core.read_model(path), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+    for i, tensor in enumerate(inputs):
+        request.set_input_tensor(i, tensor)
+    request.start_async()
+    request.wait()
+    return [np.array(tensor.data).tobytes() for tensor in request.output_tensors]
+
+
+def check_same(path, other):
+    model = ov.Core().read_model(path)
+    for seed in range(5):
+        inputs = list(random_inputs(model, seed))
+        assert outputs_of(path, inputs) == outputs_of(other, inputs)
+
+
+def operations(path):
+    return {operation(node) for _, node in walk(ov_gather.register(ov.Core()).read_model(path))}
+
+
+def test_accelerate_and_bench(cli, rows, tmp_path):
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml")
+    assert done.returncode == 0, done.stderr
+    assert "ov_gather.GatherElements by [300,1]" in done.stdout
+    assert done.stdout.endswith("n.xml: 1 of 1 gathers changed\n")
+    assert "ov_gather.GatherElements" in operations(tmp_path / "n.xml")
+    check_same(rows, tmp_path / "n.xml")
+
+    for others in ([tmp_path / "n.xml"], []):
+        done = cli("bench", "model", rows, *others, "--threads", 1)
+        assert done.returncode == 0, done.stderr
+        assert re.search(r"^\d+\.\d\dx \(.* ms before, .* ms after\), threads: 1$", done.stdout, re.MULTILINE)
+        assert re.search(r"ov_gather.GatherElements +│ +0.0% +│ +\d", done.stdout)
+
+
+def test_portable(cli, rows, tmp_path):
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable")
+    assert done.returncode == 0
+    assert "whether the index is in -200..199 is not known before it runs" in done.stdout
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable", "--assume-in-bounds", "--force")
+    assert done.returncode == 0
+    assert ov.Core().read_model(tmp_path / "n.xml")
+    assert "Gather-8" in operations(tmp_path / "n.xml")
+    check_same(rows, tmp_path / "n.xml")
+
+
+def test_one_pass(cli, rows, tmp_path):
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--pass", "replace-elements")
+    assert done.returncode == 0
+    assert "ov_gather.GatherElements by [300,64]" in done.stdout
+
+
+def test_in_place(cli, rows, tmp_path):
+    (tmp_path / "copy.xml").write_bytes(rows.read_bytes())
+    (tmp_path / "copy.bin").write_bytes(rows.with_suffix(".bin").read_bytes())
+    assert cli("accelerate", tmp_path / "copy.xml", "-o", tmp_path / "copy.xml", "--force").returncode == 0
+    check_same(rows, tmp_path / "copy.xml")
+    once = (tmp_path / "copy.xml").read_bytes()
+    done = cli("accelerate", tmp_path / "copy.xml", "-o", tmp_path / "copy.xml", "--force")
+    assert "ours already" in done.stdout
+    assert (tmp_path / "copy.xml").read_bytes() == once
+
+
+def test_no_gathers(cli, samples, tmp_path):
+    data = ops.parameter([2, 3], np.float32)
+    ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "m.xml")
+    done = cli("accelerate", tmp_path / "m.xml", "-o", tmp_path / "n.xml")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "no gathers: the model is unchanged")
+    assert (tmp_path / "n.xml").read_bytes() == (tmp_path / "m.xml").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["{rows}", "-o", "{rows}"], "is there already: --force overwrites it"),
+        (["{rows}", "-o", "n.bin"], "the name of an IR ends in .xml"),
+        (["{rows}", "-o", "{tmp}/no/n.xml"], "there is no directory"),
+        (["{rows}", "-o", "{tmp}/n.xml", "--assume-in-bounds"], "assume_in_bounds is for portable"),
+        (["{rows}", "-o", "{tmp}/n.xml", "--portable", "--pass", "fold-broadcasts"], "no portable pass fold-broadcasts"),
+        (["{samples}/invalid/OVG001/truncated.xml", "-o", "{tmp}/n.xml"], "truncated.xml:"),
+        (["{samples}/invalid/OVG104/three_inputs.xml", "-o", "{tmp}/n.xml"], "OpenVINO cannot read it"),
+        (["{blob}", "-o", "{tmp}/n.xml"], "m.blob:1: not well-formed XML"),
+    ],
+)
+def test_what_cannot_be_done(cli, rows, samples, tmp_path, arguments, reason):
+    blob = tmp_path / "m.blob"  # a compiled model, as OpenVINO exports it
+    blob.write_bytes(ov.Core().compile_model(ov.Core().read_model(rows), "CPU").export_model().getvalue())
+    places = {"rows": rows, "tmp": tmp_path, "samples": samples, "blob": blob}
+    before = set(tmp_path.iterdir())
+    done = cli("accelerate", *(argument.format(**places) for argument in arguments))
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_bench_model_says_what_it_cannot_measure(cli, rows, tmp_path):
+    data = ops.parameter([-1, 3], np.float32, name="data")
+    ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "dynamic.xml")
+    done = cli("bench", "model", tmp_path / "dynamic.xml")
+    assert done.returncode == 2
+    assert "input 'data' is [?,3]: to be measured, a model must have static shapes" in done.stderr
+    done = cli("bench", "model", rows, tmp_path / "dynamic.xml")
+    assert done.returncode == 2
+    assert "the inputs of both models must be the same" in done.stderr
+
+
+def test_bench_model_of_models_that_differ(cli, tmp_path):
+    for name, work in (("m", ops.relu), ("n", ops.negative)):
+        data = ops.parameter([2, 3], np.float32)
+        ov.serialize(ov.Model([work(data)], [data], "model"), tmp_path / f"{name}.xml")
+    done = cli("bench", "model", tmp_path / "m.xml", tmp_path / "n.xml")
+    assert done.returncode == 1
+    assert "the outputs differ" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["gnn", "knn", "beam", "ctc", "deberta", "rtdetr"])
+def test_real_architectures(name, tmp_path):
+    """Each also portable, on five random inputs."""
+    pytest.importorskip("torch", reason="exports need torch, onnxscript: pip install .[models]")
+    subprocess.run([sys.executable, REAL_MODELS, tmp_path, name], check=True, capture_output=True)
+    ov.save_model(ov.convert_model(tmp_path / f"{name}.onnx"), tmp_path / "m.xml", compress_to_fp16=False)
+    for portable in (False, True):
+        model = ov.Core().read_model(tmp_path / "m.xml")
+        assert ov_gather.accelerate(model, portable=portable, assume_in_bounds=portable).changed
+        ov.serialize(model, tmp_path / "n.xml")
+        check_same(tmp_path / "m.xml", tmp_path / "n.xml")

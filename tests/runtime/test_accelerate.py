@@ -1,0 +1,339 @@
+"""`accelerate`, pass by pass: when a pass fires, when it must not, and that outputs stay the same, bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino as ov
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inside_openvino import WHOLE_BYTES, random_values
+from openvino import opset1
+from openvino import opset13 as ops
+
+import ov_gather
+from ov_gather.acceleration import changes
+from ov_gather.acceleration.graph import operation, walk
+
+TYPES = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "boolean")
+ALL = ["shrink-constants", "join-gathers", "to-gather", "fold-broadcasts", "replace-elements"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_too_small(monkeypatch):
+    monkeypatch.setattr(changes, "SMALL", 0)
+
+
+def parameter(name, shape, dtype=np.float32):
+    node = ops.parameter(ov.PartialShape(shape), dtype, name=name)
+    node.output(0).set_names({name})
+    return node
+
+
+def model_of(*outputs):
+    """Of all Parameters that the outputs need, in the order of their names."""
+    found, left = {}, list(outputs)
+    while left:
+        node = left.pop()
+        if node.get_type_name() == "Parameter":
+            found[node.get_friendly_name()] = node
+        left += [value.get_node() for value in node.input_values()]
+    return ov.Model(list(outputs), [found[name] for name in sorted(found)], "model")
+
+
+def operations(model):
+    return sorted(operation(node) for _, node in walk(model) if node.get_type_name() not in ("Parameter", "Constant", "Result"))
+
+
+def outputs_of(model, arrays, hint="f32"):
+    request = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": hint}).create_infer_request()
+    tensors = [array if isinstance(array, ov.Tensor) else ov.Tensor(array) for array in arrays]
+    for i, tensor in enumerate(tensors):
+        request.set_input_tensor(i, tensor)
+    request.start_async()
+    request.wait()
+    return [np.array(tensor.data) for tensor in request.output_tensors]
+
+
+def check_same(model, accelerated, arrays):
+    for one, other in zip(outputs_of(model, arrays), outputs_of(accelerated, arrays), strict=True):
+        assert one.shape == other.shape
+        assert one.tobytes() == other.tobytes()
+
+
+def accelerated(model, *passes, **options):
+    other = model.clone()
+    return other, ov_gather.accelerate(other, passes=passes or None, **options)
+
+
+DATA, ROWS = np.random.default_rng(0).random((7, 5, 6), np.float32), np.random.default_rng(0).integers(-7, 7, (9, 1, 1))
+
+
+def expanded(kind):
+    """An index [9,5,6] from `i`, in each way of writing it."""
+    shape = ops.constant(np.array([9, 5, 6]))
+    column, line = parameter("i", [9, 1, 1], np.int64), parameter("i", [9], np.int64)
+    if kind == "bidirectional":
+        return ops.broadcast(column, ops.constant(np.array([1, 5, 6])), broadcast_spec="BIDIRECTIONAL")
+    if kind == "numpy":
+        return ops.broadcast(column, shape)
+    if kind == "explicit":
+        return ops.broadcast(line, shape, ops.constant(np.array([0])), broadcast_spec="EXPLICIT")
+    if kind == "opset1":
+        return opset1.broadcast(column, shape)
+    if kind == "tile":
+        return ops.tile(column, ops.constant(np.array([1, 5, 6])))
+    if kind == "tile of broadcast":
+        return ops.tile(ops.broadcast(column, ops.constant(np.array([9, 5, 1]))), ops.constant(np.array([1, 1, 6])))
+    if kind == "convert":
+        return ops.convert(ops.broadcast(ops.convert(column, "i32"), shape), "i64")
+    if kind == "concat":
+        return ops.tile(ops.concat([column] * 5, 1), ops.constant(np.array([1, 1, 6])))
+    columns = [ops.unsqueeze(line, ops.constant(np.array([1, 2]))) for _ in range(5)]  # "stack": equal, but not the same
+    return ops.broadcast(ops.concat(columns, 1), shape)
+
+
+WAYS = ["bidirectional", "numpy", "explicit", "opset1", "tile", "tile of broadcast", "convert", "concat", "stack"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_repeats_an_index_is_folded(way):
+    model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), expanded(way), 0))
+    other, summary = accelerated(model, "fold-broadcasts")
+    found = set(operations(other))
+    assert "ov_gather.GatherElements" in found
+    assert not found & {"Broadcast-1", "Broadcast-3", "Tile-1", "Concat-1", "GatherElements-6"}
+    assert summary.changes[0].done == ["ov_gather.GatherElements by [9,1,1]"]
+    indices = ROWS.ravel() if way in ("explicit", "stack") else ROWS
+    check_same(model, other, [DATA, indices])
+    expected = DATA[ROWS.ravel()]
+    assert np.array_equal(outputs_of(other, [DATA, indices])[0], expected)
+
+
+def test_an_index_that_others_read_stays_for_them():
+    index = expanded("numpy")
+    model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), index, 0), ops.relu(index))
+    other, _ = accelerated(model, "fold-broadcasts")
+    assert operations(other) == ["Broadcast-3", "Relu-1", "ov_gather.GatherElements"]
+    check_same(model, other, [DATA, ROWS])
+
+
+@pytest.mark.parametrize(
+    ("index", "reason"),
+    [
+        (lambda: parameter("i", [9, 5, 6], np.int64), ""),
+        (lambda: ops.tile(parameter("i", [3, 5, 6], np.int64), ops.constant(np.array([3, 1, 1]))), ""),
+        (lambda: ops.tile(parameter("i", [1, 5, 6], np.int64), ops.constant(np.array([9, 1, 1]))), "repeated along the axis"),
+        (lambda: ops.concat([parameter(f"i{n}", [9, 1, 6], np.int64) for n in range(5)], 1), ""),
+    ],
+    ids=["no repetition", "tiles of three", "along the axis", "different inputs"],
+)
+def test_what_is_not_folded(index, reason):
+    model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), index(), 0))
+    other, summary = accelerated(model, "fold-broadcasts")
+    assert operations(other) == operations(model)
+    assert reason in summary.changes[0].reason
+    assert not summary.changed
+
+
+def test_random_values_are_not_equal():
+    shape, low, high = ops.constant(np.array([9, 1])), ops.constant(0), ops.constant(7)
+    draws = [ops.random_uniform(shape, low, high, "i64") for _ in range(2)]
+    model = model_of(ops.gather_elements(parameter("data", [7, 2]), ops.concat(draws, 1), 0))
+    other, _ = accelerated(model, "fold-broadcasts")
+    assert operations(other) == operations(model)
+
+
+@pytest.mark.parametrize("portable", [True, False])
+def test_a_constant_that_repeats_is_shrunk(portable):
+    elements = np.broadcast_to(np.random.default_rng(0).integers(-6, 6, (1, 5, 4)), (7, 5, 4)).copy()
+    data = parameter("data", [7, 5, 6])
+    index = ops.constant(elements, name="index")
+    model = model_of(*(ops.gather_elements(ops.add(data, ops.constant(np.float32(i))), index, 2) for i in range(2)))
+    other, summary = accelerated(model, *ALL[: 1 if portable else 5], portable=portable)
+    assert all("constant of [1,5,4] and Broadcast" in change.done for change in summary.changes)
+    sizes = [node.get_data().size for _, node in walk(other) if node.get_friendly_name() == "index"]
+    assert sizes == [20]  # one for both
+    assert ("Broadcast-3" in operations(other)) == portable
+    check_same(model, other, [DATA])
+
+
+def test_a_constant_that_does_not_repeat_stays():
+    elements = np.random.default_rng(0).integers(-6, 6, (7, 5, 4))
+    elements[:] = elements[:1]
+    elements[6, 4, 3] += 1
+    model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), ops.constant(elements), 2))
+    other, summary = accelerated(model, "shrink-constants")
+    assert operations(other) == operations(model)
+    assert not summary.changed
+
+
+def test_a_constant_repeats_along_the_axis_only():
+    elements = np.broadcast_to(np.random.default_rng(0).integers(-6, 6, (7, 5, 1)), (7, 5, 4)).copy()
+    model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), ops.constant(elements), 2))
+    other, _ = accelerated(model, "shrink-constants")
+    assert operations(other) == operations(model)
+
+
+SLICES = [
+    ([7, 5, 6], [9, 1, 1], 0, [9, 5, 6], [9]),
+    ([7, 5, 6], [7, 9, 1], 1, [7, 9, 6], [7, 9]),
+    ([7, 5, 6], [7, 1, 9], 2, [7, 5, 9], [7, 9]),
+    ([1, 5, 6], [1, 9, 1], 1, [1, 9, 6], [9]),
+    ([7, 5, 6], [7, 5, 3], -1, [7, 5, 3], [7, 5, 3]),
+]
+
+
+@pytest.mark.parametrize(("data", "index", "axis", "whole", "slices"), SLICES)
+def test_whole_slices_become_gather_8(data, index, axis, whole, slices):
+    clamped = ops.clamp(parameter("i", index, np.int64), -data[axis], data[axis] - 1)
+    model = model_of(ops.gather_elements(parameter("data", data), ops.broadcast(clamped, ops.constant(np.array(whole))), axis))
+    for portable in (True, False):
+        other, summary = accelerated(model, portable=portable)
+        assert summary.changes[0].done == [f"Gather-8 by {ov.PartialShape(slices)}"]
+        rng = np.random.default_rng(0)
+        check_same(model, other, [rng.random(data, np.float32), rng.integers(-20, 20, index)])
+
+
+def test_gather_8_only_where_the_index_is_in_bounds():
+    index, shape = parameter("i", [9, 1], np.int64), ops.constant(np.array([9, 5]))
+    model = model_of(ops.gather_elements(parameter("data", [7, 5]), ops.broadcast(ops.clamp(index, 0, 7), shape), 0))
+    other, summary = accelerated(model, portable=True)
+    assert "GatherElements-6" in operations(other)
+    assert summary.changes[0].reason == "whether the index is in -7..6 is not known before it runs"
+    assert "ov_gather.GatherElements" in operations(accelerated(model)[0])
+    other, _ = accelerated(model, portable=True, assume_in_bounds=True)
+    assert "Gather-8" in operations(other)
+    check_same(model, other, [np.random.default_rng(0).random((7, 5), np.float32), np.arange(9).reshape(9, 1) % 7])
+
+
+def test_gather_8_only_of_whole_slices():
+    index = ops.clamp(parameter("i", [1, 5, 9], np.int64), 0, 5)
+    model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), ops.tile(index, ops.constant(np.array([7, 1, 1]))), 2))
+    other, summary = accelerated(model, portable=True)
+    assert operations(other) == operations(model)
+    assert summary.changes[0].reason == "the index is not the same for whole slices"
+
+
+def messages(data, axis, concat_axis, *, clamp=True, other=None, read=False, ends=2):
+    """Rows of data by each of `ends` indices, side by side."""
+    whole = list(data)
+    whole[axis] = 9
+    own = [size if i <= axis else 1 for i, size in enumerate(whole)]
+    table = parameter("data", data)
+    gathers = []
+    for end in range(ends):
+        index = parameter(f"i{end}", own, np.int64)
+        index = ops.clamp(index, 0, data[axis] - 1) if clamp else index
+        from_where = other(table) if other and end else table
+        gathers.append(ops.gather_elements(from_where, ops.broadcast(index, ops.constant(np.array(whole))), axis))
+    joined = ops.concat(gathers, concat_axis)
+    joined.set_friendly_name("messages")
+    return model_of(joined, *([ops.relu(gathers[0])] if read else []))
+
+
+@pytest.mark.parametrize("ends", [2, 3])
+@pytest.mark.parametrize("clamp", [True, False])
+@pytest.mark.parametrize(("data", "axis"), [([7, 6], 0), ([7, 6, 4], 0), ([3, 7, 6], 1), ([3, 7, 6, 2], 1)])
+def test_slices_side_by_side_become_one_gather(data, axis, clamp, ends):
+    model = messages(data, axis, axis + 1, clamp=clamp, ends=ends)
+    other, summary = accelerated(model, "join-gathers")
+    name = "Gather-8" if clamp else "ov_gather.Gather"
+    assert [change.done for change in summary.changes] == [[f"one {name} for {ends}"]] * ends
+    assert operations(other).count(name) == 1
+    assert model.output(0).get_node().input_value(0).get_node().get_friendly_name() == "messages"
+    rng = np.random.default_rng(0)
+    indices = [rng.integers(-data[axis], data[axis], [*data[:axis], 9, *[1] * (len(data) - axis - 1)]) for _ in range(ends)]
+    check_same(model, other, [rng.random(data, np.float32), *indices])
+    assert accelerated(model, "join-gathers", portable=True)[1].changes[0].done == (
+        [f"one Gather-8 for {ends}"] if clamp else []
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"concat_axis": 0}, {"concat_axis": 2}, {"other": ops.relu}, {"read": True}, {"ends": 1}],
+    ids=["along the axis", "further in", "other data", "read by others", "one alone"],
+)
+def test_what_is_not_joined(options):
+    model = messages([7, 6, 4], 0, **{"concat_axis": 1, **options})
+    other, _ = accelerated(model, "join-gathers")
+    assert operations(other) == operations(model)
+
+
+@pytest.mark.parametrize("way", ["numpy", "tile"])
+def test_an_index_out_of_bounds_is_an_error_as_before(way):
+    model = model_of(ops.gather_elements(parameter("data", [7, 5, 6]), expanded(way), 0))
+    for bad in (7, -8):
+        wrong = ROWS.copy()
+        wrong[4] = bad
+        for tried in (model, accelerated(model)[0]):
+            with pytest.raises(
+                RuntimeError, match=r"indices\[4.*\] = .* is out of bounds|indices values of GatherElement exceed"
+            ):
+                outputs_of(tried, [DATA, wrong])
+
+
+@pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
+@pytest.mark.parametrize("row", [row for row in WHOLE_BYTES if row.name in TYPES], ids=str)
+def test_every_type_and_precision(row, hint):
+    element_type = getattr(ov.Type, row.name)
+    data, plain, column = (
+        parameter("a", [7, 5], element_type),
+        parameter("b", [4, 5], np.int64),
+        parameter("c", [9, 1], np.int64),
+    )
+    repeated = ops.broadcast(column, ops.constant(np.array([9, 5])))
+    model = model_of(ops.gather_elements(data, plain, 0), ops.gather_elements(data, repeated, 0))
+    other, _ = accelerated(model)
+    assert operations(other) == ["ov_gather.GatherElements"] * 2
+    values = random_values(row, (7, 5))
+    carried = ov.Tensor(values.view(f"u{values.itemsize}"), [7, 5], element_type)
+    rng = np.random.default_rng(0)
+    tensors = [carried, *(ov.Tensor(rng.integers(-7, 7, size)) for size in ((4, 5), (9, 1)))]
+    results = [outputs_of(tried, tensors, hint) for tried in (model, other)]
+    for one, other in zip(*results, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_pattern_of_repetition(data):
+    """Against NumPy: data of any rank, an index of 1 or data's size in each dimension, as a Parameter or a constant."""
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    whole = [*shape[:axis], data.draw(st.integers(1, 5)), *shape[axis + 1 :]]
+    own = [size if i == axis or data.draw(st.booleans()) else 1 for i, size in enumerate(whole)]
+    rng = np.random.default_rng(data.draw(st.integers(0, 9)))
+    indices = rng.integers(-shape[axis], shape[axis], own)
+    if data.draw(st.booleans()):
+        index, arrays = ops.constant(np.broadcast_to(indices, whole).copy()), []
+    else:
+        index, arrays = ops.broadcast(parameter("i", own, np.int64), ops.constant(np.array(whole))), [indices]
+    model = model_of(ops.gather_elements(parameter("data", shape), index, axis))
+    portable = data.draw(st.booleans())
+    passes = data.draw(st.sets(st.sampled_from(ALL[:3] if portable else ALL)))
+    changes.SMALL = 0  # a fixture would be of one example
+    other, _ = accelerated(model, *passes, portable=portable)
+    values = rng.random(shape, np.float32)
+    (found,) = outputs_of(other, [values, *arrays])
+    assert np.array_equal(found, np.take_along_axis(values, np.broadcast_to(indices, whole), axis))
+
+
+@pytest.mark.parametrize("name", ["u4", "i4", "u1"])
+def test_types_smaller_than_a_byte_stay(name):
+    data, index = parameter("data", [7, 8], getattr(ov.Type, name)), parameter("i", [9, 8], np.int64)
+    model = model_of(ops.gather_elements(data, index, 0))
+    other, summary = accelerated(model)
+    assert operations(other) == ["GatherElements-6"]
+    assert summary.changes[0].reason == f"ours takes no {name}"
+
+
+def test_strings():
+    data, index = parameter("data", [7, 2], ov.Type.string), parameter("i", [9, 1], np.int64)
+    model = model_of(ops.gather_elements(data, ops.broadcast(index, ops.constant(np.array([9, 2]))), 0))
+    other, _ = accelerated(model)
+    words = np.array([[f"{i}{j}" for j in range(2)] for i in range(7)])
+    request = ov.Core().compile_model(other, "CPU").create_infer_request()
+    places = np.arange(9).reshape(9, 1) % 7
+    assert request.infer([words, places])[0].tolist() == words[places.ravel()].tolist()

@@ -1,0 +1,281 @@
+"""`accelerate` on whole models: dynamic shapes, sub-graphs, states, names, what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset13 as ops
+from openvino.op.util import Variable, VariableInfo
+
+import ov_gather
+from ov_gather.acceleration import changes
+from ov_gather.acceleration.graph import operation, walk
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_too_small(monkeypatch):
+    monkeypatch.setattr(changes, "SMALL", 0)
+
+
+def parameter(shape, dtype=np.float32, name=None):
+    return ops.parameter(ov.PartialShape(shape), dtype, name=name)
+
+
+def operations(model):
+    return [operation(node) for _, node in walk(model) if "Gather" in node.get_type_name()]
+
+
+def infer(model, *arrays):
+    request = (
+        ov_gather.register(ov.Core()).compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+    )
+    tensors = [ov.Tensor(array) for array in arrays]
+    for i, tensor in enumerate(tensors):
+        request.set_input_tensor(i, tensor)
+    request.start_async()
+    request.wait()
+    return np.array(request.get_output_tensor(0).data)
+
+
+def expand_rows(data, index, *, like, way="gather"):
+    """`index[:, None].expand(-1, like.shape[1])`, in several ways, then a gather of rows."""
+    shape, one = ops.shape_of(like), ops.constant(np.array([1]))
+    if way == "gather":
+        scalar = ops.gather(ops.convert(shape, "i32"), ops.constant(1), ops.constant(0))
+        width = ops.convert(ops.unsqueeze(scalar, ops.constant(0)), "i64")
+    else:
+        width = ops.slice(shape, one, ops.constant(np.array([2])), one)
+    column, repeats = ops.unsqueeze(index, ops.constant(1)), ops.concat([one, width], 0)
+    rows = ops.tile(column, repeats) if way == "tile" else ops.broadcast(column, repeats, broadcast_spec="BIDIRECTIONAL")
+    return ops.gather_elements(data, rows, 0)
+
+
+@pytest.mark.parametrize("way", ["gather", "slice", "tile"])
+@pytest.mark.parametrize("sizes", [((7, 5), (9,)), ((1, 1), (1,)), ((4, 30), (2,))])
+def test_dynamic_shapes_that_are_known_to_be_the_same(sizes, way):
+    data, index = parameter([-1, -1]), parameter([-1], np.int64)
+    model = ov.Model([expand_rows(data, index, like=ops.relu(data), way=way)], [data, index], "model")
+    assert [change.done for change in ov_gather.accelerate(model).changed] == [["ov_gather.GatherElements by [?,1]"]]
+    shape, count = sizes
+    rng = np.random.default_rng(0)
+    values, indices = rng.random(shape, np.float32), rng.integers(-shape[0], shape[0], count)
+    assert np.array_equal(infer(model, values, indices), values[indices])
+
+
+def test_dynamic_shapes_that_may_differ_are_not_folded():
+    data, index, other = parameter([-1, -1]), parameter([-1], np.int64), parameter([-1, -1])
+    model = ov.Model([expand_rows(data, index, like=other)], [data, index, other], "model")
+    before = model.clone()
+    summary = ov_gather.accelerate(model, passes=["fold-broadcasts"])
+    (change,) = (change for change in summary.changes if change.operation == "GatherElements-6")
+    assert change.reason == "index not folded: dimension 1 of indices may differ from data's, which must raise as before"
+    assert operations(model) == operations(before)
+    ov_gather.accelerate(model)
+    values, indices = np.random.default_rng(0).random((7, 5), np.float32), np.arange(4)
+    assert np.array_equal(infer(model, values, indices, values), values[:4])
+    with pytest.raises(RuntimeError):
+        infer(model, values, indices, np.zeros((7, 6), np.float32))
+
+
+def test_a_dynamic_dimension_that_may_be_one_is_not_taken_for_repeated():
+    data, index = parameter([-1, -1]), parameter([-1, -1], np.int64)
+    model = ov.Model(
+        [ops.gather_elements(data, ops.broadcast(index, ops.constant(np.array([4, 3]))), 0)], [data, index], "model"
+    )
+    ov_gather.accelerate(model, passes=["fold-broadcasts"])
+    assert operations(model) == ["GatherElements-6"]
+
+
+def test_dynamic_rank():
+    data, index = ops.parameter(ov.PartialShape.dynamic(), np.float32), ops.parameter(ov.PartialShape.dynamic(), np.int64)
+    model = ov.Model([ops.gather_elements(data, index, 1)], [data, index], "model")
+    ov_gather.accelerate(model)
+    assert operations(model) == ["ov_gather.GatherElements"]
+    model.reshape({0: [3, 4], 1: [3, 2]})
+    values = np.random.default_rng(0).random((3, 4), np.float32)
+    indices = np.array([[0, -1], [3, 1], [2, 2]])
+    assert np.array_equal(infer(model, values, indices), np.take_along_axis(values, indices, 1))
+
+
+def test_an_output_shape_does_not_become_less_known():
+    data, index = parameter([7, 5]), parameter([-1, -1], np.int64)
+    model = ov.Model([ops.gather_elements(data, index, 0)], [data, index], "model")
+    summary = ov_gather.accelerate(model)
+    assert summary.changes[0].reason == "of its output shape [?,5] only [?,..5] would be known"
+    assert operations(model) == ["GatherElements-6"]
+
+
+def test_no_trace_of_the_names_of_dimensions():
+    data, index = parameter([-1, -1]), parameter([2, "1..9"], np.int64)
+    model = ov.Model([ops.gather_elements(data, index, 1)], [data, index], "model")
+    before = [str(port.partial_shape) for port in (*model.inputs, *model.outputs)]
+    ov_gather.accelerate(model)
+    assert [str(port.partial_shape) for port in (*model.inputs, *model.outputs)] == before
+    assert not any(dim.has_symbol() for port in (*model.inputs, *model.outputs) for dim in port.partial_shape)
+
+
+def gather_of_rows(data, index):
+    node = ops.gather_elements(data, ops.broadcast(index, ops.constant(np.array([9, 5]))), 0)
+    node.set_friendly_name("gather")
+    return node
+
+
+def if_model():
+    condition, data, index = parameter([], np.bool_), parameter([7, 5]), parameter([9, 1], np.int64)
+    inner = [(parameter([7, 5]), parameter([9, 1], np.int64)) for _ in range(2)]
+    results = [ops.relu(gather_of_rows(*inner[0])), ops.negative(gather_of_rows(*inner[1]))]
+    bodies = [ov.Model([result], list(given), "body") for result, given in zip(results, inner, strict=True)]
+    node = ops.if_op(condition)
+    node.set_then_body(bodies[0])
+    node.set_else_body(bodies[1])
+    for i, value in enumerate((data, index)):
+        node.set_input(value.output(0), inner[0][i], inner[1][i])
+    node.set_friendly_name("if")
+    return ov.Model([node.set_output(bodies[0].results[0], bodies[1].results[0])], [condition, data, index], "model")
+
+
+def loop_model():
+    data, index = parameter([7, 5]), parameter([9, 1], np.int64)
+    inner, total = (parameter([7, 5]), parameter([9, 1], np.int64)), parameter([9, 5])
+    going_on, added = ops.constant(True), ops.add(total, gather_of_rows(*inner))
+    node = ops.loop(ops.constant(3), ops.constant(True))
+    node.set_function(ov.Model([going_on, added], [*inner, total], "body"))
+    node.set_special_body_ports([-1, 0])
+    for value, given in zip((data, index), inner, strict=True):
+        node.set_invariant_input(given, value.output(0))
+    node.set_merged_input(total, ops.constant(np.zeros((9, 5), np.float32)).output(0), added.output(0))
+    node.set_friendly_name("loop")
+    return ov.Model([node.get_iter_value(added.output(0), -1)], [data, index], "model")
+
+
+def iterator_model():
+    data, index = parameter([7, 5]), parameter([3, 9, 1], np.int64)
+    inner, part = parameter([7, 5]), parameter([1, 9, 1], np.int64)
+    output = ops.unsqueeze(gather_of_rows(inner, ops.squeeze(part, ops.constant(0))), ops.constant(0))
+    node = ops.tensor_iterator()
+    node.set_body(ov.Model([output], [inner, part], "body"))
+    node.set_sliced_input(part, index.output(0), 0, 1, 1, -1, 0)
+    node.set_invariant_input(inner, data.output(0))
+    node.set_friendly_name("iterator")
+    return ov.Model([node.get_concatenated_slices(output.output(0), 0, 1, 1, -1, 0)], [data, index], "model")
+
+
+VALUES, ROWS = np.random.default_rng(0).random((7, 5), np.float32) - 0.5, np.random.default_rng(0).integers(-7, 7, (3, 9, 1))
+SUBGRAPHS = [
+    (if_model, [np.array(True), VALUES, ROWS[0]], np.maximum(VALUES[ROWS[0, :, 0]], 0), 2),
+    (if_model, [np.array(False), VALUES, ROWS[0]], -VALUES[ROWS[0, :, 0]], 2),
+    (loop_model, [VALUES, ROWS[0]], VALUES[ROWS[0, :, 0]] + VALUES[ROWS[0, :, 0]] + VALUES[ROWS[0, :, 0]], 1),
+    (iterator_model, [VALUES, ROWS], VALUES[ROWS[..., 0]], 1),
+]
+
+
+@pytest.mark.parametrize(("make", "arrays", "expected", "bodies"), SUBGRAPHS)
+@pytest.mark.parametrize("portable", [False, True])
+def test_subgraphs(make, arrays, expected, bodies, portable, tmp_path):
+    model = make()
+    summary = ov_gather.accelerate(model, portable=portable, assume_in_bounds=portable)
+    assert operations(model) == ["Gather-8" if portable else "ov_gather.GatherElements"] * bodies
+    holder = make.__name__.removesuffix("_model")
+    assert [change.layer for change in summary.changes] == [f"{holder}/gather"] * bodies
+    assert np.array_equal(infer(model, *arrays), expected)
+    ov.serialize(model, tmp_path / "m.xml")
+    core = ov.Core() if portable else ov_gather.register(ov.Core())
+    assert np.array_equal(infer(core.read_model(tmp_path / "m.xml"), *arrays), expected)
+
+
+def test_states():
+    data, index = parameter([7, 5]), parameter([9, 5], np.int64)
+    info = VariableInfo()
+    info.data_shape, info.data_type, info.variable_id = ov.PartialShape([7, 5]), ov.Type.f32, "state"
+    variable = Variable(info)
+    state = ops.read_value(ops.constant(np.zeros((7, 5), np.float32)), variable)
+    total = ops.add(state, data)
+    result = ops.result(ops.gather_elements(total, index, 0))
+    model = ov.Model([result], [ops.assign(total, variable)], [data, index], "model")
+    ov_gather.accelerate(model)
+    assert operations(model) == ["ov_gather.GatherElements"]
+    request = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+    indices = np.random.default_rng(0).integers(-7, 7, (9, 5))
+    for times in (1, 2, 3):
+        request.set_input_tensor(0, ov.Tensor(VALUES))
+        request.set_input_tensor(1, ov.Tensor(indices))
+        request.start_async()
+        request.wait()
+        expected = np.take_along_axis(sum([VALUES] * times, np.zeros_like(VALUES)), indices, 0)
+        assert np.array_equal(request.get_output_tensor(0).data, expected)
+
+
+def test_names_and_rt_info_stay():
+    data, index = parameter([7, 5], name="data"), parameter([9, 1], np.int64, "index")
+    data.output(0).set_names({"d"})
+    gather = gather_of_rows(data, index)
+    gather.output(0).set_names({"rows", "also"})
+    gather.get_rt_info()["mine"] = "kept"
+    model = ov.Model([gather], [data, index], "model")
+    model.set_rt_info("value", ["section", "key"])
+    ov_gather.accelerate(model)
+    (node,) = [node for node in model.get_ops() if node.get_type_name() == "GatherElements"]
+    assert node.get_friendly_name() == "gather"
+    assert node.get_rt_info()["mine"].astype(str) == "kept"
+    assert model.output(0).get_names() == {"rows", "also"}
+    assert [port.get_names() for port in model.inputs] == [{"d"}, {"index"}]
+    assert model.get_rt_info(["section", "key"]).astype(str) == "value"
+
+
+def test_a_second_time_changes_nothing(tmp_path):
+    model = if_model()
+    ov_gather.accelerate(model)
+    ov.serialize(model, tmp_path / "once.xml")
+    summary = ov_gather.accelerate(model)
+    ov.serialize(model, tmp_path / "twice.xml")
+    assert not summary.changed
+    assert {change.reason for change in summary.changes} == {"ours already"}
+    assert (tmp_path / "once.xml").read_bytes() == (tmp_path / "twice.xml").read_bytes()
+
+
+def test_a_model_without_gathers():
+    data = parameter([2, 3])
+    model = ov.Model([ops.relu(data)], [data], "model")
+    summary = ov_gather.accelerate(model)
+    assert summary.changes == ()
+    assert str(summary) == "no gathers: the model is unchanged"
+
+
+def test_other_gathers_and_small_ones_stay(monkeypatch):
+    monkeypatch.undo()
+    data, index = parameter([7, 5]), parameter([9, 5], np.int64)
+    model = ov.Model([ops.gather(data, index, ops.constant(0)), ops.gather_elements(data, index, 0)], [data, index], "model")
+    summary = ov_gather.accelerate(model)
+    assert sorted(operations(model)) == ["Gather-8", "GatherElements-6"]
+    assert {change.operation: change.reason for change in summary.changes} == {
+        "Gather-8": "OpenVINO's own is as fast",
+        "GatherElements-6": "too small to gain",
+    }
+    text = str(summary)
+    assert "too small to gain" in text
+    assert "[7,5] by [9,5]" in text
+
+
+def test_what_is_no_model():
+    compiled = ov.Core().compile_model(loop_model(), "CPU")
+    with pytest.raises(TypeError, match=r"must be an openvino\.Model, not CompiledModel: accelerate it before it is compiled"):
+        ov_gather.accelerate(compiled)
+    with pytest.raises(TypeError, match=r"must be an openvino\.Model, not str"):
+        ov_gather.accelerate("model.xml")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (
+            {"passes": ["fold"]},
+            "there is no pass fold; there are shrink-constants, join-gathers, to-gather, fold-broadcasts, replace-elements",
+        ),
+        ({"passes": ["fold-broadcasts"], "portable": True}, "there is no portable pass fold-broadcasts; there are shrink-con"),
+        ({"assume_in_bounds": True}, "assume_in_bounds is for portable"),
+    ],
+)
+def test_options_that_do_not_fit(options, reason):
+    with pytest.raises(ValueError, match=reason):
+        ov_gather.accelerate(loop_model(), **options)
