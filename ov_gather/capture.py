@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
@@ -67,7 +68,7 @@ def values(
     for value in wanted:
         constant = _constant(value)
         if constant is not None:
-            known[str(value.name)] = constant.numpy()
+            known[str(value.name)] = _array(constant)
     computed = {str(value.name): value for value in wanted if value.name not in known}
     if computed:
         outputs = list(model.graph.outputs)
@@ -86,6 +87,14 @@ def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runti
         onnx_ir.save(model, path, external_data="model.data")
         runtime.activate(path)
         return runtime.execute(list(inputs.values()))
+
+
+def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:
+    """As onnxruntime takes it: strings are not bytes."""
+    array = constant.numpy()
+    if constant.dtype is not onnx_ir.DataType.STRING:
+        return array
+    return np.array([bytes(word).decode() for word in array.ravel()], object).reshape(array.shape)
 
 
 def _constant(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:

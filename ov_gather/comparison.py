@@ -70,7 +70,7 @@ def cross_check(
             check_given(isolate(views[0]), given)
         expected = _expected_outputs(model.path)
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
-        keep = Keeper(failures, others) if failures else None
+        keep = Keeper(failures) if failures else None
         layers = tuple(check_layer(view, make, others, expected.get(view.layer.name), keep) for view in views)
         return CrossCheckResult(layers, seed, environment(others))
 
@@ -102,7 +102,7 @@ def sweep(
             if all(lacking(it.name, it.version, view) for it in others if it.name != "kernel"):
                 continue  # nothing to compare with
             make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - done), seed=seed + number)
-            results.append(check_layer(view, make, others, keep=Keeper(failures, others) if failures else None))
+            results.append(check_layer(view, make, others, keep=Keeper(failures) if failures else None))
             done += len(results[-1].cases)
             progress(done)
             if done >= cases:

@@ -28,6 +28,11 @@ def constant_data_is(*types: ElementType) -> Condition:
     return lambda view, operands: view.input_types[0] in types and view.constant(0) is not None
 
 
+def never(view: LayerView, operands: Operands) -> bool:
+    """Not for a layer alone."""
+    return False
+
+
 def has_elements_below_a_byte(view: LayerView, operands: Operands) -> bool:
     """Several elements of data share a byte."""
     data_type = view.input_types[0]
@@ -112,9 +117,18 @@ def has_other_indices_than_onnx(view: LayerView, operands: Operands) -> bool:
     return view.input_types[view.operation.index_rule.port] not in (I32, I64)
 
 
-def gathers_strings_by_other_indices(view: LayerView, operands: Operands) -> bool:
-    """Data is of strings, indices neither i32 nor i64."""
-    return view.input_types[0] is STRING and has_other_indices_than_onnx(view, operands)
+def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
+    """Gather, of static shapes, with batch dimensions that are all 1."""
+    batch = view.attributes_for(operands).get("batch_dims", 0)
+    batch += operands[1].ndim if batch < 0 else 0
+    is_static = all(shape.is_static for shape in view.input_shapes)
+    return is_static and batch > 0 and all(size == 1 for size in operands[1].shape[:batch])
+
+
+def gathers_strings_by_bytes(view: LayerView, operands: Operands) -> bool:
+    """Data is of strings, indices have 8 bits."""
+    index_type = view.input_types[view.operation.index_rule.port]
+    return view.input_types[0] is STRING and index_type is not None and index_type.bits == 8
 
 
 def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:

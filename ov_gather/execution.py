@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.cases import Case, operands
-from ov_gather.divergences import Divergence, is_predicted, lacking
+from ov_gather.divergences import is_predicted, lacking
+from ov_gather.divergences.base import Divergence
 from ov_gather.ir.model import Model
 from ov_gather.judgement import Outcome, Seen, first_difference, judge
 from ov_gather.kernels.gather_elements import kernel_name

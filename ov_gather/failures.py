@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.cases import Case, operands
-from ov_gather.execution import Runtimes, reference_outcome
+from ov_gather.execution import reference_outcome
 from ov_gather.files import replacing
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
@@ -24,7 +24,7 @@ from ov_gather.judgement import Seen, judge
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.results import CaseResult
-from ov_gather.runtimes.isolated import IsolatedRuntime
+from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
 
 ATTEMPTS = 60
 """How many smaller cases are tried."""
@@ -37,16 +37,15 @@ class Keeper:
     """Keeps failed cases in folders below `directory`, which is made when there is one."""
 
     directory: Path
-    runtimes: Runtimes
 
     def __call__(self, view: LayerView, case: Case, result: CaseResult) -> str:
         """Shrink and write a case; the command that runs it again. Raises OSError."""
         name = next(it.runtime for it in result.comparisons if not it.passed)
-        runtime = next((it for it in self.runtimes if it.name == name), None)
         arrays = operands(view, case.inputs)
-        if runtime is not None:
-            arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
-        return _write(self._folder(view, case, name), view, arrays, name if runtime else "kernel")
+        if name in RUNTIMES:  # and not the expected output, which no other case has
+            with borrowed([name]) as (runtime,):  # another one: that which failed has more to do
+                arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
+        return _write(self._folder(view, case, name), view, arrays, name if name in RUNTIMES else "kernel")
 
     def _folder(self, view: LayerView, case: Case, runtime: str) -> Path:
         """A new one."""

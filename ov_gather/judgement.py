@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.divergences import Divergence, Observed, explaining
+from ov_gather.divergences import DIVERGENCES, explaining
+from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.results import Comparison, Difference, Status
 from ov_gather.runtimes.base import CrashedError
@@ -42,7 +43,19 @@ def judge(
     for known in explaining(runtime, version, observed, view, operands):
         if _predicted(known, view, operands, found):
             return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, seen.seconds)
-    return Comparison(runtime, Status.FAILED if detail else Status.PASSED, detail, (), where, seen.seconds)
+    if detail:
+        return Comparison(runtime, Status.FAILED, detail, (), where, seen.seconds)
+    stale = tuple(_stale(runtime, version, found, view, operands))
+    return Comparison(runtime, Status.PASSED, seconds=seen.seconds, stale=stale)
+
+
+def _stale(runtime: str, version: str, found: Outcome, view: LayerView, operands: Sequence[NDArray[Any]]) -> Iterator[str]:
+    """The divergences that should have shown beside a right result: they predict another, or nothing but a refusal."""
+    for known in DIVERGENCES:
+        if not known.concerns(runtime, version, view.operation.name) or not known.applies(view, operands):
+            continue
+        if known.observed == (Observed.REFUSES,) or (known.predicts and not _predicted(known, view, operands, found)):
+            yield known.name
 
 
 def _observed(expected: Outcome, found: Outcome, difference: Difference | str) -> Observed | None:

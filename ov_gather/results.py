@@ -53,6 +53,7 @@ class Comparison:
         divergences: the names of those that apply.
         difference: where there are two outputs, and they differ.
         seconds: what the execution took; None where there was none.
+        stale: the names of divergences that should have shown, but did not: what is known of the runtime is out of date.
     """
 
     runtime: str
@@ -61,6 +62,7 @@ class Comparison:
     divergences: tuple[str, ...] = ()
     difference: Difference | None = None
     seconds: float | None = None
+    stale: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ov_gather.cases.values import small
 from ov_gather.ir.builder import ModelBuilder, Value
-from ov_gather.ir.element_types import ELEMENT_TYPES, I64, INTEGERS, ElementType
+from ov_gather.ir.element_types import BOOLEAN, ELEMENT_TYPES, I64, INTEGERS, ElementType
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import ANY, PartialShape
 from ov_gather.ops import OPERATIONS
@@ -44,7 +44,8 @@ def _layer(operation: Operation, rng: np.random.Generator, element_type: Element
     data = _sizes(rng, rank)
     indices, text = _INDICES[operation.type](rng, operation, data, axis)
     if operation.name == "ScatterElementsUpdate-12" and element_type.bits >= 8 and element_type.name[:2] != "f8":
-        text = {"reduction": str(rng.choice(["none", "sum", "prod", "min", "max", "mean"]))}
+        mean = () if element_type is BOOLEAN else ("mean",)
+        text = {"reduction": str(rng.choice(["none", "sum", "prod", "min", "max", *mean]))}
     is_open, constant = rng.integers(3) == 0, rng.choice(["data", "indices", "", "", "", ""])
     builder = ModelBuilder(f"{operation.name} {element_type} {list(data)} {list(indices)} {axis}")
     inputs = []

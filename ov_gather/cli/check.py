@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 from rich.progress import Progress, track
@@ -18,7 +19,7 @@ from ov_gather.findings import Finding, Severity
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.reader import read_document
 from ov_gather.report import text
-from ov_gather.report.layers import operations_table, summary, table
+from ov_gather.report.layers import operations_table, summary, table, verification_summary
 from ov_gather.results import CrossCheckResult
 from ov_gather.rules.validation import validate_document
 from ov_gather.sweep import DEFAULT_SWEEP
@@ -49,7 +50,8 @@ def command(
 ) -> None:
     """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
 
-    PATH is an .xml file (a whole IR, or a bare <layer> fragment) or a directory, searched for *.xml. Each layer is executed
+    PATH is an .xml file (a whole IR, or a bare <layer> fragment) or a directory, searched for *.xml; or an .onnx file, which is
+    converted and compared with onnxruntime, whole and gather by gather on its own operands. Each layer of an IR is executed
     alone, with its constants, in cases that are designed for it: indices at the bounds, beyond them, repeated, negative; values
     that are special for the type; sizes that are open at 0, 1, small and large; one thread and two. The NumPy reference says
     what is right, bit by bit, of each runtime: our compiled kernel, OpenVINO's CPU plugin as it is ("openvino") and with our
@@ -67,6 +69,11 @@ def command(
     if is_sweep:
         _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures)
     out = console()
+    onnx_files = [path for path in paths if path.suffix == ".onnx"]
+    verified = [_verify(path, seed) for path in onnx_files]
+    if len(onnx_files) == len(paths):
+        sys.exit(0 if all(verified) else 1)
+    paths = tuple(path for path in paths if path not in onnx_files)
     findings: list[Finding] = []
     results: list[CrossCheckResult] = []
     unreadable: list[IRError | OSError] = []
@@ -99,7 +106,22 @@ def command(
         click.echo("error: there is no gather-family layer to check", err=True)
     if unreadable or not layers:
         sys.exit(2)
-    sys.exit(1 if errors or not all(layer.passed for layer in layers) else 0)
+    sys.exit(1 if errors or not all(verified) or not all(layer.passed for layer in layers) else 0)
+
+
+def _verify(path: Path, seed: int) -> bool:
+    """An ONNX model: converted, then compared, whole and gather by gather."""
+    from ov_gather.converters import convert_model
+    from ov_gather.verification import verify_conversion
+
+    with TemporaryDirectory() as directory:
+        converted = Path(directory) / "model.xml"
+        convert_model(path, output=converted)
+        result = verify_conversion(path, converted, seed=seed)
+    print_table(result.table())
+    for line in verification_summary(result):
+        console().print(line)
+    return result.passed
 
 
 def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> None:

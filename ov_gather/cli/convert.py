@@ -118,13 +118,13 @@ def _convert(
 
 
 def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[Any]] | None) -> bool:
+    from ov_gather.report.layers import verification_summary
     from ov_gather.verification import verify_conversion
 
     result = verify_conversion(source, ir, target=target, inputs=inputs)
-    if result.problem:
-        console().print(result.problem)
-    else:
-        print_table(result.table())
+    print_table(result.table())
+    for line in verification_summary(result):
+        console().print(line)
     return result.passed
 
 

@@ -10,7 +10,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ov_gather.divergences import DIVERGENCES, Observed
+from ov_gather.divergences import DIVERGENCES
+from ov_gather.divergences.base import Observed
 from ov_gather.results import CaseResult, CrossCheckResult, LayerResult, Status
 
 if TYPE_CHECKING:
@@ -56,6 +57,23 @@ def verification_table(result: VerificationResult) -> Table:
     return view
 
 
+def verification_summary(result: VerificationResult) -> list[str]:
+    """Below the table of a converted model."""
+    versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
+    lines = [f"{result.path}: compared with onnxruntime on the original: {versions}; seed {result.seed}."]
+    lines += [f"{result.path}: {result.problem}"] if result.problem else []
+    lines += [f"{name} is in a body, and not compared on its own" for name in result.in_bodies]
+    failed = not result.passed and all(layer.passed for layer in result.gathers) and not result.problem
+    lines += ["Every gather is right on its own operands: what differs comes from elsewhere in the model."] if failed else []
+    count = sum(layer.passed for layer in result.gathers)
+    outputs = sum(it.comparison.passed for it in result.outputs)
+    lines.append(
+        f"outputs: {len(result.outputs)}, passed: {outputs}; gathers: {len(result.gathers)}, passed: {count}: "
+        f"{'passed' if result.passed else 'FAILED'}"
+    )
+    return lines
+
+
 def summary(results: Sequence[CrossCheckResult]) -> list[str]:
     """Below the table: with what it was seen, what the divergences in it are, what failed, and what to do then."""
     versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
@@ -71,6 +89,11 @@ def summary(results: Sequence[CrossCheckResult]) -> list[str]:
         if known.name in seen:
             kind = "not applicable" if Observed.LACKS in known.observed else "expected divergence"
             lines.append(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")
+    stale = Counter((it.runtime, name) for layer in layers for it in layer.comparisons for name in it.stale)
+    lines += [
+        f"out of date: divergence {name} is listed of {runtime}, but did not show in {count} cases where it should have"
+        for (runtime, name), count in stale.items()
+    ]
     lines += [line for layer in layers for line in failures(layer)]
     if any(case.replay for layer in layers for case in layer.cases):
         lines.append("What to do: run a case again as shown, or leave a runtime out with --runtimes.")

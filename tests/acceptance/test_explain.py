@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ov_gather.divergences import DIVERGENCES
 from ov_gather.rules.validation import RULES
 
 
@@ -25,3 +26,11 @@ def test_an_unknown_rule(cli):
     done = cli("explain", "OVG4O1")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: there is no rule or group 'OVG4O1'; did you mean OVG401?\n"
+
+
+def test_the_divergences(cli):
+    done = cli("explain", "divergences")
+    assert done.returncode == 0
+    for known in DIVERGENCES:
+        assert f"{known.name} ({', '.join(known.runtimes)}): {known.why}\n" in done.stdout
+    assert "    Gather-7, Gather-8; differs or answers where our kernel refuses or crashes\n" in done.stdout

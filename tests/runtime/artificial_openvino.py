@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 
 from ov_gather.runtimes.base import RefusedError
+from ov_gather.runtimes.kernel import KernelRuntime
 from ov_gather.runtimes.openvino import OpenVINORuntime
 
 
@@ -36,3 +37,13 @@ class Lenient(OpenVINORuntime):
             return super().execute(inputs)
         except RefusedError:
             return [np.zeros((3, 10, 5), np.float32)]
+
+
+class OffByOne(KernelRuntime):
+    """The first value of an output is wrong."""
+
+    def execute(self, inputs):
+        (output,) = super().execute(inputs)
+        if output.size:
+            output.reshape(-1)[0] += 1
+        return [output]

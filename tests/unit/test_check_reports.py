@@ -67,6 +67,7 @@ def test_json():
         "divergences": [],
         "difference": {"position": [1, 17], "expected": "-0.25", "found": "8.5", "count": 40, "size": 120},
         "seconds": 1e-4,
+        "stale": [],
     }
     assert set(document["divergences"]) == {"narrowed-to-32-bits", "no-strings"}
     assert "64-bit" in document["divergences"]["narrowed-to-32-bits"]

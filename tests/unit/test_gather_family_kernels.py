@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -286,3 +287,12 @@ def test_scatter_refuses_what_has_no_reduction():
         scatter_elements(np.ones(2, complex), [0], np.ones(1, complex), reduction="sum")
     with pytest.raises(ValueError, match="reduction must be one of none, sum"):
         scatter_elements(np.ones(2), [0], [1.0], reduction="add")
+
+
+@pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn"])
+@pytest.mark.parametrize("reduction", ["sum", "max", "mean"])
+def test_no_reduction_of_8_bit_floating_point(name, reduction):
+    """NumPy calls one of them a float, but the compiled kernel would take its bits for integers."""
+    data = np.array([1, 2, 3], getattr(ml_dtypes, name))
+    with pytest.raises(TypeError, match=f"{name} has no reduction {reduction}"):
+        scatter_elements(data, np.array([0, 0]), data[:2], 0, reduction=reduction)

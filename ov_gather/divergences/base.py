@@ -1,0 +1,67 @@
+"""What a departure of a runtime from ONNX is written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ops.layer_view import LayerView
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ov_gather.conditions import Condition, Operands
+
+
+class Observed(Enum):
+    """What a runtime does where a divergence applies."""
+
+    AGREES = "agrees"  # but the operation's page, or ONNX, says otherwise
+    DIFFERS = "differs"
+    REFUSES = "refuses"
+    ANSWERS = "answers where our kernel refuses"
+    CRASHES = "crashes"
+    LACKS = "does not have it"  # so that it is not asked: not applicable
+    AVOIDED = "cannot happen in a check of layers"  # or is kept from happening; known for those who run models
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """One departure.
+
+    Attributes:
+        name: what reports call it.
+        runtimes: whose it is.
+        observed: what the runtime does; one of these.
+        applies: whether it concerns a layer with these operands. For LACKS there are none: they are not needed.
+        why: the reason, for people.
+        operations: versioned names of those that it concerns; none = all.
+        since, before: the first version of the runtime that does so, and the first that no longer does, where known.
+        predicts: exactly what the runtime's result is instead. Raises IndexError where it has none.
+    """
+
+    name: str
+    runtimes: tuple[str, ...]
+    observed: tuple[Observed, ...]
+    applies: Condition
+    why: str
+    operations: tuple[str, ...] = ()
+    since: str = ""
+    before: str = ""
+    predicts: Callable[[LayerView, Operands], NDArray[Any]] | None = None
+
+    def concerns(self, runtime: str, version: str, operation: str) -> bool:
+        """Whether it is one of this version of a runtime, and of this operation."""
+        return (
+            runtime in self.runtimes
+            and (not self.operations or operation in self.operations)
+            and (not self.since or _number(version) >= _number(self.since))
+            and (not self.before or _number(version) < _number(self.before))
+        )
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)))

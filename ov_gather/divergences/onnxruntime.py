@@ -1,0 +1,91 @@
+"""Of onnxruntime, asked for the operator of ONNX in a layer's place; measured with 1.31.1."""
+
+from __future__ import annotations
+
+from ov_gather import conditions
+from ov_gather.conditions import data_is
+from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.ir.element_types import ELEMENT_TYPES, STRING
+
+NOT_IN_ONNXRUNTIME = tuple(
+    row for row in ELEMENT_TYPES if row.name == "bf16" or row.name[:2] in ("f4", "f8") or 0 < row.bits < 8
+)
+
+_ONNXRUNTIME = ("onnxruntime",)
+_CUSTOM_GATHER = "Gather-ov_gather"
+_OLD_GATHERS = ("Gather-1", "Gather-7")
+_GATHERS = (*_OLD_GATHERS, "Gather-8")
+_SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
+
+ONNXRUNTIME = (
+    Divergence(
+        name="no-small-types",
+        runtimes=("onnxruntime",),
+        observed=(Observed.LACKS,),
+        applies=data_is(*NOT_IN_ONNXRUNTIME),
+        why="onnxruntime has no kernel for these types, or takes no NumPy arrays of them",
+    ),
+    Divergence(
+        name="no-unsigned-64-bit-indices",
+        runtimes=_ONNXRUNTIME,
+        observed=(Observed.LACKS,),
+        applies=conditions.has_unsigned_64_bit_indices,
+        why="ONNX has no u64 indices, and i64 does not hold them all",
+    ),
+    Divergence(
+        name="axis-is-an-attribute",
+        runtimes=_ONNXRUNTIME,
+        operations=(*_GATHERS, _CUSTOM_GATHER, *_SCATTERS),
+        observed=(Observed.LACKS,),
+        applies=conditions.has_open_axis,
+        why="in ONNX the axis is an attribute",
+    ),
+    Divergence(
+        name="no-broadcast-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("GatherElements-ov_gather",),
+        observed=(Observed.LACKS,),
+        applies=conditions.broadcasts,
+        why="ONNX's GatherElements does not broadcast",
+    ),
+    Divergence(
+        name="no-such-batches-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("Gather-7", "Gather-8", _CUSTOM_GATHER, "GatherND-5"),
+        observed=(Observed.LACKS,),
+        applies=conditions.gathers_batches,
+        why="ONNX's Gather has no batch dimensions, and its GatherND does not fuse them",
+    ),
+    Divergence(
+        name="no-such-reduction-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("ScatterElementsUpdate-12",),
+        observed=(Observed.LACKS,),
+        applies=conditions.reduces_beyond_onnx,
+        why="ONNX's ScatterElements has no mean, and always starts from what is there",
+    ),
+    Divergence(
+        name="no-such-reduction-in-onnxruntime",
+        runtimes=_ONNXRUNTIME,
+        operations=("ScatterElementsUpdate-12",),
+        observed=(Observed.LACKS,),
+        applies=conditions.reduces_halves_or_booleans,
+        why="onnxruntime has no kernel for reductions of these types",
+    ),
+    Divergence(
+        name="no-zeros-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("Gather-8", _CUSTOM_GATHER),
+        observed=(Observed.REFUSES,),
+        applies=conditions.fills_zeros,
+        why="in ONNX an index out of bounds is an error, not a zero",
+    ),
+    Divergence(
+        name="first-string-of-each-slice",
+        runtimes=_ONNXRUNTIME,
+        operations=(*_GATHERS, _CUSTOM_GATHER),
+        observed=(Observed.DIFFERS,),
+        applies=data_is(STRING),
+        why="onnxruntime's Gather copies but the first string of each slice",
+    ),
+)

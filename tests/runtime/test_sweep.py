@@ -1,0 +1,43 @@
+"""The sweep: which layers it makes up, and that nothing in them is unexplained."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ov_gather.comparison import sweep
+from ov_gather.ops import OPERATIONS
+from ov_gather.ops.isolation import isolate
+from ov_gather.ops.layer_view import family_layers
+from ov_gather.sweep import layers
+
+
+def views(count, seed=1):
+    return [view for model in islice(layers(seed), count) for view in family_layers(model)]
+
+
+def test_layers_of_every_operation_in_turn():
+    assert [view.operation for view in views(len(OPERATIONS) * 3)] == [*OPERATIONS] * 3
+
+
+def test_every_rank_and_many_types_are_there_and_every_layer_is_valid():
+    found = views(2000)
+    assert {view.input_shapes[0].rank for view in found} == set(range(1, 7))
+    assert len({view.input_types[0] for view in found}) > 20
+    assert {isolate(view).layers[-1].type for view in found} == {"Result"}
+    assert any(view.constant(0) is not None for view in found)
+    assert any(view.constant(1) is not None for view in found)
+    assert any(not view.input_shapes[0].is_static for view in found)
+
+
+def test_the_same_for_one_seed():
+    assert list(islice(layers(3), 50)) == list(islice(layers(3), 50))
+    assert list(islice(layers(3), 50)) != list(islice(layers(4), 50))
+
+
+def test_a_bounded_sweep():
+    heard = []
+    result = sweep(("kernel", "openvino", "extension", "onnxruntime"), cases=600, progress=heard.append)
+    assert [layer for layer in result.layers if not layer.passed] == []
+    assert sum(len(layer.cases) for layer in result.layers) == heard[-1] == 600
+    assert set(result.environment.versions) == {"kernel", "openvino", "extension", "onnxruntime"}
+    assert not {name for layer in result.layers for it in layer.comparisons for name in it.stale}

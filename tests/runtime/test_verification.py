@@ -1,0 +1,167 @@
+"""A converted model beside its original: what passes, what does not, and what is said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import openvino as ov
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from rich.console import Console
+
+from ov_gather import register
+from ov_gather.capture import capture, gathers, load
+from ov_gather.onnx_inputs import generate_inputs
+from ov_gather.results import Status
+from ov_gather.runtimes.isolated import borrowed
+from ov_gather.verification import verify_conversion
+
+RNG = np.random.default_rng(1)
+TABLE = RNG.standard_normal((50, 16)).astype(np.float32)
+WEIGHTS = RNG.standard_normal((16, 16)).astype(np.float32)
+
+
+def save(path, nodes, inputs, outputs, constants):
+    infos = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
+    results = [helper.make_tensor_value_info(name, kind, None) for name, kind in outputs]
+    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "graph", infos, results, tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+    return path
+
+
+def embedding(path, table=TABLE, k=5, weights=WEIGHTS):
+    """Tokens, embedded, multiplied; then what the best of each row are, gathered."""
+    nodes = [
+        helper.make_node("Unsqueeze", ["tokens", "one"], ["column"]),
+        helper.make_node("Squeeze", ["column", "one"], ["flat"]),
+        helper.make_node("Gather", ["table", "flat"], ["rows"], name="embed"),
+        helper.make_node("MatMul", ["rows", "weights"], ["scores"]),
+        helper.make_node("TopK", ["scores", "k"], ["best", "where"], name="pick"),
+        helper.make_node("GatherElements", ["rows", "where"], ["picked"], name="take", axis=1),
+    ]
+    constants = {"table": table, "weights": weights, "one": np.array([1]), "k": np.array([k])}
+    outputs = [("scores", TensorProto.FLOAT), ("where", TensorProto.INT64), ("picked", TensorProto.FLOAT)]
+    return save(path, nodes, [("tokens", TensorProto.INT64, ["n"])], outputs, constants)
+
+
+def converted(path, source):
+    ov.save_model(ov.convert_model(source), path, compress_to_fp16=False)
+    return path
+
+
+def test_a_right_conversion_passes(tmp_path):
+    source = embedding(tmp_path / "m.onnx")
+    result = verify_conversion(source, converted(tmp_path / "m.xml", source))
+    assert result.passed, result
+    assert [(it.name, it.type) for it in result.outputs] == [("scores", "float32"), ("where", "int64"), ("picked", "float32")]
+    assert [(it.layer, it.operation) for it in result.gathers] == [("embed", "Gather-8"), ("take", "GatherElements-6")]
+    assert {it.runtime for layer in result.gathers for it in layer.comparisons} == {"kernel", "openvino"}
+    assert set(result.environment.versions) == {"onnxruntime", "kernel", "openvino"}
+    console = Console(width=100, record=True)
+    console.print(result.table())
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 100
+    assert any("embed" in line and "kernel: passed" in line for line in lines)
+
+
+@pytest.mark.parametrize("change", [0.1, 10.0])
+def test_a_wrong_conversion_fails_though_its_gathers_are_right(tmp_path, change):
+    source = embedding(tmp_path / "m.onnx")
+    table = TABLE.copy()
+    table[:, 3] += change
+    wrong = converted(tmp_path / "m.xml", embedding(tmp_path / "wrong.onnx", table))
+    result = verify_conversion(source, wrong)
+    assert not result.passed
+    scores = result.outputs[0].comparison
+    assert scores.status is Status.FAILED
+    assert scores.difference is not None
+    assert all(layer.passed for layer in result.gathers)
+
+
+def test_near_ties_are_said_and_do_not_fail(tmp_path):
+    """All scores of a row are equal, or all but: which ones are the best is up to rounding."""
+    tied, same = np.repeat(TABLE[:, :1], 16, 1), np.eye(16, dtype=np.float32)
+    other = tied + np.float32(1e-7) * np.arange(16, dtype=np.float32)
+    source = embedding(tmp_path / "m.onnx", tied, weights=same)
+    result = verify_conversion(source, converted(tmp_path / "m.xml", embedding(tmp_path / "w.onnx", other, weights=same)))
+    where = result.outputs[1].comparison
+    assert where.status is Status.EXPECTED
+    assert where.divergences == ("near-ties",)
+    assert "it depends on near ties in TopK 'pick'" in where.detail
+    assert result.passed
+    apart = other * np.float32(1 + 1e-2 * np.arange(16, dtype=np.float32))
+    result = verify_conversion(source, converted(tmp_path / "a.xml", embedding(tmp_path / "a.onnx", apart, weights=same)))
+    assert result.outputs[0].comparison.status is Status.FAILED  # no node that picks comes before the scores
+
+
+def test_a_missing_output_and_a_model_that_does_not_run_fail(tmp_path):
+    source = embedding(tmp_path / "m.onnx")
+    model = ov.convert_model(source)
+    ov.save_model(ov.Model(model.get_results()[:2], model.get_parameters()), tmp_path / "m.xml", compress_to_fp16=False)
+    result = verify_conversion(source, tmp_path / "m.xml")
+    assert "has no such output" in result.outputs[2].comparison.detail
+    assert not result.passed
+    result = verify_conversion(source, converted(tmp_path / "k.xml", source), inputs={"tokens": np.array([50])})
+    assert result.problem.startswith("onnxruntime does not execute the original: ")
+    assert not result.passed
+
+
+def test_given_inputs_that_do_not_fit_are_refused(tmp_path):
+    source = embedding(tmp_path / "m.onnx")
+    ir = converted(tmp_path / "m.xml", source)
+    for inputs, error, text in (
+        ({"x": np.array([1])}, ValueError, "inputs are given for x; the model needs tokens"),
+        ({"tokens": np.array([1.0])}, TypeError, "input 'tokens' must be i64, not float64"),
+        ({"tokens": np.array([[1]])}, ValueError, r"input 'tokens' has shape \[1, 1\]; the model declares"),
+    ):
+        with pytest.raises(error, match=text):
+            verify_conversion(source, ir, inputs=inputs)
+
+
+def test_generated_indices_are_in_range_through_the_nodes_before_them(tmp_path):
+    nodes = [
+        helper.make_node("Sub", ["lengths", "one"], ["last"]),
+        helper.make_node("Cast", ["last"], ["wide"], to=TensorProto.INT64),
+        helper.make_node("Gather", ["table", "wide"], ["y"]),
+        helper.make_node("Cast", ["mask"], ["z"], to=TensorProto.FLOAT),
+    ]
+    inputs = [("lengths", TensorProto.INT32, [1000]), ("mask", TensorProto.INT64, [2, "n"])]
+    constants = {"table": TABLE[:7], "one": np.array(1, np.int32)}
+    path = save(tmp_path / "m.onnx", nodes, inputs, [("y", 1), ("z", 1)], constants)
+    made = generate_inputs(load(path), 0)
+    assert (made["lengths"].min(), made["lengths"].max()) == (1, 7)
+    assert set(np.unique(made["mask"])) == {0, 1}
+    again, other = generate_inputs(load(path), 0), generate_inputs(load(path), 1)
+    assert all((made[name] == again[name]).all() for name in made)
+    assert (made["lengths"] != other["lengths"]).any()
+
+
+def test_captured_operands_are_what_numpy_computes(tmp_path):
+    model = load(embedding(tmp_path / "m.onnx"))
+    tokens = np.array([3, 49, 0])
+    nodes, in_bodies = gathers(model)
+    with borrowed(["onnxruntime"]) as (runtime,):
+        embed, take = capture(model, nodes, {"tokens": tokens}, runtime)
+    assert in_bodies == []
+    np.testing.assert_array_equal(embed.operands[0], TABLE)
+    assert embed.constant == (True, False)
+    np.testing.assert_array_equal(embed.output, TABLE[tokens])
+    np.testing.assert_array_equal(take.operands[0], TABLE[tokens])
+    np.testing.assert_array_equal(take.output, np.take_along_axis(*take.operands, 1))
+
+
+def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
+    words = np.array([["a", "bb"], ["c", "dd"], ["e", "ff"]], object)
+    nodes = [
+        helper.make_node("GatherElements", ["x", "few"], ["y"], axis=0),
+        helper.make_node("Gather", ["words", "i"], ["z"]),
+    ]
+    constants = {"few": np.array([[2, 0]]), "words": words}
+    inputs = [("x", TensorProto.FLOAT, [3, 4]), ("i", TensorProto.INT64, [2])]
+    source = save(tmp_path / "m.onnx", nodes, inputs, [("y", 1), ("z", TensorProto.STRING)], constants)
+    ov.save_model(register(ov.Core()).read_model(source), tmp_path / "m.xml", compress_to_fp16=False)
+    result = verify_conversion(source, tmp_path / "m.xml", target="extension")
+    assert [layer.passed for layer in result.gathers] == [True, True]
+    assert [layer.operation for layer in result.gathers] == ["GatherElements-ov_gather", "Gather-ov_gather"]
+    assert result.outputs[0].comparison.status is Status.PASSED

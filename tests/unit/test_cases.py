@@ -1,0 +1,100 @@
+"""Cases: what they hold, and that they are the same for one seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ov_gather import read_ir
+from ov_gather.cases import DEFAULT_CASES, designed, operands
+from ov_gather.cases.values import special
+from ov_gather.ir.element_types import by_name
+from ov_gather.ops.isolation import isolate
+from ov_gather.ops.layer_view import family_layers
+
+VALID = Path(__file__).parents[2] / "ir_samples" / "valid"
+
+
+def alone(name):
+    (view,) = family_layers(read_ir(VALID / f"{name}.xml"))
+    return next(family_layers(isolate(view)))
+
+
+def cases_of(name, limit=DEFAULT_CASES):
+    return {case.name: case for case in designed(alone(name), limit, 0)}
+
+
+def test_indices_at_the_bounds_and_beyond():
+    cases = cases_of("spec_layer")  # an axis of 7
+    indices = {name.partition(",")[0]: case.inputs[1] for name, case in cases.items()}
+    assert set(np.unique(indices["boundary"])) == {0, -1, 6, -7}
+    assert (indices["negative"].min(), indices["negative"].max()) == (-7, -1)
+    assert len(np.unique(indices["equal"])) == 1
+    assert set(np.unique(indices["duplicates"])) == {0, 1}
+    assert list(indices["reversed"].ravel()[:8]) == [6, 5, 4, 3, 2, 1, 0, 6]
+    assert sorted(indices["permutation"].ravel()[:7]) == list(range(7))
+    for name, value in (
+        ("above", 7),
+        ("below", -8),
+        ("far above", 2**31 - 1),
+        ("far below", -(2**31)),
+        ("beyond 32 bits", 2**32 + 1),
+    ):
+        assert ((indices[name] < -7) | (indices[name] > 6)).sum() == (indices[name] == value).sum() == 1
+        assert next(case for case in cases.values() if case.inputs[1] is indices[name]).out_of_bounds
+    assert {case.threads for case in cases.values()} == {1, 2}
+
+
+def test_sizes_where_they_are_open():
+    shapes = [case.inputs[0].shape for case in cases_of("gather_elements_6_open_sizes").values()]
+    assert {(0, 0), (1, 1), (6, 6), (1021, 128), (128, 1021)} <= set(shapes)
+    bounded = [case.inputs[0].shape for case in cases_of("dynamic_shapes").values()]  # [?,1..5,3..9]
+    assert all(1 <= shape[1] <= 5 and 3 <= shape[2] <= 9 for shape in bounded)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in VALID.glob("*.xml")))
+def test_the_same_for_one_seed_and_other_for_another(name):
+    for view in family_layers(read_ir(VALID / f"{name}.xml")):
+        view = next(family_layers(isolate(view)))
+        first, again, other = (list(designed(view, 5, seed)) for seed in (1, 1, 2))
+        assert [case.name for case in first] == [case.name for case in again]
+        for one, two in zip(first, again, strict=True):
+            assert all((a.tobytes() == b.tobytes()) for a, b in zip(one.inputs, two.inputs, strict=True))
+            assert all(array.shape in shape for array, shape in zip(operands(view, one.inputs), view.input_shapes, strict=True))
+        if first[0].inputs and first[0].inputs[0].dtype != object:
+            assert any(a.tobytes() != b.tobytes() for a, b in zip(first[0].inputs, other[0].inputs, strict=True))
+
+
+def test_the_first_cases_do_not_depend_on_how_many_there_are():
+    few, many = cases_of("spec_layer", 3), cases_of("spec_layer", 40)
+    assert len(few) == 3
+    assert len(many) == 40
+    assert all((few[name].inputs[0] == many[name].inputs[0]).all() or few[name].inputs[0].dtype.kind == "f" for name in few)
+    assert set(few) <= set(many)
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64"])
+def test_special_floating_point(name):
+    row = by_name(name)
+    values = special(np.random.default_rng(0), row, (2000,))
+    with np.errstate(invalid="ignore"):
+        wide = values.astype(np.float64)
+    assert np.isnan(wide).any()
+    assert np.isposinf(wide).any()
+    assert np.isneginf(wide).any()
+    assert ((wide == 0) & np.signbit(wide)).any()
+    smallest_normal = {"f16": 6.2e-5, "bf16": 1.2e-38, "f32": 1.2e-38, "f64": 2.3e-308}[name]
+    assert np.abs(wide[(wide != 0) & np.isfinite(wide)]).min() < smallest_normal
+    payloads = values[np.isnan(wide)].view(f"u{row.bits // 8}")
+    assert len(np.unique(payloads)) == 4
+
+
+@pytest.mark.parametrize("name", ["i8", "u8", "i32", "u32", "i64", "u64"])
+def test_special_integers(name):
+    row = by_name(name)
+    values = {int(it) for it in special(np.random.default_rng(0), row, (500,))}
+    limits = np.iinfo(row.dtype)
+    assert {0, limits.min, limits.max} <= values
+    assert (2**53 + 1 in values) == (row.bits == 64)
