@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
@@ -142,6 +143,16 @@ def test_reports(cli, samples, tmp_path):
     ]
     done = cli("check", tmp_path, "--report", tmp_path / "missing" / "r.html")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_more_data_than_memory_holds_is_refused_with_its_size(cli, samples, tmp_path):
+    fragment = (samples / "valid" / "spec_layer_fragment.xml").read_text()
+    (tmp_path / "huge.xml").write_text(fragment.replace("<dim>7</dim>", f"<dim>{1 << 44}</dim>"))
+    done = cli("check", tmp_path)
+    assert done.returncode == 1
+    assert re.search(
+        r"not executed: GatherElements .*: a case takes 10555\d{2}\.\d GB, and 8 times that; .* GB are free", done.stdout
+    )
 
 
 def test_nothing_to_do(cli, tmp_path):
