@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import re
+from pathlib import Path
 
 COPIES = 8
 """How often a case is there at once: in this process and in those of the runtimes, as inputs and as outputs."""
@@ -10,9 +11,18 @@ COPIES = 8
 
 def require_memory(place: str, needed: int) -> None:
     """Raise ValueError where `needed` bytes, and their copies, exceed the memory that is free."""
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed * COPIES > free:
+    free = _available()
+    if free is not None and needed * COPIES > free:
         raise ValueError(f"{place}: a case takes {_gigabytes(needed)}, and {COPIES} times that; {_gigabytes(free)} are free")
+
+
+def _available() -> int | None:
+    """Bytes that programs can have, what caches hold included; None where the system does not tell."""
+    try:
+        found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        return None
+    return int(found[1]) * 1024 if found else None
 
 
 def _gigabytes(count: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,19 +11,21 @@ import click
 from rich.progress import Progress, track
 
 from ov_gather.cases import DEFAULT_CASES, DEFAULT_SEED
-from ov_gather.cli.files import find_irs
+from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
 from ov_gather.cli.output import console, has_colour, print_table
 from ov_gather.cli.runtimes import parse_runtimes
 from ov_gather.comparison import cross_check, sweep
-from ov_gather.findings import Finding, Severity
-from ov_gather.ir.errors import IRError
-from ov_gather.ir.reader import read_document
-from ov_gather.report import text
+from ov_gather.findings import Finding
+from ov_gather.report import check_html, check_json, check_junit, text
+from ov_gather.report.check import CheckReport
 from ov_gather.report.layers import operations_table, summary, table, verification_summary
 from ov_gather.results import CrossCheckResult
-from ov_gather.rules.validation import validate_document
+from ov_gather.rules.validation import open_document, validate_document
 from ov_gather.sweep import DEFAULT_SWEEP
+from ov_gather.verification import VerificationResult
+
+_FORMATS = {"json": check_json.render, "junit": check_junit.render}
 
 
 @click.command(name="check")
@@ -39,6 +42,10 @@ from ov_gather.sweep import DEFAULT_SWEEP
     type=click.Path(file_okay=False, path_type=Path),
     help="Where cases that fail are written.",
 )
+@click.option(
+    "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as an HTML page, too."
+)
+@click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
 def command(
     paths: tuple[Path, ...],
     is_sweep: bool,
@@ -47,6 +54,8 @@ def command(
     runtimes: tuple[str, ...],
     inputs: tuple[str, ...],
     failures: Path,
+    page: Path | None,
+    format_: str,
 ) -> None:
     """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
 
@@ -61,55 +70,58 @@ def command(
     have a type or an operation is not asked; a layer that no other runtime can execute is a failure. A case that fails is made
     smaller and written to disk, with the command that runs it again.
 
+    --report writes an HTML page of everything, beside what is printed; it opens without a network.
+
     Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, or
     there is no gather-family layer.
     """
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
-    if is_sweep:
-        _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures)
-    out = console()
-    onnx_files = [path for path in paths if path.suffix == ".onnx"]
-    verified = [_verify(path, seed) for path in onnx_files]
-    if len(onnx_files) == len(paths):
-        sys.exit(0 if all(verified) else 1)
-    paths = tuple(path for path in paths if path not in onnx_files)
-    findings: list[Finding] = []
-    results: list[CrossCheckResult] = []
-    unreadable: list[IRError | OSError] = []
-    for file in track(find_irs(paths).files, "checking", console=out, disable=not out.is_terminal, transient=True):
-        try:
-            document = read_document(file)
-        except OSError as error:
-            unreadable.append(error)
-            continue
-        if document.model is None or document.problems:
-            unreadable.append(document.problems[0])
-            continue
-        findings += validate_document(document, str(file))
-        given = load_inputs(only_layer(document.model, file), inputs) if inputs else None
-        limit = cases or DEFAULT_CASES
-        results.append(cross_check(document.model, given, runtimes=runtimes, seed=seed, cases=limit, failures=failures))
-
-    layers = [layer for result in results for layer in result.layers]
-    if layers:
-        print_table(table(layers))
-        for line in summary(results):
-            out.print(line)
-    for line in text.lines(findings):
-        click.echo(line, color=has_colour())
-    for reason in unreadable:
-        click.echo(f"error: {reason}", err=True)
-    errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    out.print(f"files: {len(results)}, {_counts(results)}, errors found: {errors}")
-    if not layers and not unreadable:
+    with opened(page) as file:  # refuses a place that cannot be written, before any work
+        verified = [_verify(path, seed) for path in paths if path.suffix == ".onnx"]
+        results = [CrossCheckResult(it.gathers, it.seed, it.environment) for it in verified]
+        findings: list[Finding] = []
+        unreadable: list[Finding] = []
+        if is_sweep:
+            results.append(_sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures))
+        for path in _irs(paths):
+            document = open_document(path)
+            found = validate_document(document, str(path))
+            if document.model is None or document.problems:
+                unreadable += found
+                continue
+            findings += found
+            given = load_inputs(only_layer(document.model, path), inputs) if inputs else None
+            limit = cases or DEFAULT_CASES
+            results.append(cross_check(document.model, given, runtimes=runtimes, seed=seed, cases=limit, failures=failures))
+        report = CheckReport(results, [*unreadable, *findings])
+        if file:
+            file.write(check_html.render(report).encode())
+    if format_ in _FORMATS:
+        click.echo(_FORMATS[format_](report), nl=False)
+    else:
+        _print(report, verified, findings, is_sweep)
+    for line in text.lines(unreadable):
+        click.echo(line, err=True)
+    if page:
+        click.echo(f"{page}: the report", err=format_ in _FORMATS)
+    nothing = not report.layers and not verified
+    if nothing and not unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
-    if unreadable or not layers:
-        sys.exit(2)
-    sys.exit(1 if errors or not all(verified) or not all(layer.passed for layer in layers) else 0)
+    passed = report.passed or (verified and not report.layers and not report.errors)
+    sys.exit(2 if unreadable or nothing else 0 if passed and all(it.passed for it in verified) else 1)
 
 
-def _verify(path: Path, seed: int) -> bool:
+def _irs(paths: Sequence[Path]) -> Iterable[Path]:
+    """Of IRs and directories, with progress."""
+    paths = [path for path in paths if path.suffix != ".onnx"]
+    if not paths:
+        return []
+    out = console()
+    return track(find_irs(paths).files, "checking", console=out, disable=not out.is_terminal, transient=True)
+
+
+def _verify(path: Path, seed: int) -> VerificationResult:
     """An ONNX model: converted, then compared, whole and gather by gather."""
     from ov_gather.converters import convert_model
     from ov_gather.verification import verify_conversion
@@ -117,33 +129,41 @@ def _verify(path: Path, seed: int) -> bool:
     with TemporaryDirectory() as directory:
         converted = Path(directory) / "model.xml"
         convert_model(path, output=converted)
-        result = verify_conversion(path, converted, seed=seed)
-    print_table(result.table())
-    for line in verification_summary(result):
-        console().print(line)
-    return result.passed
+        return verify_conversion(path, converted, seed=seed)
 
 
-def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> None:
+def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> CrossCheckResult:
     out = console()
     with Progress(console=out, disable=not out.is_terminal, transient=True) as progress:
         task = progress.add_task("sweeping", total=cases)
-        result = sweep(
+        return sweep(
             runtimes, seed=seed, cases=cases, failures=failures, progress=lambda done: progress.update(task, completed=done)
         )
-    print_table(operations_table(result.layers))
-    for line in summary([result]):
-        out.print(line)
-    out.print(_counts([result]))
-    sys.exit(0 if result.passed else 1)
 
 
-def _counts(results: list[CrossCheckResult]) -> str:
+def _print(report: CheckReport, verified: Sequence[VerificationResult], findings: Sequence[Finding], is_sweep: bool) -> None:
+    out = console()
+    for it in verified:
+        print_table(it.table())
+        for line in verification_summary(it):
+            out.print(line)
+    results = report.results[len(verified) :]
     layers = [layer for result in results for layer in result.layers]
+    if layers:
+        print_table(operations_table(layers) if is_sweep else table(layers))
+        for line in summary(results):
+            out.print(line)
+    for line in text.lines(findings):
+        click.echo(line, color=has_colour())
     failed = sum(not layer.passed for layer in layers)
-    cases = sum(len(layer.cases) for layer in layers)
-    not_applicable = sum(layer.not_applicable for layer in layers)
-    return (
-        f"layers: {len(layers)}, cases: {cases}, passed: {len(layers) - failed}, failed: {failed}, "
-        f"not applicable: {not_applicable}"
-    )
+    counts = {
+        "files": len(results),
+        "layers": len(layers),
+        "cases": sum(len(layer.cases) for layer in layers),
+        "passed": len(layers) - failed,
+        "failed": failed,
+        "not applicable": sum(layer.not_applicable for layer in layers),
+        "errors found": report.errors,
+    }
+    if results:
+        out.print(", ".join(f"{name}: {count}" for name, count in counts.items()))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import IO
 
 import click
 
@@ -54,6 +56,15 @@ def refuse_existing(paths: Iterable[Path], force: bool) -> None:
     for path in paths:
         if path.exists() and not force:
             raise click.UsageError(f"{path} exists; --force overwrites it")
+
+
+def opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
+    """A file that takes its place when all went well, if there is one to write."""
+    if output is None:
+        return nullcontext()
+    from ov_gather.files import replacing
+
+    return replacing(output)
 
 
 def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 import click
 
 from ov_gather.cli.config import Configured
-from ov_gather.cli.files import Found, find_irs
+from ov_gather.cli.files import Found, find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
 from ov_gather.findings import Finding, Severity
 from ov_gather.report import FORMATS, render
@@ -77,7 +75,7 @@ def command(
     """
     select_rules(select, ignore)  # refuses unknown ones before any work
     found = _find(paths, exclude, skip_other_xml)
-    with _opened(output) as file:  # refuses a place that cannot be written, before any work, too
+    with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         results: list[list[Finding]] = [[] for _ in found.files]
         for index, findings in with_progress(_check_all(found.files, select, ignore, infer, jobs), len(found.files)):
             results[index] = findings
@@ -101,14 +99,6 @@ def _find(paths: tuple[Path, ...], exclude: tuple[str, ...], skip_other_xml: boo
     if len(paths) > 1:
         raise click.UsageError("- is standard input and must stand alone")
     return Found(paths, ())
-
-
-def _opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
-    if output is None:
-        return nullcontext()
-    from ov_gather.files import replacing
-
-    return replacing(output)
 
 
 def _check_all(

@@ -64,13 +64,16 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
         ValueError: `select` or `ignore` names a rule or group that there is not.
         ImportError: `infer` needs openvino, which is not installed.
     """
-    path = _path_of(source)
+    return validate_document(open_document(source), _path_of(source), select=select, ignore=ignore, infer=infer)
+
+
+def open_document(source: Source) -> Document:
+    """Read as much as can be read; that it cannot be opened is what is wrong with it, too."""
     try:
-        document = read_document(source)
+        return read_document(source)
     except OSError as error:
-        reason = error.strerror or str(error)
-        document = Document(None, (IRError(Fault.FILE, f"cannot be opened: {reason}", path=path),))
-    return validate_document(document, path, select=select, ignore=ignore, infer=infer)
+        reason = f"cannot be opened: {error.strerror or error}"
+        return Document(None, (IRError(Fault.FILE, reason, path=_path_of(source)),))
 
 
 def validate_document(

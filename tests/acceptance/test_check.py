@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -109,11 +112,47 @@ def test_an_unreadable_file_does_not_stop_the_others(cli, samples, tmp_path):
     shutil.copy(samples / "valid" / "spec_layer.xml", tmp_path / "b.xml")
     done = cli("check", tmp_path)
     assert done.returncode == 2
-    assert done.stderr == (
-        f"error: {tmp_path}/a.xml:37: GatherElements 'gather' (layer 2): "
-        "not well-formed XML: unclosed token, column 4 (is the file truncated?)\n"
+    assert done.stderr.startswith(
+        f"{tmp_path}/a.xml:37: error OVG001: GatherElements 'gather' (layer 2): not well-formed XML: unclosed token, column 4\n"
     )
     assert rows_of(done.stdout)[0]["openvino"] == "13 + 3"
+
+
+def test_reports(cli, samples, tmp_path):
+    for file in (samples / "valid").glob("onnx_page_1.*"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "onnx_page_1.expected.json").write_text('{"gather": [[1, 1], [4, 7]]}')
+    (tmp_path / "broken.xml").write_text("<net")
+    page = tmp_path / "r.html"
+    done = cli("check", tmp_path, "--format", "json", "--report", page)
+    assert done.returncode == 2
+    told = json.loads(done.stdout)
+    assert not told["passed"]
+    assert [layer["outcome"] for layer in told["layers"]] == ["failed"]
+    difference, *_ = [it["difference"] for case in told["layers"][0]["cases"] for it in case["comparisons"] if it["difference"]]
+    assert (difference["position"], difference["expected"], difference["found"]) == ([1, 1], "7.0", "3.0")
+    assert [finding["rule"] for finding in told["findings"]] == ["OVG001"]
+    text = page.read_text()
+    assert all(part in text for part in ("onnx_page_1.xml", "7.0", "OVG001", "<html"))
+
+    done = cli("check", tmp_path, "--format", "junit")
+    suites = ElementTree.fromstring(done.stdout)
+    assert [(suite.get("name"), suite.get("failures")) for suite in suites] == [
+        ("ov-gather validate", "1"),
+        ("ov-gather check", "1"),
+    ]
+    done = cli("check", tmp_path, "--report", tmp_path / "missing" / "r.html")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_more_data_than_memory_holds_is_refused_with_its_size(cli, samples, tmp_path):
+    fragment = (samples / "valid" / "spec_layer_fragment.xml").read_text()
+    (tmp_path / "huge.xml").write_text(fragment.replace("<dim>7</dim>", f"<dim>{1 << 44}</dim>"))
+    done = cli("check", tmp_path)
+    assert done.returncode == 1
+    assert re.search(
+        r"not executed: GatherElements .*: a case takes 10555\d{2}\.\d GB, and 8 times that; .* GB are free", done.stdout
+    )
 
 
 def test_nothing_to_do(cli, tmp_path):
