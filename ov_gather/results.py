@@ -179,6 +179,11 @@ class CrossCheckResult:
     not_run: str = ""
 
     @property
+    def path(self) -> str:
+        """That of its layers; "" if it has none."""
+        return self.layers[0].path if self.layers else ""
+
+    @property
     def passed(self) -> bool:
         """Whether every layer and output passed; False if there was no layer."""
         return bool(self.layers) and all(it.passed for it in self.layers) and all(it.comparison.passed for it in self.outputs)

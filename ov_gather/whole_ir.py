@@ -37,7 +37,7 @@ Arrays = Sequence[NDArray[Any]]
 
 def is_whole(model: Model) -> bool:
     """Whether there is more than one layer to execute: a model that is but one gather says nothing that the gather does not."""
-    return not model.is_fragment and sum(layer.type not in _ENDS for layer in model.layers) > 1
+    return not model.is_fragment and sum(layer.type not in _ENDS for _, graph in model.walk() for layer in graph.layers) > 1
 
 
 class WholeIR:

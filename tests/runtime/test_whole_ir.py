@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import openvino as ov
 import pytest
+from click.testing import CliRunner
 from openvino import opset13 as ops
 
 from ov_gather import cross_check, read_ir
+from ov_gather.cli import check
 from ov_gather.ir_inputs import generate_inputs
 from ov_gather.results import Status
 from ov_gather.runtimes import isolated
@@ -131,7 +133,7 @@ def test_a_crash_with_our_gathers_fails(embedding, plant):
 
 def test_a_crash_of_stock_openvino_is_said(embedding, plant):
     plant("openvino", "Crashing")
-    result = cross_check(embedding)
+    result = cross_check(embedding, cases=1)
     assert result.not_run == "OpenVINO crashes: SIGSEGV"
     assert result.outputs == ()
 
@@ -215,3 +217,16 @@ def test_one_gather_is_no_whole_model():
     result = cross_check(SAMPLES / "spec_layer.xml")
     assert (result.outputs, result.not_run) == ((), "")
     assert all(case.name != OWN_OPERANDS for case in result.layers[0].cases)
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_check_shows_the_outputs(embedding, plant, planted, tmp_path):
+    if planted:
+        plant("accelerated", "Shifted")
+    arguments = [str(embedding), "--runtimes", "kernel,openvino", "--cases", "2", "--failures", str(tmp_path / "failures")]
+    result = CliRunner().invoke(check.command, arguments)
+    assert result.exit_code == planted, result.output
+    counts = "passed: 0, failed: 2" if planted else "passed: 2, failed: 0"
+    assert f"whole models: 1, outputs: 2, {counts}, not run: 0" in result.output
+    assert "picked" in result.output
+    assert ("differ" in result.output) == planted
