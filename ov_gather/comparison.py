@@ -1,12 +1,13 @@
-"""Execute every gather-family layer of an IR in designed cases, and compare the runtimes with the NumPy reference."""
+"""Execute every gather-family layer of an IR in designed cases and, in a whole model, on its own operands; compare the runtimes
+with the NumPy reference, and the outputs of the model with our gathers beside stock OpenVINO's."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.results import CrossCheckResult, LayerResult
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
 from ov_gather.sweep import CASES_A_LAYER, DEFAULT_SWEEP, UNSAFE, layers
+from ov_gather.whole_ir import WholeIR, is_whole
 
 
 def cross_check(
@@ -38,12 +40,15 @@ def cross_check(
 ) -> CrossCheckResult:
     """Execute each gather-family layer, isolated from its graph, on several runtimes, and compare with the NumPy reference.
 
+    Where "openvino" is among them, and an IR has more than one layer to execute, it is executed whole, too, on made-up inputs:
+    its layers get one more case, the operands that they have in it, and its outputs with our gathers must be those without.
+
     Args:
         source: what `read_ir` takes, or a Model. Beside `x.xml`, a file `x.expected.json` ({layer name: values}) with the
             outputs of layers whose inputs are all constant is compared, too.
         inputs: the inputs of the only layer that are not constant, in order; designed cases if not given.
         runtimes: of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
-        seed: for the designed cases.
+        seed: for the designed cases, and the inputs of a whole IR.
         cases: at most so many for a layer.
         failures: where the first failing case of each layer is written, as small as can be, to be run again.
 
@@ -71,8 +76,18 @@ def cross_check(
         expected = _expected_outputs(model.path)
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
         keep = Keeper(failures) if failures else None
-        layers = tuple(check_layer(view, make, others, expected.get(view.layer.name), keep) for view in views)
-        return CrossCheckResult(layers, seed, environment(others))
+        whole = WholeIR(model, seed) if given is None and "openvino" in runtimes and is_whole(model) else None
+        layers = tuple(
+            check_layer(view, partial(_after, own, make), others, expected.get(view.layer.name), keep)
+            for view, own in zip(views, whole.own_cases(views) if whole else repeat(None), strict=False)
+        )
+        outputs = whole.outputs(views, layers) if whole else ()
+        return CrossCheckResult(layers, seed, environment(others), outputs, whole.not_run if whole else "")
+
+
+def _after(own: Case | None, make: Callable[[LayerView], Iterable[Case]], view: LayerView) -> Iterable[Case]:
+    """The case with its own operands first: a runtime may not survive the last ones of those that are made."""
+    return chain([own] if own else (), make(view))
 
 
 def sweep(

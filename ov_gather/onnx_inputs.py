@@ -10,10 +10,8 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ov_gather.cases.sizes import OPEN_DIMENSION
-from ov_gather.cases.values import small
+from ov_gather.cases.values import for_model
 from ov_gather.ir.element_types import ElementType, by_onnx
-from ov_gather.ir.shapes import element_count
-from ov_gather.memory import require_memory
 from ov_gather.onnx_layers import GATHERS
 
 Inputs = dict[str, NDArray[Any]]
@@ -61,15 +59,7 @@ def _generate(rng: np.random.Generator, value: onnx_ir.Value) -> NDArray[Any]:
     if value.shape is None:
         raise ValueError(f"input '{value.name}' may have any rank: give the inputs")
     shape = tuple(dim if isinstance(dim, int) else OPEN_DIMENSION for dim in value.shape)
-    require_memory(f"input '{value.name}' of shape {list(shape)}", element_type.byte_size(element_count(shape)))
-    if element_type.dtype.kind not in "iu":
-        return small(rng, element_type, shape)
-    bounds = list(_index_bounds(value, set()))
-    lowest = max([low for low, _ in bounds], default=0)
-    end = min([high for _, high in bounds], default=2)
-    if end <= lowest and element_count(shape):
-        raise ValueError(f"input '{value.name}' has no valid value: it indexes an axis of size {end}")
-    return rng.integers(lowest, max(lowest + 1, end), shape).astype(element_type.dtype)
+    return for_model(rng, f"input '{value.name}'", element_type, shape, list(_index_bounds(value, set())))
 
 
 def _element_type(value: onnx_ir.Value) -> ElementType:

@@ -165,16 +165,28 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheckResult:
-    """What came out for all layers of one source."""
+    """What came out for all layers of one source and, of a whole IR, for its outputs.
+
+    Attributes:
+        outputs: of the model with its gathers replaced by ours, beside those of stock OpenVINO.
+        not_run: why a whole IR was not executed as such, or its layers not on their own operands; "" if nothing was left out.
+    """
 
     layers: tuple[LayerResult, ...]
     seed: int
     environment: Environment = field(default_factory=Environment)
+    outputs: tuple[OutputResult, ...] = ()
+    not_run: str = ""
+
+    @property
+    def path(self) -> str:
+        """That of its layers; "" if it has none."""
+        return self.layers[0].path if self.layers else ""
 
     @property
     def passed(self) -> bool:
-        """Whether every layer passed; False if there was none."""
-        return bool(self.layers) and all(layer.passed for layer in self.layers)
+        """Whether every layer and output passed; False if there was no layer."""
+        return bool(self.layers) and all(it.passed for it in self.layers) and all(it.comparison.passed for it in self.outputs)
 
     @property
     def divergences(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.shapes import element_count
+from ov_gather.memory import require_memory
 
 Make = Callable[[np.random.Generator, ElementType, tuple[int, ...]], NDArray[Any]]
 _FLOATS = ("f16", "bf16", "f32", "f64")
@@ -65,3 +66,21 @@ def _special_bits(element_type: ElementType) -> NDArray[Any] | None:
 
 
 VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special}
+
+
+def for_model(
+    rng: np.random.Generator, place: str, element_type: ElementType, shape: tuple[int, ...], bounds: Sequence[tuple[int, int]]
+) -> NDArray[Any]:
+    """An input for a whole model, at a `place` to blame: integers within all `bounds` (the lowest value and the end), or, where
+    there are none, 0 and 1, as those of masks are; everything else small.
+
+    Raises ValueError where there is no such value, or not the memory.
+    """
+    require_memory(f"{place} of shape {list(shape)}", element_type.byte_size(element_count(shape)))
+    if element_type.dtype.kind not in "iu":
+        return small(rng, element_type, shape)
+    lowest = max([low for low, _ in bounds], default=0)
+    end = min([high for _, high in bounds], default=2)
+    if end <= lowest and element_count(shape):
+        raise ValueError(f"{place} has no valid value: it indexes an axis of size {end}")
+    return rng.integers(lowest, max(lowest + 1, end), shape).astype(element_type.dtype)

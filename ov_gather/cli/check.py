@@ -19,7 +19,7 @@ from ov_gather.comparison import cross_check, sweep
 from ov_gather.findings import Finding
 from ov_gather.report import check_html, check_json, check_junit, text
 from ov_gather.report.check import CheckReport
-from ov_gather.report.layers import operations_table, summary, table, verification_summary
+from ov_gather.report.layers import operations_table, outputs_table, summary, table, verification_summary
 from ov_gather.results import CrossCheckResult
 from ov_gather.rules.validation import open_document, validate_document
 from ov_gather.sweep import DEFAULT_SWEEP
@@ -66,6 +66,9 @@ def command(
     what is right, bit by bit, of each runtime: our compiled kernel, OpenVINO's CPU plugin as it is ("openvino") and with our
     operation in the layer's place ("extension"), onnxruntime with the operator of ONNX.
 
+    An IR with more than one layer to execute is run as a whole too, on made-up inputs: each layer gets the operands that it has
+    in the model as one more case, and the outputs of the model with our gathers must be those without.
+
     A difference that a known divergence explains is named and accepted, a crash of a runtime included. A runtime that does not
     have a type or an operation is not asked; a layer that no other runtime can execute is a failure. A case that fails is made
     smaller and written to disk, with the command that runs it again.
@@ -79,7 +82,7 @@ def command(
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
     with opened(page) as file:  # refuses a place that cannot be written, before any work
         verified = [_verify(path, seed) for path in paths if path.suffix == ".onnx"]
-        results = [CrossCheckResult(it.gathers, it.seed, it.environment) for it in verified]
+        results = [CrossCheckResult(it.gathers, it.seed, it.environment, it.outputs) for it in verified]
         findings: list[Finding] = []
         unreadable: list[Finding] = []
         if is_sweep:
@@ -151,6 +154,8 @@ def _print(report: CheckReport, verified: Sequence[VerificationResult], findings
     layers = [layer for result in results for layer in result.layers]
     if layers:
         print_table(operations_table(layers) if is_sweep else table(layers))
+        if any(result.outputs for result in results):
+            print_table(outputs_table(results))
         for line in summary(results):
             out.print(line)
     for line in text.lines(findings):

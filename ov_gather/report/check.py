@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.findings import Finding, Severity
-from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Environment, LayerResult, Status
+from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Environment, LayerResult, OutputResult, Status
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,11 @@ class CheckReport:
         """Those of all sources."""
         return [layer for result in self.results for layer in result.layers]
 
+    @cached_property
+    def outputs(self) -> Sequence[tuple[str, OutputResult]]:
+        """Those of whole models, each with the path of its source."""
+        return [(result.path, it) for result in self.results for it in result.outputs]
+
     @property
     def failed(self) -> int:
         """How many layers failed."""
@@ -37,8 +42,9 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether there was a layer, all passed, and no finding is an error."""
-        return bool(self.layers) and not self.failed and not self.errors
+        """Whether there was a layer, all passed, all outputs too, and no finding is an error."""
+        right = all(it.comparison.passed for _, it in self.outputs)
+        return bool(self.layers) and not self.failed and right and not self.errors
 
     @cached_property
     def counts(self) -> Counter[Status]:

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 from ov_gather.report.base import message_text, path_text, place_text
 from ov_gather.report.check import CheckReport, outcome, word
 from ov_gather.report.check_html_layer import MARKS, anchor, card, css_class
+from ov_gather.report.check_html_whole import whole_models
 from ov_gather.report.html import element, fact_list, page, table
 from ov_gather.results import LayerResult, Status
 
@@ -30,8 +31,8 @@ _OPEN = 10
 
 
 def render(report: CheckReport) -> str:
-    """Summary, layers by outcome, divergences, findings, environment."""
-    sections = (_summary, _layers, _divergences, _findings, _environment)
+    """Summary, layers by outcome, outputs of whole models, divergences, findings, environment."""
+    sections = (_summary, _layers, whole_models, _divergences, _findings, _environment)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
 
@@ -49,6 +50,8 @@ def _summary(report: CheckReport) -> Iterator[Element]:
         else f"{'All ' if len(report.layers) > 1 else ''}{layers} passed"
     )
     text += f", in {_number(cases, 'case')} and {_number(report.counts.total(), 'comparison')} with the reference."
+    wrong = sum(not it.comparison.passed for _, it in report.outputs)
+    text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
     text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
     yield element(
         "header",

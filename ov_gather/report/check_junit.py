@@ -1,4 +1,5 @@
-"""What came out of `ov-gather check` as JUnit XML: beside the suite of validation one of layers, each a test case."""
+"""What came out of `ov-gather check` as JUnit XML: beside the suite of validation one of layers and of outputs of
+whole models, each a test case."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ov_gather.report.base import Report, path_text
 from ov_gather.report.check import CheckReport
 from ov_gather.report.junit import document, suite
 from ov_gather.report.layers import failures
-from ov_gather.results import LayerResult
+from ov_gather.results import LayerResult, OutputResult
 
 
 def render(report: CheckReport) -> str:
@@ -19,7 +20,16 @@ def render(report: CheckReport) -> str:
     validation = suite(Report(list(dict.fromkeys(paths)), report.findings))
     layers = Element("testsuite", {"name": "ov-gather check"})
     layers.extend(map(_case, report.layers))
+    layers.extend(_output(*it) for it in report.outputs)
     return document(validation, layers)
+
+
+def _output(path: str, output: OutputResult) -> Element:
+    path, name = printable(path_text(path)), printable(f"output '{output.name}'")
+    case = Element("testcase", {"classname": path, "name": name, "file": path})
+    if not output.comparison.passed:
+        SubElement(case, "failure", {"type": "difference", "message": printable(str(output.comparison))})
+    return case
 
 
 def _case(layer: LayerResult) -> Element:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.base import Observed
-from ov_gather.results import CaseResult, CrossCheckResult, LayerResult, Status
+from ov_gather.results import CaseResult, CrossCheckResult, LayerResult, OutputResult, Status
 
 if TYPE_CHECKING:
     from ov_gather.verification import VerificationResult
@@ -42,12 +42,25 @@ def operations_table(layers: Sequence[LayerResult]) -> Table:
     return view
 
 
+def outputs_table(results: Sequence[CrossCheckResult]) -> Table:
+    """One row an output of a whole IR."""
+    view = _table("output", "shape", "with our gathers")
+    for result in results:
+        for it in result.outputs:
+            _add_output(view, f"{result.path}\n  {it.name}", it, str(it.comparison))
+    return view
+
+
+def _add_output(view: Table, name: str, output: OutputResult, outcome: str) -> None:
+    shape, style = f"{output.type}{list(output.shape)}", None if output.comparison.passed else "red"
+    view.add_row(Text(name, overflow="fold"), Text(shape), Text(outcome), style=style)
+
+
 def verification_table(result: VerificationResult) -> Table:
     """One row for each output and each gather of a converted model."""
     view = _table("output or gather", "shapes", "result")
     for output in result.outputs:
-        shape, outcome = f"{output.type}{list(output.shape)}", f"{output.comparison.runtime}: {output.comparison}"
-        view.add_row(Text(output.name), Text(shape), Text(outcome), style=None if output.comparison.passed else "red")
+        _add_output(view, output.name, output, f"{output.comparison.runtime}: {output.comparison}")
     view.add_section()
     for layer in result.gathers:
         outcome = "\n".join(f"{it.runtime}: {it}" for it in layer.comparisons)
@@ -95,9 +108,25 @@ def summary(results: Sequence[CrossCheckResult]) -> list[str]:
         for (runtime, name), count in stale.items()
     ]
     lines += [line for layer in layers for line in failures(layer)]
+    lines += [f"{it.path}: not run as a whole: {it.not_run}" for it in results if it.not_run]
+    lines += _of_whole(results)
     if any(case.replay for layer in layers for case in layer.cases):
         lines.append("What to do: run a case again as shown, or leave a runtime out with --runtimes.")
     return lines
+
+
+def _of_whole(results: Sequence[CrossCheckResult]) -> list[str]:
+    """Counts of whole models and their outputs; those that were not run are none that passed."""
+    whole = [it for it in results if it.outputs or it.not_run]
+    outputs = [output.comparison for it in whole for output in it.outputs]
+    counts = {
+        "whole models": len(whole),
+        "outputs": len(outputs),
+        "passed": sum(it.passed for it in outputs),
+        "failed": sum(not it.passed for it in outputs),
+        "not run": sum(bool(it.not_run) for it in whole),
+    }
+    return [", ".join(f"{name}: {count}" for name, count in counts.items())] if whole else []
 
 
 def failures(layer: LayerResult) -> list[str]:

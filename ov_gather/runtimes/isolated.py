@@ -24,6 +24,8 @@ RUNTIMES = {
     "onnxruntime": ("ov_gather.runtimes.onnxruntime", "OnnxRuntime"),
 }
 """Where the class of each is."""
+FOR_WHOLE_MODELS = {"accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime")}
+"""The same of what has no use for single layers."""
 TIME_LIMIT = 120.0
 """Seconds for one answer of a worker."""
 
@@ -87,7 +89,7 @@ class _Worker:
     """A process that executes `ov_gather.runtimes.worker`."""
 
     def __init__(self, name: str) -> None:
-        module, class_name = RUNTIMES[name]
+        module, class_name = (RUNTIMES | FOR_WHOLE_MODELS)[name]
         program = _PROGRAM.format(path=sys.path, module=module, name=class_name)
         self._version = ""
         self.seconds = 0.0

@@ -39,7 +39,7 @@ class OpenVINORuntime(Runtime[Model | Path]):
     def activate(self, model: Model | Path, threads: int = 0) -> None:
         """Write (a Model), read and compile. Raises RefusedError with what OpenVINO says."""
         core = self._core()
-        self._model = _read(core, model)
+        self._model = self._read(core, model)
         config = CONFIG | ({"INFERENCE_NUM_THREADS": threads} if threads else {})
         try:
             self._request = core.compile_model(self._model, "CPU", config).create_infer_request()
@@ -48,6 +48,9 @@ class OpenVINORuntime(Runtime[Model | Path]):
 
     def _core(self) -> Any:
         return _stock_core()
+
+    def _read(self, core: Any, model: Model | Path) -> Any:
+        return _read(core, model)
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Infer once. Raises RefusedError with what OpenVINO says."""

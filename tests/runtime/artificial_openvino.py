@@ -47,3 +47,28 @@ class OffByOne(KernelRuntime):
         if output.size:
             output.reshape(-1)[0] += 1
         return [output]
+
+
+class Shifted(OpenVINORuntime):
+    """The last element of each output is one too large."""
+
+    def execute(self, inputs):
+        outputs = super().execute(inputs)
+        for output in outputs:
+            output.flat[-1] += 1
+        return outputs
+
+
+class Crashing(OpenVINORuntime):
+    """Whatever it is asked."""
+
+    def execute(self, inputs):
+        ctypes.string_at(0)
+
+
+class WrongOf24(KernelRuntime):
+    """Only where data are 24 rows of 8."""
+
+    def execute(self, inputs):
+        (output,) = super().execute(inputs)
+        return [output + 1 if inputs[0].shape == (24, 8) else output]

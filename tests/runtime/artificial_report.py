@@ -6,7 +6,16 @@ from dataclasses import replace
 
 from ov_gather.findings import Finding, Location, Severity
 from ov_gather.report.check import CheckReport
-from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Difference, Environment, LayerResult, Status
+from ov_gather.results import (
+    CaseResult,
+    Comparison,
+    CrossCheckResult,
+    Difference,
+    Environment,
+    LayerResult,
+    OutputResult,
+    Status,
+)
 
 SHAPES = ((3, 40), (3, 40))
 DIFFERENCE = Difference((1, 17), "-0.25", "8.5", 40, 120, ((0.0,) * 32, (1.0,) * 32, (0.0,) * 32))
@@ -65,6 +74,17 @@ FINDINGS = (
 )
 
 
+OUTPUTS = (
+    OutputResult("logits", "float32", (4, 3), PASSED[0]),
+    OutputResult("boxes", "float32", (3, 40), Comparison("accelerated", Status.FAILED, str(DIFFERENCE), (), DIFFERENCE)),
+)
+
+
+def whole(*outputs: OutputResult, not_run: str = "") -> CheckReport:
+    """Of one whole model whose layer passed."""
+    return CheckReport([CrossCheckResult((GOOD,), 2026, ENVIRONMENT, outputs, not_run)])
+
+
 def report(*layers: LayerResult, findings: tuple[Finding, ...] = ()) -> CheckReport:
     """Of one source with these layers."""
     return CheckReport([CrossCheckResult(layers, 2026, ENVIRONMENT)], findings)
@@ -86,4 +106,6 @@ def hostile(text: str) -> CheckReport:
     cases = (CaseResult(text, SHAPES, 1, comparisons, text),)
     layer = LayerResult(text, text, text, {text: text}, {text: text}, text, cases, (text,), text)
     finding = Finding("OVG204", Severity.ERROR, text, text, Location(text, 1, 1, text, text, 0, (text,)))
-    return CheckReport([CrossCheckResult((layer,), 1, Environment({text: text}, text, 1, text, text))], [finding])
+    output = OutputResult(text, text, (1,), comparisons[0])
+    environment = Environment({text: text}, text, 1, text, text)
+    return CheckReport([CrossCheckResult((layer,), 1, environment, (output,), text)], [finding])

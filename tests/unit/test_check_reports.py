@@ -10,11 +10,25 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from artificial_report import DIFFERENCE, EXPECTED, FAILED, FINDINGS, GOOD, REPLAY, UNTRIED, everything, hostile, report
+from artificial_report import (
+    DIFFERENCE,
+    EXPECTED,
+    FAILED,
+    FINDINGS,
+    GOOD,
+    OUTPUTS,
+    REPLAY,
+    UNTRIED,
+    everything,
+    hostile,
+    report,
+    whole,
+)
 
 import ov_gather
 from ov_gather.report import check_html, check_json, check_junit
 from ov_gather.report.check import CheckReport
+from ov_gather.report.layers import summary
 from ov_gather.results import CaseResult, Comparison, Status
 
 EVIL = "".join(map(chr, range(0x100)))
@@ -50,6 +64,30 @@ def test_the_verdict_takes_in_layers_and_findings():
     assert not report(GOOD, UNTRIED).passed
     assert not report().passed
     assert not CheckReport([]).passed
+
+
+def test_an_output_of_a_whole_model_that_differs_fails_in_every_format():
+    assert whole(OUTPUTS[0]).passed
+    differs = whole(*OUTPUTS)
+    assert not differs.passed
+    document = json.loads(check_json.render(differs))
+    assert [(it["path"], it["name"], it["comparison"]["status"]) for it in document["outputs"]] == [
+        ("models/b.xml", "logits", "passed"),
+        ("models/b.xml", "boxes", "failed"),
+    ]
+    cases = ElementTree.fromstring(check_junit.render(differs))[1]
+    assert [it.get("name") for it in cases if it.find("failure") is not None] == ["output 'boxes'"]
+    text = Page(check_html.render(differs)).text
+    assert str(DIFFERENCE) in text
+    assert "1 of 2 outputs of whole models failed" in text
+
+
+def test_what_was_not_run_whole_is_said():
+    only_layers = whole(not_run="MatMul refuses")
+    assert only_layers.passed
+    assert json.loads(check_json.render(only_layers))["not_run"] == {"models/b.xml": "MatMul refuses"}
+    assert "models/b.xml: not run as a whole: MatMul refuses" in Page(check_html.render(only_layers)).text
+    assert "whole models: 1, outputs: 0, passed: 0, failed: 0, not run: 1" in summary(only_layers.results)
 
 
 def test_json():

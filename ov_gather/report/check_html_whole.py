@@ -1,0 +1,29 @@
+"""Whole models on the page: their outputs, and which were not run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ov_gather.report.base import path_text
+from ov_gather.report.check import CheckReport
+from ov_gather.report.check_html_layer import css_class
+from ov_gather.report.html import element, table
+
+
+def whole_models(report: CheckReport) -> Iterator[Element]:
+    """A section, where there are any."""
+    rows = [
+        element(
+            "tr",
+            element("td", path_text(path)),
+            element("td", it.name),
+            element("td", f"{it.type}{list(it.shape)}"),
+            element("td", f"{it.comparison.runtime}: {it.comparison}", class_=css_class(it.comparison.status)),
+        )
+        for path, it in report.outputs
+    ]
+    not_run = [element("p", f"{path_text(it.path)}: not run as a whole: {it.not_run}") for it in report.results if it.not_run]
+    if rows or not_run:
+        tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
+        yield element("section", element("h2", "Whole models"), *tables, *not_run, class_="findings")

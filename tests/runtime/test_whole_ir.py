@@ -1,0 +1,232 @@
+"""A whole IR: its layers on the operands that they have in it, and its outputs with our gathers beside stock OpenVINO's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import openvino as ov
+import pytest
+from click.testing import CliRunner
+from openvino import opset13 as ops
+
+from ov_gather import cross_check, read_ir
+from ov_gather.cli import check
+from ov_gather.ir_inputs import generate_inputs
+from ov_gather.results import Status
+from ov_gather.runtimes import isolated
+from ov_gather.whole_ir import OWN_OPERANDS
+
+HERE = Path(__file__).parent
+SAMPLES = HERE.parents[1] / "ir_samples" / "valid"
+RNG = np.random.default_rng(1)
+
+
+@pytest.fixture
+def plant(monkeypatch):
+    """A runtime of `artificial_openvino` in the place of another."""
+    monkeypatch.syspath_prepend(HERE)
+    monkeypatch.setattr(isolated, "_idle", {name: [] for name in (*isolated.RUNTIMES, *isolated.FOR_WHOLE_MODELS)})
+
+    def put(name, class_name):
+        table = isolated.FOR_WHOLE_MODELS if name in isolated.FOR_WHOLE_MODELS else isolated.RUNTIMES
+        monkeypatch.setitem(table, name, ("artificial_openvino", class_name))
+
+    yield put
+    for runtimes in isolated._idle.values():
+        for runtime in runtimes:
+            runtime.stop()
+
+
+def saved(path, outputs, parameters):
+    ov.save_model(ov.Model(outputs, parameters, "model"), path, compress_to_fp16=False)
+    return path
+
+
+def parameter(shape, kind, name):
+    made = ops.parameter(shape, kind, name=name)
+    made.output(0).set_names({name})
+    return made
+
+
+def floats(*shape):
+    return ops.constant(RNG.standard_normal(shape).astype(np.float32))
+
+
+def number(value):
+    return ops.constant(np.int64(value))
+
+
+@pytest.fixture
+def embedding(tmp_path):
+    """Four tokens a row, embedded, as one list; multiplied; of each what is best, gathered."""
+    tokens = parameter([-1, 4], np.int64, "tokens")
+    flat = ops.reshape(ops.convert(tokens, "i32"), ops.constant(np.array([-1])), False)
+    rows = ops.gather(floats(50, 8), flat, number(0))
+    best = ops.topk(ops.matmul(rows, floats(8, 8), False, False), number(3), 1, "max", "value", index_element_type="i64")
+    picked = ops.gather_elements(rows, best.output(1), 1)
+    picked.output(0).set_names({"picked"})
+    return saved(tmp_path / "embedding.xml", [picked.output(0), best.output(0)], [tokens])
+
+
+def test_layers_on_their_own_operands_and_every_output(embedding):
+    result = cross_check(embedding, runtimes=("kernel", "openvino", "extension"))
+    assert result.passed, result
+    assert [(it.operation, it.cases[0].name, it.cases[0].shapes[:2]) for it in result.layers] == [
+        ("Gather-8", OWN_OPERANDS, ((50, 8), (24,))),
+        ("GatherElements-6", OWN_OPERANDS, ((24, 8), (24, 3))),
+    ]
+    assert {it.status for layer in result.layers for it in layer.cases[0].comparisons} == {Status.PASSED}
+    assert [(it.name, it.type, it.shape, it.comparison.status) for it in result.outputs] == [
+        ("picked", "float32", (24, 3), Status.PASSED),
+        (result.outputs[1].name, "float32", (24, 3), Status.PASSED),
+    ]
+    assert result.not_run == ""
+
+
+def test_inputs_are_in_bounds_and_the_same_for_a_seed(embedding):
+    model = read_ir(embedding)
+    (tokens,) = generate_inputs(model, 1)
+    assert tokens.shape == (6, 4)
+    assert tokens.min() >= 0
+    assert 2 <= tokens.max() < 50
+    assert (generate_inputs(model, 1)[0] == tokens).all()
+    assert (generate_inputs(model, 2)[0] != tokens).any()
+
+
+def test_an_index_that_is_shifted_stays_in_bounds_and_a_mask_is_0_or_1(tmp_path):
+    index, mask = parameter([-1], np.int64, "index"), parameter([-1], np.int64, "mask")
+    shifted = ops.subtract(ops.unsqueeze(index, number(0)), number(2000))
+    rows = ops.gather(floats(10, 3), shifted, number(0))
+    model = saved(tmp_path / "m.xml", [rows, ops.add(mask, mask)], [index, mask])
+    values, ones = generate_inputs(read_ir(model), 1)
+    assert set(values) <= set(range(2000, 2010))
+    assert set(ones) <= {0, 1}
+    assert cross_check(model).passed
+
+
+def test_what_only_the_own_operands_show(embedding, plant):
+    plant("kernel", "WrongOf24")
+    result = cross_check(embedding)
+    assert not result.passed
+    (layer,) = [layer for layer in result.layers if not layer.passed]
+    assert layer.operation == "GatherElements-6"
+    assert [case.name for case in layer.cases if not case.passed] == [OWN_OPERANDS]
+
+
+def test_an_output_that_differs_fails_though_every_layer_passes(embedding, plant):
+    plant("accelerated", "Shifted")
+    result = cross_check(embedding)
+    assert not result.passed
+    assert all(layer.passed for layer in result.layers)
+    difference = result.outputs[0].comparison.difference
+    assert difference is not None
+    assert (difference.position, difference.count, difference.size) == ((23, 2), 1, 72)
+
+
+def test_a_crash_with_our_gathers_fails(embedding, plant):
+    plant("accelerated", "Crashing")
+    result = cross_check(embedding)
+    assert not result.passed
+    assert [it.comparison.detail for it in result.outputs] == ["crashes: SIGSEGV"] * 2
+
+
+def test_a_crash_of_stock_openvino_is_said(embedding, plant):
+    plant("openvino", "Crashing")
+    result = cross_check(embedding, cases=1)
+    assert result.not_run == "OpenVINO crashes: SIGSEGV"
+    assert result.outputs == ()
+
+
+def gather_beyond(path, gather):
+    """Rows 0 and 7 of 6, and all of them."""
+    index, data = parameter([4, 1], np.int64, "index"), parameter([6, 3], np.float32, "data")
+    rows = gather(data, ops.multiply(index, number(7)))
+    return saved(path / "m.xml", [ops.relu(rows), ops.relu(data)], [index, data])
+
+
+def test_what_lies_beyond_data_may_differ_and_what_follows_from_it(tmp_path, plant):
+    plant("accelerated", "Shifted")
+    result = cross_check(gather_beyond(tmp_path, ops.gather_nd))
+    behind, beside = (it.comparison for it in result.outputs)
+    assert (behind.status, behind.divergences) == (Status.EXPECTED, ("unchecked-indices",))
+    assert beside.status is Status.FAILED
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_zeros_for_what_lies_beyond_data_are_the_same_zeros(tmp_path, plant, planted):
+    if planted:
+        plant("accelerated", "Shifted")
+    result = cross_check(gather_beyond(tmp_path, lambda data, index: ops.gather(data, index, number(0))))
+    assert [it.comparison.passed for it in result.outputs] == [not planted] * 2
+
+
+def test_bodies_keep_their_designed_cases(tmp_path):
+    condition, data = parameter([], bool, "condition"), parameter([5, 4], np.float32, "data")
+    bodies = []
+    for row in (1, 2):
+        given = parameter([5, 4], np.float32, f"given{row}")
+        bodies.append((given, ov.Model([ops.result(ops.gather(given, ops.constant(np.array([row, 0])), number(0)))], [given])))
+    choice = ops.if_op(condition)
+    choice.set_then_body(bodies[0][1])
+    choice.set_else_body(bodies[1][1])
+    choice.set_input(data.output(0), bodies[0][0], bodies[1][0])
+    rows = choice.set_output(bodies[0][1].get_results()[0], bodies[1][1].get_results()[0])
+    result = cross_check(saved(tmp_path / "m.xml", [ops.relu(rows)], [condition, data]))
+    assert result.passed, result
+    assert len(result.layers) == 2
+    assert all(case.name != OWN_OPERANDS for layer in result.layers for case in layer.cases)
+    assert [it.comparison.status for it in result.outputs] == [Status.PASSED]
+
+
+def wide_matmul():
+    data = parameter([-1, -1], np.float32, "data")
+    return [ops.matmul(ops.gather(data, ops.constant(np.array([0, 1])), number(0)), floats(8, 8), False, False)], [data]
+
+
+def any_rank():
+    data = ops.parameter(ov.PartialShape.dynamic(), np.float32, name="data")
+    return [ops.relu(data), ops.gather(floats(5, 8), ops.constant(np.array([0, 1])), number(0))], [data]
+
+
+@pytest.mark.parametrize(("make", "why"), [(wide_matmul, "dimension"), (any_rank, "may have any type or rank")])
+def test_why_a_model_is_not_run(tmp_path, make, why):
+    result = cross_check(saved(tmp_path / "m.xml", *make()))
+    assert result.passed, result  # its layers are
+    assert why in result.not_run
+    assert result.outputs == ()
+
+
+def test_random_outputs_are_not_compared(tmp_path):
+    shape, zero, one = ops.constant(np.array([6, 3])), ops.constant(np.float32(0)), ops.constant(np.float32(1))
+    noise = ops.random_uniform(shape, zero, one, "f32", 0, 0)
+    rows = ops.gather(noise, ops.constant(np.array([5, 2])), number(0))
+    result = cross_check(saved(tmp_path / "m.xml", [rows], []))
+    assert "random" in result.not_run
+    assert result.layers[0].cases[0].name == OWN_OPERANDS
+
+
+def test_a_model_with_states():
+    result = cross_check(SAMPLES / "detector_with_state.xml")
+    assert result.passed, result
+    assert result.outputs
+    assert result.not_run == ""
+
+
+def test_one_gather_is_no_whole_model():
+    result = cross_check(SAMPLES / "spec_layer.xml")
+    assert (result.outputs, result.not_run) == ((), "")
+    assert all(case.name != OWN_OPERANDS for case in result.layers[0].cases)
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_check_shows_the_outputs(embedding, plant, planted, tmp_path):
+    if planted:
+        plant("accelerated", "Shifted")
+    arguments = [str(embedding), "--runtimes", "kernel,openvino", "--cases", "2", "--failures", str(tmp_path / "failures")]
+    result = CliRunner().invoke(check.command, arguments)
+    assert result.exit_code == planted, result.output
+    counts = "passed: 0, failed: 2" if planted else "passed: 2, failed: 0"
+    assert f"whole models: 1, outputs: 2, {counts}, not run: 0" in result.output
+    assert "picked" in result.output
+    assert ("differ" in result.output) == planted
