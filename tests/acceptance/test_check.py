@@ -17,8 +17,9 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 
 
 def rows_of(output):
-    """The rows of the table: two lines each, the cells below the names of the runtimes."""
-    head, *lines = (line for line in output.partition("\n13 + 3")[0].splitlines() if line.strip())
+    """The rows of the table of layers: two lines each, the cells below the names of the runtimes."""
+    table = re.split(r"^(?:output |13 \+ 3)", output, flags=re.MULTILINE)[0]
+    head, *lines = (line for line in table.splitlines() if line.strip())
     names = head.split()
     starts = [head.index(name) for name in names]
     ends = [*starts[1:], None]
@@ -43,6 +44,7 @@ def test_valid_samples(cli, samples):
     assert sum(row["openvino"][0].isdigit() for row in rows) == layers
     assert sum(row["expected"] != "-" for row in rows) == len(list((samples / "valid").glob("*.expected.json")))
     assert "seed 2026" in done.stdout
+    assert re.search(r"whole models: \d+, outputs: (\d+), passed: \1, failed: 0", done.stdout)
     assert "spec_layer_fragment.xml: assumed, as the fragment does not say: opset6, f32 data, i64 indices" in done.stdout
     cases = sum(int(row["cases"]) for row in rows)
     assert f"files: {len(files)}, layers: {layers}, cases: {cases}, passed: {layers}, failed: 0" in done.stdout
