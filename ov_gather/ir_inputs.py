@@ -37,7 +37,7 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
         if layer.declared_type is None or layer.declared_shape is None or layer.declared_shape.dims is None:
             raise ValueError(f"{layer} may have any type or rank")
         shape = _closed(layer.declared_shape, OPEN_DIMENSION).sizes
-        arrays.append(for_model(rng, str(layer), layer.declared_type, shape, list(indices.bounds(layer, set()))))
+        arrays.append(for_model(rng, str(layer), layer.declared_type, shape, list(indices.bounds(layer))))
     return arrays
 
 
@@ -55,20 +55,22 @@ class _Indices:
         for layer, port, source, _ in model.links:
             self._users[source.id].append((layer, layer.inputs.index(port)))
 
-    def bounds(self, source: Layer, seen: set[int]) -> Iterator[tuple[int, int]]:
+    def bounds(self, source: Layer) -> Iterator[tuple[int, int]]:
         """The lowest value and the end, for each layer whose indices the output of this one reaches."""
-        if source.id in seen:
-            return
-        seen.add(source.id)
-        for layer, position in self._users[source.id]:
-            view = self._views.get(layer.id)
-            if view and position == view.operation.index_rule.port:
-                yield 0, _smallest_size(view)
-            elif layer.type in ("Add", "Subtract"):
-                shift = self._shift(layer, position)
-                yield from ((low - shift, end - shift) for low, end in self.bounds(layer, seen))
-            elif layer.type in _CARRIERS:
-                yield from self.bounds(layer, seen)
+        seen: set[int] = set()
+        waiting = [(source, 0)]  # with what is added on the way
+        while waiting:
+            reached, shift = waiting.pop()
+            users = [] if reached.id in seen else self._users[reached.id]
+            seen.add(reached.id)
+            for layer, position in users:
+                view = self._views.get(layer.id)
+                if view and position == view.operation.index_rule.port:
+                    yield -shift, _smallest_size(view) - shift
+                elif layer.type in ("Add", "Subtract"):
+                    waiting.append((layer, shift + self._shift(layer, position)))
+                elif layer.type in _CARRIERS:
+                    waiting.append((layer, shift))
 
     def _shift(self, layer: Layer, position: int) -> int:
         """What Add and Subtract add to the input at this position, if that is one constant number."""

@@ -54,7 +54,7 @@ class WholeIR:
                 self._run("openvino", _closed(model, self._inputs))
             self._expected = self._run("openvino", model)
         except _OBSTACLES as error:
-            self.not_run = f"OpenVINO {error}" if isinstance(error, CrashedError) else str(error)
+            self.not_run = _reason(error)
 
     def own_cases(self, views: Sequence[LayerView]) -> Iterator[Case | None]:
         """For each layer the case with the operands that it has in the model. None in bodies of sub-graphs, where they cannot
@@ -102,7 +102,7 @@ class WholeIR:
         try:
             outputs = self._run("openvino", _with_results(self._model, wanted))
         except _OBSTACLES as error:
-            self.not_run = f"operands cannot be captured: {error}"
+            self.not_run = f"to capture operands: {_reason(error)}"
             return {}
         return dict(zip(wanted, outputs[len(self._expected) :], strict=True))
 
@@ -115,6 +115,12 @@ class WholeIR:
             if names and not is_predicted(names):
                 found |= {i: (*found.get(i, ()), *names) for i in _behind(self._model, view.layer.id)}
         return found
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RefusedError):
+        return f"OpenVINO refuses it: {error}"
+    return f"OpenVINO {error}" if isinstance(error, CrashedError) else str(error)
 
 
 def _closed(model: Model, inputs: Arrays) -> Model:
