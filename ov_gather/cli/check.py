@@ -20,7 +20,7 @@ from ov_gather.findings import Finding
 from ov_gather.report import check_html, check_json, check_junit, text
 from ov_gather.report.check import CheckReport
 from ov_gather.report.layers import operations_table, outputs_table, summary, table, verification_summary
-from ov_gather.results import CrossCheckResult
+from ov_gather.results import CrossCheckResult, LayerResult
 from ov_gather.rules.validation import open_document, validate_document
 from ov_gather.sweep import DEFAULT_SWEEP
 from ov_gather.verification import VerificationResult
@@ -82,7 +82,7 @@ def command(
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
     with opened(page) as file:  # refuses a place that cannot be written, before any work
         verified = [_verify(path, seed) for path in paths if path.suffix == ".onnx"]
-        results = [CrossCheckResult(it.gathers, it.seed, it.environment, it.outputs) for it in verified]
+        results = [_as_result(it) for it in verified]
         findings: list[Finding] = []
         unreadable: list[Finding] = []
         if is_sweep:
@@ -133,6 +133,14 @@ def _verify(path: Path, seed: int) -> VerificationResult:
         converted = Path(directory) / "model.xml"
         convert_model(path, output=converted)
         return verify_conversion(path, converted, seed=seed)
+
+
+def _as_result(verified: VerificationResult) -> CrossCheckResult:
+    """As reports take it; that it could not be executed is a failure."""
+    layers = verified.gathers
+    if verified.problem:
+        layers = (*layers, LayerResult(verified.path, "the whole model", "", problem=verified.problem))
+    return CrossCheckResult(layers, verified.seed, verified.environment, verified.outputs)
 
 
 def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> CrossCheckResult:
