@@ -230,14 +230,10 @@ def test_pipes_directories_and_broken_links_do_not_stop_a_search(cli, command, t
     os.mkfifo(tmp_path / "e.bin")
     done = cli(command, tmp_path)
     assert "d.xml:25: error OVG204" in done.stdout
-    if command == "validate":
-        assert done.returncode == 1
-        assert "c.xml: error OVG008: cannot be opened: No such file or directory" in done.stdout
-        assert "e.xml:5: error OVG501" in done.stdout
-    else:
-        assert done.returncode == 2
-        assert "No such file or directory" in done.stderr
-        assert "e.xml:5: Const 'data' (layer 0): its .bin cannot be read: not a regular file" in done.stderr
+    assert done.returncode == (1 if command == "validate" else 2)
+    told = done.stdout if command == "validate" else done.stderr
+    assert "c.xml: error OVG008: cannot be opened: No such file or directory" in told
+    assert "e.xml:5: error OVG501" in told
     assert "Traceback" not in done.stderr
 
 
