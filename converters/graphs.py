@@ -9,16 +9,12 @@ from ov_gather.converters.interval import Dim
 from ov_gather.converters.nodes import ConversionError, describe
 
 from ov_gather.kernels.arguments import checked_axis
+from ov_gather.onnx_layers import attribute
 
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
     """The tensor of an initializer or a Constant; the default value of a graph input is none, as a caller may replace it."""
     return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
-
-
-def attribute(node: onnx_ir.Node, name: str, default: int) -> int:
-    """An integer attribute."""
-    return node.attributes[name].as_int() if name in node.attributes else default
 
 
 def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:

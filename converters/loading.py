@@ -12,8 +12,9 @@ import onnx_ir
 from ov_gather.converters.errors import ConversionError, describe
 from ov_gather.converters.graphs import nodes_of
 
+from ov_gather.onnx_layers import GATHERS
+
 OnnxSource = str | os.PathLike[str] | onnx.ModelProto
-GATHERS = ("Gather", "GatherElements", "GatherND")
 
 
 def load(source: OnnxSource) -> onnx_ir.Model:

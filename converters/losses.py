@@ -11,13 +11,14 @@ import onnx_ir
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from ov_gather.converters.errors import describe
-from ov_gather.converters.graphs import attribute, axis_of, constant_of, nodes_of, uses_of
-from ov_gather.converters.loading import GATHERS, is_default
+from ov_gather.converters.graphs import axis_of, constant_of, nodes_of, uses_of
+from ov_gather.converters.loading import is_default
 from ov_gather.converters.ranges import Ranges, integer_ranges
 
 from ov_gather.conditions import NARROWED_BY_CPU
 from ov_gather.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
+from ov_gather.onnx_layers import GATHERS, attribute
 
 _INT32 = np.iinfo(np.int32)
 _PART = 2**16  # elements that fit in a cache, as weights may be gigabytes

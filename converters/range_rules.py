@@ -7,8 +7,10 @@ from dataclasses import replace
 from math import prod
 
 import onnx_ir
-from ov_gather.converters.graphs import attribute, constant_of
+from ov_gather.converters.graphs import constant_of
 from ov_gather.converters.interval import LARGEST_SIZE, Dim, Interval, from_sizes, of_size, positions, union
+
+from ov_gather.onnx_layers import attribute
 
 Of = Callable[[onnx_ir.Value | None], Interval | None]
 Rule = Callable[[onnx_ir.Node, Of], Interval | None]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ov_gather.cases.sizes import OPEN_DIMENSION
 from ov_gather.cases.values import for_model
 from ov_gather.ir.element_types import ElementType, by_onnx
-from ov_gather.onnx_layers import GATHERS
+from ov_gather.onnx_layers import GATHERS, attribute
 
 Inputs = dict[str, NDArray[Any]]
 
@@ -94,7 +94,7 @@ def _smallest_size(node: onnx_ir.Node) -> int:
     sizes = [dim if isinstance(dim, int) else 1 for dim in (data.shape if data is not None and data.shape is not None else [1])]
     if node.op_type not in _INDEXED:
         return min(sizes)
-    axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 0
+    axis = attribute(node, "axis", 0)
     return sizes[axis] if -len(sizes) <= axis < len(sizes) else 1
 
 

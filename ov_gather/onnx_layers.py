@@ -20,6 +20,11 @@ GATHERS = ("Gather", "GatherElements", "GatherND")
 """The operators of ONNX that this package is about; OpenVINO's operations bear the same names."""
 
 
+def attribute(node: onnx_ir.Node, name: str, default: int) -> int:
+    """An integer attribute."""
+    return node.attributes[name].as_int() if name in node.attributes else default
+
+
 def single_layer(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant: Sequence[bool], custom: bool) -> Model:
     """The layer that a Gather* node becomes, with what `operands` has for its constants: of our opset, or the stock one.
 
@@ -48,7 +53,7 @@ def fitted(node: onnx_ir.Node, operands: Sequence[NDArray[Any]]) -> list[NDArray
     data, indices = operands
     if node.op_type != "GatherElements":
         return [data, indices]
-    axis = (node.attributes["axis"].as_int() if "axis" in node.attributes else 0) % data.ndim
+    axis = attribute(node, "axis", 0) % data.ndim
     return [data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))], indices]
 
 

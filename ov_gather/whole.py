@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ov_gather import capture
 from ov_gather.judgement import difference_at, first_difference
-from ov_gather.onnx_layers import GATHERS
+from ov_gather.onnx_layers import GATHERS, attribute
 from ov_gather.results import Comparison, Difference, OutputResult, Status
 from ov_gather.runtimes.base import Runtime
 
@@ -98,10 +98,8 @@ def near_ties(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime:
 def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
     """Whether two of the picked numbers, or the last of them and the first that was not, are nearly equal."""
     default = -1 if node.op_type == "TopK" else 0
-    axis = node.attributes["axis"].as_int() if "axis" in node.attributes else default
-    largest = node.op_type == "ArgMax" or (
-        node.op_type == "TopK" and ("largest" not in node.attributes or node.attributes["largest"].as_int() == 1)
-    )
+    axis = attribute(node, "axis", default)
+    largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)
     ordered = np.sort(np.moveaxis(scores, axis, -1).astype(np.float64))
     ordered = ordered[..., ::-1] if largest else ordered
     count = _picked(node, axis, ordered.shape[-1])

@@ -6,11 +6,12 @@ from types import EllipsisType
 
 import numpy as np
 import onnx_ir
-from ov_gather.converters.graphs import attribute, axis_of, constant_of, nodes_of
+from ov_gather.converters.graphs import axis_of, constant_of, nodes_of
 from ov_gather.converters.nodes import ConversionError, describe
 from ov_gather.converters.passes.rewriter import Rewriter
 
 from ov_gather.kernels.arguments import out_of_bounds, unravel
+from ov_gather.onnx_layers import attribute
 
 # An axis of data, its size, and which elements of the indices index it.
 Part = tuple[int, int, tuple[EllipsisType] | tuple[EllipsisType, int]]

@@ -14,8 +14,6 @@ import click
 
 from ov_gather.ir.root import root_element
 
-IR_PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
