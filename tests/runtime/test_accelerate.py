@@ -110,15 +110,18 @@ def test_what_repeats_an_index_is_folded(way):
     assert np.array_equal(outputs_of(other, [DATA, indices])[0], expected)
 
 
-@pytest.mark.parametrize(("data", "folded"), [([7, 5, 6], True), ([8, 5, 7], False), ([-1, -1, -1], False)])
-def test_ours_is_folded_where_it_would_not_gather_less(data, folded):
-    index = ops.broadcast(parameter("i", [9, 1, 1], np.int64), ops.constant(np.array([9, 5, 6])))
+@pytest.mark.parametrize(
+    ("data", "rows", "folded"),
+    [([7, 5, 6], 1, True), ([8, 5, 7], 1, False), ([8, 7, 6], 5, False), ([-1, -1, -1], 1, False)],
+)
+def test_ours_is_folded_where_it_would_not_gather_less(data, rows, folded):
+    index = ops.broadcast(parameter("i", [9, rows, 1], np.int64), ops.constant(np.array([9, 5, 6])))
     attributes = {"axis": 0, "broadcast": False}
     model = model_of(ours("GatherElements", [parameter("data", data).output(0), index.output(0)], attributes))
     other, _ = accelerated(model)
     assert operations(other) == (["ov_gather.GatherElements"] if folded else ["Broadcast-3", "ov_gather.GatherElements"])
     values = np.random.default_rng(0).random([8 if size < 0 else size for size in data], np.float32)
-    check_same(model, other, [values, ROWS])
+    check_same(model, other, [values, np.tile(ROWS, (1, rows, 1))])
 
 
 def test_an_index_that_others_read_stays_for_them():
