@@ -136,9 +136,10 @@ def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:
     return view.input_types[view.operation.index_rule.port] is U64
 
 
-def broadcasts(view: LayerView, operands: Operands) -> bool:
-    """Our GatherElements spreads indices itself."""
-    return bool(view.read_attributes().get("broadcast"))
+def broadcasts_or_transposes(view: LayerView, operands: Operands) -> bool:
+    """Our GatherElements spreads indices, or transposes its output."""
+    attributes = view.read_attributes()
+    return bool(attributes.get("broadcast") or attributes.get("transpose"))
 
 
 def gathers_batches(view: LayerView, operands: Operands) -> bool:

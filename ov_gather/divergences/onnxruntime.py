@@ -41,12 +41,12 @@ ONNXRUNTIME = (
         why="in ONNX the axis is an attribute",
     ),
     Divergence(
-        name="no-broadcast-in-onnx",
+        name="no-broadcast-or-transpose-in-onnx",
         runtimes=_ONNXRUNTIME,
         operations=("GatherElements-ov_gather",),
         observed=(Observed.LACKS,),
-        applies=conditions.broadcasts,
-        why="ONNX's GatherElements does not broadcast",
+        applies=conditions.broadcasts_or_transposes,
+        why="ONNX's GatherElements neither broadcasts nor transposes",
     ),
     Divergence(
         name="no-such-batches-in-onnx",

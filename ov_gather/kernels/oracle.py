@@ -34,7 +34,7 @@ def _gather_elements(
     _check(indices, axis, data.shape[axis])
     output = np.empty(indices.shape, data.dtype)
     reference.gather_elements(data, indices, axis, output)
-    return output
+    return np.swapaxes(output, -1, -2) if attributes.get("transpose") else output
 
 
 def _gather(

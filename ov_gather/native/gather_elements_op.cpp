@@ -18,10 +18,18 @@ bool fits(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(0, data.get_max_length()));
 }
 
-// The loops over the output; a dimension of indices that is broadcast does not step.
-Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis) {
-    const auto shape = output.get_shape(), index_shape = indices.get_shape();
-    const auto data_strides = data.get_strides(), index_strides = indices.get_strides(), strides = output.get_strides();
+template <typename Dimensions>
+void swap_last_two(Dimensions& dimensions) {
+    std::iter_swap(dimensions.end() - 1, dimensions.end() - 2);
+}
+
+// The loops over the output, before it is transposed; a dimension of indices that is broadcast does not step.
+Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
+    auto shape = output.get_shape();
+    auto strides = output.get_strides();
+    if (transpose) swap_last_two(shape), swap_last_two(strides);
+    const auto index_shape = indices.get_shape();
+    const auto data_strides = data.get_strides(), index_strides = indices.get_strides();
     Gather gather{{},
                   static_cast<int64_t>(data.get_shape()[axis]),
                   static_cast<int64_t>(data_strides[axis]),
@@ -38,14 +46,15 @@ Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Ten
 }  // namespace
 
 GatherElementsOp::GatherElementsOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, int64_t axis,
-                                   bool broadcast)
-    : Op({data, indices}), m_axis(axis), m_broadcast(broadcast) {
+                                   bool broadcast, bool transpose)
+    : Op({data, indices}), m_axis(axis), m_broadcast(broadcast), m_transpose(transpose) {
     constructor_validate_and_infer_types();
 }
 
 bool GatherElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
     visitor.on_attribute("axis", m_axis);
     visitor.on_attribute("broadcast", m_broadcast);
+    visitor.on_attribute("transpose", m_transpose);
     return true;
 }
 
@@ -64,6 +73,7 @@ ov::PartialShape GatherElementsOp::infer_shape(const ov::PartialShape& data, con
     NODE_VALIDATION_CHECK(this, length > 0, "data and indices are scalars; they must have a rank of at least 1");
     NODE_VALIDATION_CHECK(this, -length <= m_axis && m_axis < length, "axis ", m_axis, " is out of range for rank ", length,
                           " (valid ", -length, "..", length - 1, ")");
+    NODE_VALIDATION_CHECK(this, length > 1 || !m_transpose, "transpose=true needs a rank of at least 2, not 1");
     const auto have = data.rank().is_static() ? data : ov::PartialShape::dynamic(rank);
     const auto want = indices.rank().is_static() ? indices : ov::PartialShape::dynamic(rank);
     const int64_t axis = normalized(m_axis, length);
@@ -75,23 +85,25 @@ ov::PartialShape GatherElementsOp::infer_shape(const ov::PartialShape& data, con
                               m_broadcast ? ": with broadcast=true it must be 1 or data's"
                                           : ": off the axis it may not exceed data's");
     }
+    if (m_transpose) swap_last_two(output);
     return output;
 }
 
 std::shared_ptr<ov::Node> GatherElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast);
+    return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast, m_transpose);
 }
 
 bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1];
-    const auto shape = infer_shape(data.get_shape(), indices.get_shape()).to_shape();
+    auto shape = infer_shape(data.get_shape(), indices.get_shape()).to_shape();
     ov::Tensor& output = outputs[0];
     if (output.get_shape() != shape) output.set_shape(shape);
     const size_t axis = normalized(m_axis, shape.size());
-    const Gather gather = describe(data, indices, output, axis);
+    const Gather gather = describe(data, indices, output, axis, m_transpose);
     const int64_t position = gather_tensors(gather, data, indices.data(), output);
     if (position == all_in_bounds) return true;
+    if (m_transpose) swap_last_two(shape);
     auto place = unravel(position, shape);
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 where indices are broadcast
     OPENVINO_THROW("GatherElements '", get_friendly_name(), "': ", out_of_bounds(indices, place, axis, gather.axis_size));

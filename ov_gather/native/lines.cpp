@@ -18,6 +18,7 @@ constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict wha
 constexpr int64_t prefetch_ahead = 24;     // elements; enough loads in flight to hide memory's latency
 constexpr int64_t slices_ahead = 16;       // at most; fewer if they are long
 constexpr int64_t slice_prefetch = 1024;   // bytes in flight; of a longer slice the rest is a stream that the hardware sees
+constexpr int64_t tile_bytes = 64;         // of an output that is transposed: what is written at once, a cache line
 
 struct Bytes16 {
     uint64_t low, high;
@@ -171,6 +172,44 @@ bool contiguous(const Plane& plane, const char* data, const Index* indices, Elem
     return true;
 }
 
+// Rows are read in no order, which the hardware does not foresee: fetch the next one while this one is gathered.
+inline void prefetch_row(const char* row, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+}
+
+// Lines that are columns of the output: gathered a tile at a time, then written across. `reach`: bytes of a row to prefetch.
+template <typename Element, typename Index>
+bool transposed(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count,
+                int64_t reach) {
+    constexpr int64_t size = sizeof(Element), height = tile_bytes / size;
+    Element tile[height][block + height];  // longer than a block: rows that lie a power of two apart share cache sets
+    Plane row = plane;
+    row.line.output_stride = size;
+    row.stream = false;
+    const int64_t step = plane.line.output_stride;
+    for (int64_t top = 0; top < lines; top += height) {
+        const int64_t rows = lines - top < height ? lines - top : height;
+        for (int64_t left = 0; left < count; left += block) {
+            const int64_t columns = count - left < block ? count - left : block;
+            for (int64_t i = 0; i < rows; ++i) {
+                const char* from = data + (top + i) * plane.lines.data_stride + left * plane.line.data_stride;
+                if (left == 0) prefetch_row(from + plane.lines.data_stride, reach);
+                const char* where = indices + (top + i) * plane.lines.index_stride + left * plane.line.index_stride;
+                if (!contiguous(row, from, reinterpret_cast<const Index*>(where), tile[i], columns)) return false;
+            }
+            for (int64_t j = 0; j < columns; ++j) {
+                __builtin_prefetch(output + (left + j + prefetch_ahead) * step + top * size, 1);
+                auto* to = reinterpret_cast<Element*>(output + (left + j) * step) + top;
+                if (rows == height)  // a constant, for the compiler
+                    for (int64_t i = 0; i < height; ++i) to[i] = tile[i][j];
+                else
+                    for (int64_t i = 0; i < rows; ++i) to[i] = tile[i][j];
+            }
+        }
+    }
+    return true;
+}
+
 // One index for the whole line: a copy of what it names.
 template <typename Element>
 bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
@@ -192,12 +231,7 @@ bool constant(const Plane& plane, const char* data, int64_t index, char* output,
     return true;
 }
 
-// Rows are read in no order, which the hardware does not foresee: fetch the next one while this one is gathered.
-inline void prefetch_row(const char* row, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
-}
-
-// The same for a slice that an index names, maybe one out of bounds: a prefetch may point anywhere.
+// Fetch a slice that an index names, maybe one out of bounds: a prefetch may point anywhere.
 inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
@@ -209,10 +243,13 @@ template <typename Element, typename Index>
 bool gather_plane(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count) {
     constexpr int64_t size = sizeof(Element);
     const Loop& line = plane.line;
-    const bool regular = line.index_stride == sizeof(Index) && line.output_stride == size &&
-                         plane.axis_stride % size == 0 && (line.data_stride == 0 || line.data_stride == size);
+    const bool plain = line.index_stride == sizeof(Index) && plane.axis_stride % size == 0 &&
+                       (line.data_stride == 0 || line.data_stride == size);
+    const bool regular = plain && line.output_stride == size;
     const int64_t reach = plane.axis_size * plane.axis_stride;
-    const bool prefetch = regular && line.data_stride == 0 && plane.lines.data_stride != 0 && reach <= row_prefetch;
+    const bool prefetch = plain && line.data_stride == 0 && plane.lines.data_stride != 0 && reach <= row_prefetch;
+    if (plain && !regular && plane.lines.output_stride == size)
+        return transposed<Element, Index>(plane, data, indices, output, lines, count, prefetch ? reach : 0);
     const bool slices = line.index_stride == 0 && line.data_stride == size && plane.prefetch;
     const int64_t bytes = count * size, fit = slice_prefetch / bytes;
     const int64_t ahead = !slices ? lines : fit < 1 ? 1 : fit > slices_ahead ? slices_ahead : fit;

@@ -1,4 +1,5 @@
-"""GatherElements of our custom opset: ONNX GatherElements-13 with indices smaller than data, and a broadcast of its own."""
+"""GatherElements of our custom opset: ONNX GatherElements-13 with indices smaller than data, and a Broadcast of its indices and
+a Transpose of its output of its own."""
 
 from __future__ import annotations
 
@@ -8,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import Dimension, PartialShape
 from ov_gather.ops.gather_elements import OffAxis, axis_range, infer_output, rank_for, rank_of
-from ov_gather.ops.shape_rules import INDICES, along_axis, open_dims, type_of_data
-from ov_gather.ops.spec import CUSTOM_OPSET, Attribute, Attributes, IndexRule, Input, Operation, Shapes, whole_byte_types
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, type_of_data
+from ov_gather.ops.spec import (
+    CUSTOM_OPSET,
+    Attribute,
+    Attributes,
+    IndexRule,
+    Input,
+    Operation,
+    RankError,
+    Shapes,
+    whole_byte_types,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +41,17 @@ def _off_axis(attributes: Attributes) -> tuple[OffAxis, str]:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """The output has indices' shape; with broadcast, off the axis data's. Raises RankError, DimensionError."""
-    return infer_output(shapes, attributes["axis"], *_off_axis(attributes))
+    """The output has indices' shape; with broadcast, off the axis data's; with transpose, its last two dimensions swapped.
+
+    Raises RankError, DimensionError.
+    """
+    (output,) = infer_output(shapes, attributes["axis"], *_off_axis(attributes))
+    if not attributes["transpose"] or output.dims is None:
+        return (output,)
+    if len(output.dims) < 2:
+        raise RankError("data is a vector", "transpose=true needs a rank of at least 2", DATA)
+    *others, rows, columns = output.dims
+    return (PartialShape((*others, columns, rows)),)
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
@@ -64,7 +84,12 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     if attributes["broadcast"]:
         axis = attributes["axis"] % data.ndim
         indices = np.broadcast_to(indices, (*data.shape[:axis], indices.shape[axis], *data.shape[axis + 1 :]))
-    return (gather_elements(data, indices, attributes["axis"]),)
+    if not attributes["transpose"]:
+        return (gather_elements(data, indices, attributes["axis"]),)
+    *others, rows, columns = indices.shape
+    output = np.empty((*others, columns, rows), data.dtype)
+    gather_elements(data, indices, attributes["axis"], out=np.swapaxes(output, -1, -2))
+    return (output,)
 
 
 GATHER_ELEMENTS_CUSTOM = Operation(
@@ -74,6 +99,7 @@ GATHER_ELEMENTS_CUSTOM = Operation(
     attributes=(
         Attribute("axis", required=True, default=0, valid_range=axis_range),
         Attribute("broadcast", required=False, default=False, kind="bool"),
+        Attribute("transpose", required=False, default=False, kind="bool"),
     ),
     inputs=(
         Input("data", assumed=F32, element_types=whole_byte_types()),

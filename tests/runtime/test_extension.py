@@ -40,9 +40,9 @@ def core():
     return ov_gather.register(ov.Core())
 
 
-def layer_model(data="3,7,5", indices="3,10,5", axis=1, broadcast=False, data_type=F32, index_type=I64):
+def layer_model(data="3,7,5", indices="3,10,5", axis=1, broadcast=False, transpose=False, data_type=F32, index_type=I64):
     inputs = {"data": (data, data_type), "indices": (indices, index_type)}
-    return one_layer("GatherElements", inputs, {"axis": axis, "broadcast": broadcast})
+    return one_layer("GatherElements", inputs, {"axis": axis, "broadcast": broadcast, "transpose": transpose})
 
 
 @pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
@@ -51,8 +51,10 @@ def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
     rng = np.random.default_rng(1)
     data = random_values(row, (3, 7, 5))
     indices = rng.integers(-7, 7, (3, 10, 5)).astype(index_type.dtype)
-    model = read(core, layer_model("3,7,5", "3,10,5", data_type=row, index_type=index_type))
-    assert same_bits(evaluate(model, row, data, indices), np.take_along_axis(data, indices, 1))
+    gathered = np.take_along_axis(data, indices, 1)
+    for transpose in (False, True):
+        model = read(core, layer_model("3,7,5", "3,10,5", transpose=transpose, data_type=row, index_type=index_type))
+        assert same_bits(evaluate(model, row, data, indices), np.swapaxes(gathered, 1, 2).copy() if transpose else gathered)
 
 
 @pytest.mark.parametrize("name", ["i4", "u4", "u1", "nf4", "f4e2m1"])
@@ -110,9 +112,11 @@ def test_other_index_types_are_refused(core):
 )
 def test_output_shape(core, data, indices, axis, broadcast, output):
     shapes = (PartialShape.parse(data), PartialShape.parse(indices))
-    (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, "broadcast": broadcast})
+    (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, "broadcast": broadcast, "transpose": False})
     assert str(specified) == output
     assert inferred_shape(read(core, layer_model(data, indices, axis, broadcast))) == specified
+    transposed = inferred_shape(read(core, layer_model(data, indices, axis, broadcast, True)))
+    assert transposed.dims == (specified.dims and (*specified.dims[:-2], specified.dims[-1], specified.dims[-2]))
 
 
 @pytest.mark.parametrize(
@@ -136,16 +140,17 @@ SHAPES = st.one_of(st.just("..."), st.lists(DIMS, min_size=1, max_size=3).map(",
 
 
 @settings(max_examples=150, deadline=None)
-@given(SHAPES, SHAPES, st.integers(-3, 2), st.booleans())
-def test_the_specification_says_what_the_operation_infers(core, data, indices, axis, broadcast):
+@given(SHAPES, SHAPES, st.integers(-3, 2), st.booleans(), st.booleans())
+def test_the_specification_says_what_the_operation_infers(core, data, indices, axis, broadcast, transpose):
     shapes = (PartialShape.parse(data), PartialShape.parse(indices))
     try:
         GATHER_ELEMENTS_CUSTOM.read_attributes({"axis": str(axis)}, shapes)
-        (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, "broadcast": broadcast})
+        attributes = {"axis": axis, "broadcast": broadcast, "transpose": transpose}
+        (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, attributes)
     except ValueError:
         specified = None
     try:
-        assert inferred_shape(read(core, layer_model(data, indices, axis, broadcast))) == specified
+        assert inferred_shape(read(core, layer_model(data, indices, axis, broadcast, transpose))) == specified
     except RuntimeError:
         assert specified is None
 
@@ -166,8 +171,14 @@ def test_an_index_out_of_bounds_raises_and_the_request_goes_on(core, threads, da
         assert np.array_equal(infer(request, table, right), np.take_along_axis(table, right, 1))
 
 
-def test_the_position_is_that_of_the_broadcast_index(core):
-    request = compiled(core, read(core, layer_model("3,7,5", "3,2,1", 1, True)))
+def test_a_vector_has_no_two_dimensions_to_transpose(core):
+    with pytest.raises(RuntimeError, match="transpose=true needs a rank of at least 2, not 1"):
+        read(core, layer_model("7", "3", 0, transpose=True))
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_the_position_is_that_of_the_broadcast_index(core, transpose):
+    request = compiled(core, read(core, layer_model("3,7,5", "3,2,1", 1, True, transpose)))
     indices = np.zeros((3, 2, 1), np.int64)
     indices[2, 1, 0] = -8
     with pytest.raises(RuntimeError, match=r"indices\[2, 1, 0\] = -8"):
@@ -197,16 +208,17 @@ def test_dynamic_shapes_from_call_to_call(core):
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_broadcast_against_numpy(core, data):
+def test_broadcast_and_transpose_against_numpy(core, data):
     shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     indices = [data.draw(st.sampled_from([1, size])) for size in shape]
     indices[axis] = data.draw(st.integers(0, 5))
     rng = np.random.default_rng(0)
     table, where = rng.random(shape, np.float32), rng.integers(-shape[axis], shape[axis], indices)
-    model = read(core, layer_model(",".join(map(str, shape)), ",".join(map(str, indices)), axis, True))
+    transpose = len(shape) > 1 and data.draw(st.booleans())
+    model = read(core, layer_model(",".join(map(str, shape)), ",".join(map(str, indices)), axis, True, transpose))
     expected = np.take_along_axis(table, where, axis)  # NumPy broadcasts as we do
-    assert np.array_equal(evaluate(model, F32, table, where), expected)
+    assert np.array_equal(evaluate(model, F32, table, where), np.swapaxes(expected, -1, -2) if transpose else expected)
 
 
 def onnx_gather(data, indices, **attributes):
@@ -230,19 +242,25 @@ def test_onnx_strings(core):
     assert infer(request, words, where).tolist() == [["b", "b", "a"], ["ccc", "", "ccc"]]
 
 
-@pytest.mark.parametrize("broadcast", [False, True])
-def test_round_trip(core, tmp_path, broadcast):
-    model = read(core, layer_model("3,7", "1,2", -1, broadcast))
+def test_strings_are_transposed_as_well(core):
+    model = read(core, layer_model("?,?", "?,?", transpose=True, data_type=by_name("string")))
+    words, where = np.array([["a", "b"], ["ccc", ""]]), np.array([[1, 1, 0], [0, 1, -2]])
+    assert infer(compiled(core, model), words, where).tolist() == [["b", "ccc"], ["b", ""], ["a", "ccc"]]
+
+
+@pytest.mark.parametrize(("broadcast", "transpose"), [(False, False), (True, False), (False, True), (True, True)])
+def test_round_trip(core, tmp_path, broadcast, transpose):
+    model = read(core, layer_model("3,7", "1,2", -1, broadcast, transpose))
     ov.serialize(model, tmp_path / "m.xml")
     again = core.read_model(tmp_path / "m.xml")
     (layer,) = [op for op in again.get_ops() if op.get_type_name() == "GatherElements"]
     assert layer.get_type_info().version_id == "ov_gather"
-    assert layer.get_attributes() == {"axis": -1, "broadcast": broadcast}
+    assert layer.get_attributes() == {"axis": -1, "broadcast": broadcast, "transpose": transpose}
     assert again.output(0).partial_shape == model.output(0).partial_shape
     assert ov_gather.validate(tmp_path / "m.xml") == []
     table, where = np.arange(21, dtype=np.float32).reshape(3, 7), np.array([[6, -7]])
     expected = np.take_along_axis(table if broadcast else table[:1], where, 1)
-    assert np.array_equal(infer(compiled(core, again), table, where), expected)
+    assert np.array_equal(infer(compiled(core, again), table, where), expected.T if transpose else expected)
 
 
 def test_a_cached_model_is_the_same(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,6 +67,19 @@ def test_pattern(name, dtype, index_dtype):
     np.testing.assert_array_equal(gather_elements(data[::-1], indices, axis), expected(data[::-1], indices, axis))
 
 
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", [name for name in PATTERNS if len(PATTERNS[name][0]) > 1])
+def test_an_output_that_is_transposed(name, dtype, index_dtype):
+    data, indices, axis = make(name, dtype, index_dtype)
+    *others, rows, columns = indices.shape
+    whole = np.full((*others, columns, rows + 3), 77, dtype)
+    gather_elements(data, indices, axis, out=np.swapaxes(whole[..., 2:-1], -1, -2))
+    np.testing.assert_array_equal(np.swapaxes(whole[..., 2:-1], -1, -2), expected(data, indices, axis))
+    assert (whole[..., :2] == 77).all()  # nothing is written beside it
+    assert (whole[..., -1] == 77).all()
+
+
 @pytest.mark.parametrize("value", ["size", "-size - 1", "2**31", "2**32", "-(2**32)", "2**63 - 1", "-(2**63)"])
 @pytest.mark.parametrize("name", [name for name in PATTERNS if not PATTERNS[name][3]])
 def test_out_of_bounds_in_the_last_element(name, value):
@@ -79,6 +93,8 @@ def test_out_of_bounds_in_the_last_element(name, value):
     where = ", ".join(str(n - 1) for n in indices.shape)
     assert f"indices[{where}] = {value} is out of bounds for axis {axis}" in str(caught.value)
     assert (out[..., -1] == -1).all()  # nothing is written past the output
+    with pytest.raises(IndexError, match=re.escape(f"indices[{where}] = {value} is out of bounds")):
+        gather_elements(data, indices, axis, out=np.empty(indices.shape[::-1], np.float32).T)
 
 
 @pytest.mark.parametrize("offset", [0, 1, 5, 15])
