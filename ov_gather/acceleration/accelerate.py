@@ -8,8 +8,10 @@ from functools import partial
 from openvino import Model
 from openvino.passes import Manager, ModelPass
 
+from ov_gather.acceleration.absorb_transposes import absorb_transposes
 from ov_gather.acceleration.changes import Log, Summary
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
+from ov_gather.acceleration.gather_logits import gather_logits
 from ov_gather.acceleration.join_gathers import join_gathers
 from ov_gather.acceleration.replace_elements import replace_elements
 from ov_gather.acceleration.shrink_constants import shrink_constants
@@ -23,8 +25,10 @@ PASSES: Mapping[str, Pass] = {
     "shrink-constants": shrink_constants,
     "join-gathers": join_gathers,
     "to-gather": to_gather,
+    "gather-logits": gather_logits,
     "fold-broadcasts": fold_broadcasts,
     "replace-elements": replace_elements,
+    "absorb-transposes": absorb_transposes,
 }
 PORTABLE = ("shrink-constants", "join-gathers", "to-gather")
 

@@ -64,10 +64,16 @@ class Summary:
 
 def why_not_ours(gather: Node, result: Node) -> str:
     """Why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
-    shape, kind = result.get_output_partial_shape(0), gather.get_input_element_type(0)
+    kind = gather.get_input_element_type(0)
     if kind.bitwidth % 8:
         return f"ours takes no {kind.get_type_name()}"
-    return "too small to gain" if shape.is_static and prod(shape.to_shape()) < SMALL else ""
+    return "too small to gain" if too_small(result.output(0)) else ""
+
+
+def too_small(value: Output) -> bool:
+    """Whether a value has fewer elements than are worth while, whatever the inputs are."""
+    shape = value.get_partial_shape()
+    return bool(shape.is_static and prod(shape.to_shape()) < SMALL)
 
 
 class Log:

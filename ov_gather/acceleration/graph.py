@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from openvino import Dimension, Model, Node, Output
+from openvino import opset13 as ops
 from openvino.utils.node_factory import NodeFactory
 
 from ov_gather.extension import checked_path
@@ -54,15 +55,29 @@ def _factory() -> NodeFactory:
     return factory
 
 
+def like(gather: Node, data: Output) -> Node:
+    """The same GatherElements of other data."""
+    index, attributes = gather.input_value(1), gather.get_attributes()
+    if operation(gather) == "GatherElements-6":
+        return ops.gather_elements(data, index, attributes["axis"])
+    return ours("GatherElements", [data, index], attributes)
+
+
 def stock(model: Model, name: str) -> list[Node]:
     """Its nodes of an operation, as `operation` tells it, also of sub-graphs."""
     return [node for _, node in walk(model) if operation(node) == name]
 
 
+def readers(node: Node) -> list[Node]:
+    """The nodes that read the output of a node of one output; twice what reads it twice."""
+    return [port.get_node() for port in node.output(0).get_target_inputs()]
+
+
 def gathers_elements(node: Node) -> bool:
-    """Whether it is GatherElements-6, or ours that takes indices as they are."""
-    kind = operation(node)
-    return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not node.get_attributes()["broadcast"])
+    """Whether it is GatherElements-6, or ours that does no more."""
+    attributes, kind = node.get_attributes(), operation(node)
+    more = attributes.get("broadcast") or attributes.get("transpose")
+    return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not more)
 
 
 def take_place(old: Node, new: Node) -> None:
@@ -79,10 +94,10 @@ def constant(value: Output) -> NDArray[Any] | None:
     return np.asarray(node.data) if node.get_type_name() == "Constant" else None
 
 
-def axis_of(gather: Node) -> int | None:
-    """The axis of a GatherElements, from the first dimension; None while the rank is not known."""
-    rank = gather.get_input_partial_shape(0).rank
-    return int(gather.get_attributes()["axis"]) % rank.get_length() if rank.is_static else None
+def axis_of(node: Node) -> int | None:
+    """The axis of a GatherElements or LogSoftmax, from the first dimension; None while the rank is not known."""
+    rank = node.get_input_partial_shape(0).rank
+    return int(node.get_attributes()["axis"]) % rank.get_length() if rank.is_static else None
 
 
 def dims(value: Output) -> list[Dimension] | None:

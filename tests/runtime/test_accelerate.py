@@ -13,10 +13,10 @@ from openvino import opset13 as ops
 
 import ov_gather
 from ov_gather.acceleration import changes
+from ov_gather.acceleration.accelerate import PASSES, PORTABLE
 from ov_gather.acceleration.graph import operation, ours, walk
 
 TYPES = ("f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "boolean")
-ALL = ["shrink-constants", "join-gathers", "to-gather", "fold-broadcasts", "replace-elements"]
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +67,12 @@ def accelerated(model, *passes, **options):
 
 
 DATA, ROWS = np.random.default_rng(0).random((7, 5, 6), np.float32), np.random.default_rng(0).integers(-7, 7, (9, 1, 1))
+
+
+def transpose(node, order=None):
+    """Of the last two dimensions."""
+    rank = len(node.get_output_partial_shape(0))
+    return ops.transpose(node, ops.constant(np.array(order or [*range(rank - 2), rank - 1, rank - 2])))
 
 
 def expanded(kind):
@@ -164,7 +170,7 @@ def test_a_constant_that_repeats_is_shrunk(portable):
     data = parameter("data", [7, 5, 6])
     index = ops.constant(elements, name="index")
     model = model_of(*(ops.gather_elements(ops.add(data, ops.constant(np.float32(i))), index, 2) for i in range(2)))
-    other, summary = accelerated(model, *ALL[: 1 if portable else 5], portable=portable)
+    other, summary = accelerated(model, *(["shrink-constants"] if portable else PASSES), portable=portable)
     assert all("constant of [1,5,4] and Broadcast" in change.done for change in summary.changes)
     sizes = [node.get_data().size for _, node in walk(other) if node.get_friendly_name() == "index"]
     assert sizes == [20]  # one for both
@@ -324,14 +330,17 @@ def test_any_pattern_of_repetition(data):
         index, arrays = ops.constant(np.broadcast_to(indices, whole).copy()), []
     else:
         index, arrays = ops.broadcast(parameter("i", own, np.int64), ops.constant(np.array(whole))), [indices]
-    model = model_of(ops.gather_elements(parameter("data", shape), index, axis))
+    gather = ops.gather_elements(parameter("data", shape), index, axis)
+    turn = len(shape) > 1 and data.draw(st.booleans())
+    model = model_of(transpose(gather) if turn else gather)
     portable = data.draw(st.booleans())
-    passes = data.draw(st.sets(st.sampled_from(ALL[:3] if portable else ALL)))
+    passes = data.draw(st.sets(st.sampled_from(PORTABLE if portable else sorted(PASSES))))
     changes.SMALL = 0  # a fixture would be of one example
     other, _ = accelerated(model, *passes, portable=portable)
     values = rng.random(shape, np.float32)
     (found,) = outputs_of(other, [values, *arrays])
-    assert np.array_equal(found, np.take_along_axis(values, np.broadcast_to(indices, whole), axis))
+    expected = np.take_along_axis(values, np.broadcast_to(indices, whole), axis)
+    assert np.array_equal(found, np.swapaxes(expected, -1, -2) if turn else expected)
 
 
 @pytest.mark.parametrize("name", ["u4", "i4", "u1"])
@@ -351,3 +360,155 @@ def test_strings():
     request = ov.Core().compile_model(other, "CPU").create_infer_request()
     places = np.arange(9).reshape(9, 1) % 7
     assert request.infer([words, places])[0].tolist() == words[places.ravel()].tolist()
+
+
+@pytest.mark.parametrize(
+    ("shape", "index", "axis"), [([7, 5, 6], [9, 5, 6], 0), ([7, 5], [7, 9], -1), ([2, 3, 4, 5], [2, 3, 9, 5], 2)]
+)
+def test_a_transpose_behind_ours_is_absorbed(shape, index, axis):
+    turned = transpose(ops.gather_elements(parameter("data", shape), parameter("i", index, np.int64), axis))
+    turned.set_friendly_name("turned")
+    turned.output(0).set_names({"names of", "its tensor"})
+    model = model_of(turned)
+    other, summary = accelerated(model)
+    assert operations(other) == ["ov_gather.GatherElements"]
+    assert summary.changes[0].done[-1] == "and the Transpose behind it"
+    result = other.get_results()[0].input_value(0)
+    assert (result.get_node().get_friendly_name(), result.get_names()) == ("turned", {"names of", "its tensor"})
+    rng = np.random.default_rng(0)
+    arrays = [rng.random(shape, np.float32), rng.integers(-shape[axis], shape[axis], index)]
+    check_same(model, other, arrays)
+    again, summary = accelerated(other)
+    assert operations(again) == ["ov_gather.GatherElements"]
+    assert not summary.changed
+    arrays[1][(-1,) * len(index)] = shape[axis]
+    with pytest.raises(RuntimeError, match=rf"indices\[{', '.join(str(size - 1) for size in index)}\]"):
+        outputs_of(other, arrays)
+
+
+@pytest.mark.parametrize(
+    ("behind", "reason"),
+    [
+        (lambda gather: [transpose(gather, [1, 0, 2])], ""),
+        (lambda gather: [transpose(gather, [2, 1, 0])], ""),
+        (lambda gather: [transpose(gather), gather], ""),
+        (lambda gather: [transpose(gather), transpose(gather)], ""),
+        (lambda gather: [ops.transpose(gather, parameter("order", [3], np.int64))], ""),
+        (
+            lambda gather: [ops.matmul(parameter("left", [7, 4, 6]), transpose(gather), False, False)],
+            "the Transpose behind it is a part of a MatMul",
+        ),
+    ],
+    ids=["others", "all three", "read before", "twice", "not constant", "MatMul"],
+)
+def test_which_transposes_are_not_absorbed(behind, reason):
+    gather = ops.gather_elements(parameter("data", [7, 5, 6]), parameter("i", [7, 9, 6], np.int64), 1)
+    model = model_of(*behind(gather))
+    other, summary = accelerated(model)
+    assert sorted(operations(other)) == sorted(
+        name.replace("GatherElements-6", "ov_gather.GatherElements") for name in operations(model)
+    )
+    assert summary.changes[0].reason == reason
+
+
+def label_scores(logits, index, axis, *, gathered_axis=None, behind=lambda node: node, ways=1):
+    """The log-probability of each label."""
+    probabilities = ops.log_softmax(parameter("data", logits), axis)
+    labels = [parameter(f"i{way}", index, np.int64) for way in range(ways)]
+    gathers = [ops.gather_elements(probabilities, each, axis if gathered_axis is None else gathered_axis) for each in labels]
+    for gather in gathers:
+        gather.set_friendly_name("scores")
+        gather.output(0).set_names({"scores"})
+    return model_of(*map(behind, gathers))
+
+
+def nodes_of(model):
+    """What the CPU plugin executes: the type and the layers of each."""
+    found = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).get_runtime_model().get_ordered_ops()
+    return [(node.get_rt_info()["layerType"].value, node.get_rt_info()["originalLayersNames"].value) for node in found]
+
+
+LABELS = [([4, 40, 100], [4, 40, 50], 2), ([40, 100], [40, 9], -1), ([3, 100, 8], [3, 5, 8], 1), ([100], [1], 0)]
+
+
+@pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
+@pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
+def test_labels_are_gathered_from_logits(logits, index, axis, hint):
+    model = label_scores(logits, index, axis)
+    other, summary = accelerated(model)
+    assert summary.changes[0].done == ["before LogSoftmax", f"ov_gather.GatherElements by {ov.PartialShape(index)}"]
+    assert "LogSoftmax-5" not in operations(other)
+    result = other.get_results()[0].input_value(0)
+    assert (result.get_node().get_friendly_name(), result.get_names()) == ("scores", {"scores"})
+    rng = np.random.default_rng(0)
+    for special in (1, np.nan, np.inf, -np.inf, 3e38, 1e-42, 0.0):
+        values = rng.standard_normal(logits).astype(np.float32)
+        values.reshape(-1)[::3] = special
+        arrays = [values, rng.integers(-logits[axis], logits[axis], index)]
+        assert outputs_of(model, arrays, hint)[0].tobytes() == outputs_of(other, arrays, hint)[0].tobytes()
+
+
+def test_label_scores_against_numpy():
+    other, _ = accelerated(label_scores([40, 100], [40, 9], 1))
+    rng = np.random.default_rng(0)
+    logits, index = rng.standard_normal((40, 100)), rng.integers(0, 100, (40, 9))
+    exact = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    (found,) = outputs_of(other, [logits.astype(np.float32), index])
+    np.testing.assert_allclose(found, np.take_along_axis(exact, index, 1), rtol=1e-5)
+
+
+def test_all_that_gather_labels_share_the_sums():
+    model = label_scores([40, 100], [40, 9], 1, ways=2)
+    other, summary = accelerated(model)
+    assert [change.done[0] for change in summary.changes] == ["before LogSoftmax"] * 2
+    assert operations(other).count("ReduceSum-1") == 1
+    rng = np.random.default_rng(0)
+    check_same(model, other, [rng.random((40, 100), np.float32), *rng.integers(0, 100, (2, 40, 9))])
+
+
+def test_the_last_steps_of_logsoftmax_stay_apart():
+    """Fused, they would be rounded once, not twice, where the plugin computes in half precision."""
+    other, _ = accelerated(label_scores([40, 100], [40, 9], 1))
+    steps = {node.get_friendly_name() for node in other.get_ops() if node.get_type_name() == "Subtract"}
+    executed = [steps & set(layers.split(",")) for _, layers in nodes_of(other)]
+    assert max(map(len, executed)) == 1
+    assert set().union(*executed) == steps
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"index": [40, 51]},
+        {"index": [40, -1]},
+        {"index": [-1, 9]},
+        {"logits": [-1, -1]},
+        {"gathered_axis": 0, "index": [9, 100]},
+        {"behind": ops.relu},
+        {"behind": lambda gather: ops.relu(gather.input_value(0).get_node())},
+        {"behind": lambda gather: ops.concat([gather, gather.input_value(0).get_node()], 1)},
+    ],
+    ids=["most", "how many is open", "rows are open", "sizes are open", "along another axis", "arithmetic", "not gathered", "read by others"],
+)
+def test_where_logsoftmax_stays(options):
+    model = label_scores(**{"logits": [40, 100], "index": [40, 9], "axis": 1, **options})
+    other, _ = accelerated(model, "gather-logits")
+    assert operations(other) == operations(model)
+
+
+def test_labels_of_open_sizes_that_are_known_to_be_the_same():
+    logits, labels = parameter("data", [-1, -1, 100]), parameter("i", [1, 1, 9], np.int64)
+    zero, one, two = (ops.constant(np.array([n])) for n in range(3))
+    sizes = ops.slice(ops.shape_of(logits), zero, two, one)
+    index = ops.broadcast(labels, ops.concat([sizes, ops.constant(np.array([9]))], 0), broadcast_spec="BIDIRECTIONAL")
+    model = model_of(ops.gather_elements(ops.log_softmax(logits, 2), index, 2))
+    other, summary = accelerated(model)
+    assert summary.changes[0].done[0] == "before LogSoftmax"
+    rng = np.random.default_rng(0)
+    for batch, frames in ((3, 20), (1, 1), (2, 0)):
+        check_same(model, other, [rng.random((batch, frames, 100), np.float32), rng.integers(0, 100, (1, 1, 9))])
+
+
+def test_a_small_logsoftmax_stays(monkeypatch):
+    monkeypatch.setattr(changes, "SMALL", 4001)
+    model = label_scores([40, 100], [40, 9], 1)
+    assert operations(accelerated(model)[0]) == operations(model)

@@ -1,0 +1,30 @@
+"""A Transpose of the last two dimensions behind our GatherElements, which then writes its output that way itself."""
+
+from __future__ import annotations
+
+from openvino import Model, Node
+
+from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.graph import constant, operation, ours, readers, stock, take_place
+
+
+def absorb_transposes(model: Model, log: Log) -> None:
+    """A Transpose that a MatMul reads stays: OpenVINO makes it a part of that."""
+    for gather in stock(model, "ov_gather.GatherElements"):
+        (first, *others), attributes = readers(gather), gather.get_attributes()
+        if others or attributes["transpose"] or not _swaps_the_last_two(first):
+            continue
+        if any(reader.get_type_name() == "MatMul" for reader in readers(first)):
+            log.kept(gather, "the Transpose behind it is a part of a MatMul")
+            continue
+        transposed = ours("GatherElements", gather.input_values(), {**attributes, "transpose": True})
+        take_place(first, transposed)
+        log.done(gather, "and the Transpose behind it", transposed)
+
+
+def _swaps_the_last_two(node: Node) -> bool:
+    order = constant(node.input_value(1)) if operation(node) == "Transpose-1" else None
+    if order is None or order.size < 2:
+        return False
+    *others, last = range(order.size)
+    return bool(order.tolist() == [*others[:-1], last, others[-1]])
