@@ -487,7 +487,16 @@ def test_the_last_steps_of_logsoftmax_stay_apart():
         {"behind": lambda gather: ops.relu(gather.input_value(0).get_node())},
         {"behind": lambda gather: ops.concat([gather, gather.input_value(0).get_node()], 1)},
     ],
-    ids=["most", "how many is open", "rows are open", "sizes are open", "along another axis", "arithmetic", "not gathered", "read by others"],
+    ids=[
+        "most",
+        "how many is open",
+        "rows are open",
+        "sizes are open",
+        "along another axis",
+        "arithmetic",
+        "not gathered",
+        "read by others",
+    ],
 )
 def test_where_logsoftmax_stays(options):
     model = label_scores(**{"logits": [40, 100], "index": [40, 9], "axis": 1, **options})
@@ -512,3 +521,14 @@ def test_a_small_logsoftmax_stays(monkeypatch):
     monkeypatch.setattr(changes, "SMALL", 4001)
     model = label_scores([40, 100], [40, 9], 1)
     assert operations(accelerated(model)[0]) == operations(model)
+
+
+def test_ours_with_a_transpose_is_not_taken_for_one_without():
+    """Of squares, where no shape tells them apart."""
+    index = ops.broadcast(parameter("i", [9, 1, 1], np.int64), ops.constant(np.array([9, 6, 6])))
+    turned = transpose(ops.gather_elements(parameter("data", [7, 6, 6]), index, 0))
+    arrays = [np.random.default_rng(0).random((7, 6, 6), np.float32), ROWS]
+    for model in (model_of(turned), model_of(transpose(turned))):
+        first, _ = accelerated(model, "replace-elements", "absorb-transposes")
+        assert operations(first)[-1] == "ov_gather.GatherElements"
+        check_same(model, accelerated(first)[0], arrays)
