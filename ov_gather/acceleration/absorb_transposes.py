@@ -11,14 +11,16 @@ from ov_gather.acceleration.graph import constant, operation, ours, readers, sto
 def absorb_transposes(model: Model, log: Log) -> None:
     """A Transpose that a MatMul reads stays: OpenVINO makes it a part of that."""
     for gather in stock(model, "ov_gather.GatherElements"):
-        (first, *others), attributes = readers(gather), gather.get_attributes()
-        if others or attributes["transpose"] or not _swaps_the_last_two(first):
+        behind, attributes = readers(gather), gather.get_attributes()
+        is_known = gather.get_output_partial_shape(0).rank.is_static
+        if len(behind) != 1 or attributes["transpose"] or not is_known or not _swaps_the_last_two(behind[0]):
             continue
-        if any(reader.get_type_name() == "MatMul" for reader in readers(first)):
+        (transpose,) = behind
+        if any(reader.get_type_name() == "MatMul" for reader in readers(transpose)):
             log.kept(gather, "the Transpose behind it is a part of a MatMul")
             continue
         transposed = ours("GatherElements", gather.input_values(), {**attributes, "transpose": True})
-        take_place(first, transposed)
+        take_place(transpose, transposed)
         log.done(gather, "and the Transpose behind it", transposed)
 
 

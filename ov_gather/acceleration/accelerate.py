@@ -22,10 +22,10 @@ from ov_gather.extension import checked_path
 Pass = Callable[[Model, Log], None]
 
 PASSES: Mapping[str, Pass] = {
+    "gather-logits": gather_logits,
     "shrink-constants": shrink_constants,
     "join-gathers": join_gathers,
     "to-gather": to_gather,
-    "gather-logits": gather_logits,
     "fold-broadcasts": fold_broadcasts,
     "replace-elements": replace_elements,
     "absorb-transposes": absorb_transposes,

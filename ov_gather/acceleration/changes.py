@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from openvino import Model, Node, Output
 
-from ov_gather.acceleration.graph import is_gather, operation, ours, take_place, walk
+from ov_gather.acceleration.graph import is_computed_early, is_gather, operation, ours, take_place, walk
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Summary:
 
 def why_not_ours(gather: Node, result: Node) -> str:
     """Why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
+    if is_computed_early(gather.input_values()):
+        return "OpenVINO computes it when it compiles"
     kind = gather.get_input_element_type(0)
     if kind.bitwidth % 8:
         return f"ours takes no {kind.get_type_name()}"
@@ -77,7 +79,7 @@ def too_small(value: Output) -> bool:
 
 
 class Log:
-    """Follows gathers from node to node while the passes run."""
+    """Follows gathers from node to node while the passes run. It does not know those of another graph that shares nodes."""
 
     def __init__(self, model: Model) -> None:
         self._changes = {node.get_instance_id(): [_as_it_is(place, node)] for place, node in walk(model) if is_gather(node)}
@@ -101,7 +103,7 @@ class Log:
 
     def done(self, gather: Node, what: str, now: Node) -> None:
         """Something was done to `gather`, which is `now` from here on; several may become one."""
-        changes = self._changes.pop(gather.get_instance_id())
+        changes = self._changes.pop(gather.get_instance_id(), [])
         for change in changes:
             change.done.append(what)
             change.reason = ""
@@ -109,7 +111,7 @@ class Log:
 
     def kept(self, gather: Node, reason: str) -> None:
         """Why a pass did nothing. The last pass that says something has its say."""
-        for change in self._changes[gather.get_instance_id()]:
+        for change in self._changes.get(gather.get_instance_id(), []):
             change.reason = reason
 
     def summary(self, model: Model) -> Summary:

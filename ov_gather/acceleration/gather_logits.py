@@ -11,19 +11,28 @@ from openvino import Model, Node, Output
 from openvino import opset13 as ops
 
 from ov_gather.acceleration.changes import Log, too_small
-from ov_gather.acceleration.graph import axis_of, dims, gathers_elements, like, readers, same, stock, take_place
+from ov_gather.acceleration.graph import (
+    axis_of,
+    dims,
+    gathers_elements,
+    is_computed_early,
+    like,
+    readers,
+    same,
+    stock,
+    take_place,
+)
 
-_BARRIERS = {"Result", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
-"""What the plugin does not fuse with the arithmetic before it: that would be rounded less often where it computes in halves."""
+_MOVES = {"Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 
 
 def gather_logits(model: Model, log: Log) -> None:
     """Where all that read a LogSoftmax gather at most half of it, along its axis."""
     for softmax in stock(model, "LogSoftmax-5"):
         gathers = readers(softmax)
-        if too_small(softmax.output(0)) or not all(_takes_a_part(gather, softmax) for gather in gathers):
-            continue
         logits, axis = softmax.input_value(0), softmax.get_attributes()["axis"]
+        if too_small(logits) or is_computed_early([logits]) or not all(_takes_a_part(gather, softmax) for gather in gathers):
+            continue
         along = ops.constant(np.array([axis]))
         maximum = ops.reduce_max(logits, along, keep_dims=True)
         total = ops.log(ops.reduce_sum(ops.exp(ops.subtract(logits, maximum)), along, keep_dims=True))
@@ -34,18 +43,26 @@ def gather_logits(model: Model, log: Log) -> None:
 
 
 def _takes_a_part(gather: Node, softmax: Node) -> bool:
-    """And is read by barriers only."""
+    """And goes out of the graph as it is."""
     if not gathers_elements(gather):
         return False
     have, want, axis = dims(softmax.output(0)), dims(gather.input_value(1)), axis_of(gather)
     if have is None or want is None or axis is None or axis != axis_of(softmax):
         return False
     fits = all(same(*pair) for i, pair in enumerate(zip(have, want, strict=True)) if i != axis)
-    is_part = 0 <= 2 * want[axis].get_max_length() <= have[axis].get_min_length()  # -1 is no maximum
-    return fits and is_part and all(reader.get_type_name() in _BARRIERS for reader in readers(gather))
+    is_part = 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length()  # -1 is no maximum
+    return fits and is_part and _goes_out(gather)
+
+
+def _goes_out(node: Node) -> bool:
+    """Whether no arithmetic follows. The plugin would fuse it with ours, and in half precision round less often then."""
+    return all(
+        reader.get_type_name() == "Result" or (reader.get_type_name() in _MOVES and _goes_out(reader))
+        for reader in readers(node)
+    )
 
 
 def _alone(taken: Node, maximum: Node) -> Output:
-    """The difference, between barriers: the plugin would fuse it with the next one."""
+    """The difference, in a rank of its own: the plugin would fuse it with the next one."""
     whole = ops.constant(np.array([0]))
     return ops.squeeze(ops.subtract(ops.unsqueeze(taken, whole), ops.unsqueeze(maximum, whole)), whole).output(0)

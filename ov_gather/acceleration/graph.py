@@ -94,6 +94,20 @@ def constant(value: Output) -> NDArray[Any] | None:
     return np.asarray(node.data) if node.get_type_name() == "Constant" else None
 
 
+def is_computed_early(values: list[Output]) -> bool:
+    """Whether values depend on nothing but constants: OpenVINO computes them when it compiles, with what it has for that."""
+    left, seen = [value.get_node() for value in values], set()
+    while left:
+        node = left.pop()
+        if node.get_instance_id() in seen:
+            continue
+        seen.add(node.get_instance_id())
+        if node.get_input_size() == 0 and node.get_type_name() != "Constant":
+            return False
+        left += [value.get_node() for value in node.input_values()]
+    return True
+
+
 def axis_of(node: Node) -> int | None:
     """The axis of a GatherElements or LogSoftmax, from the first dimension; None while the rank is not known."""
     rank = node.get_input_partial_shape(0).rank

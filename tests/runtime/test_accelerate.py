@@ -466,9 +466,10 @@ def test_all_that_gather_labels_share_the_sums():
     check_same(model, other, [rng.random((40, 100), np.float32), *rng.integers(0, 100, (2, 40, 9))])
 
 
-def test_the_last_steps_of_logsoftmax_stay_apart():
+@pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
+def test_the_last_steps_of_logsoftmax_stay_apart(logits, index, axis):
     """Fused, they would be rounded once, not twice, where the plugin computes in half precision."""
-    other, _ = accelerated(label_scores([40, 100], [40, 9], 1))
+    other, _ = accelerated(label_scores(logits, index, axis))
     steps = {node.get_friendly_name() for node in other.get_ops() if node.get_type_name() == "Subtract"}
     executed = [steps & set(layers.split(",")) for _, layers in nodes_of(other)]
     assert max(map(len, executed)) == 1
@@ -483,7 +484,9 @@ def test_the_last_steps_of_logsoftmax_stay_apart():
         {"index": [-1, 9]},
         {"logits": [-1, -1]},
         {"gathered_axis": 0, "index": [9, 100]},
+        {"index": [40, 0]},
         {"behind": ops.relu},
+        {"behind": lambda gather: ops.multiply(ops.unsqueeze(gather, ops.constant(0)), ops.constant(np.float32(0.5)))},
         {"behind": lambda gather: ops.relu(gather.input_value(0).get_node())},
         {"behind": lambda gather: ops.concat([gather, gather.input_value(0).get_node()], 1)},
     ],
@@ -493,7 +496,9 @@ def test_the_last_steps_of_logsoftmax_stay_apart():
         "rows are open",
         "sizes are open",
         "along another axis",
+        "none",
         "arithmetic",
+        "arithmetic behind a move",
         "not gathered",
         "read by others",
     ],
@@ -532,3 +537,56 @@ def test_ours_with_a_transpose_is_not_taken_for_one_without():
         first, _ = accelerated(model, "replace-elements", "absorb-transposes")
         assert operations(first)[-1] == "ov_gather.GatherElements"
         check_same(model, accelerated(first)[0], arrays)
+
+
+def test_labels_that_are_moved_before_they_go_out():
+    model = label_scores([40, 100], [40, 1], 1, behind=lambda gather: transpose(ops.unsqueeze(gather, ops.constant(0))))
+    other, summary = accelerated(model)
+    assert summary.changes[0].done[0] == "before LogSoftmax"
+    rng = np.random.default_rng(0)
+    check_same(model, other, [rng.random((40, 100), np.float32), rng.integers(0, 100, (40, 1))])
+
+
+@pytest.mark.parametrize("element_type", ["f16", "f32"])
+def test_what_is_constant_stays(element_type):
+    """OpenVINO folds it as soon as it can, and sooner in f16, what it can only later in f32: ours or Gather-8 it can sooner."""
+    rng = np.random.default_rng(1)
+    logits = ops.log_softmax(ops.constant((10 * rng.standard_normal((135, 6))).astype(np.float16)), 1)
+    logits = logits if element_type == "f16" else ops.convert(logits, "f32")
+    fixed, given = ops.constant(rng.integers(0, 3, (135, 1))), parameter("i", [135, 1], np.int64)
+    gathers = [ops.gather_elements(logits, index, 1) for index in (fixed, given)]
+    gathers[0].set_friendly_name("fixed")
+    model = model_of(*(ops.convert(gather, "f32") for gather in gathers))
+    for passes in (["to-gather"], ["replace-elements"], ["gather-logits"], list(PASSES)):
+        other, summary = accelerated(model, *passes)
+        (change,) = (change for change in summary.changes if change.layer == "fixed")
+        assert change.done == []
+        check_same(model, other, [rng.integers(0, 3, (135, 1))])
+    assert change.reason == "OpenVINO computes it when it compiles"
+
+
+@pytest.mark.parametrize("portable", [True, False])
+def test_a_constant_without_elements(portable):
+    model = model_of(ops.gather_elements(parameter("data", [200, 8]), ops.constant(np.zeros((200, 0), np.int64)), 1))
+    other, _ = accelerated(model, portable=portable)
+    check_same(model, other, [np.zeros((200, 8), np.float32)])
+
+
+def test_a_transpose_of_unknown_rank_stays():
+    """It tells the rank, which ours would not."""
+    data, index = parameter("data", ov.PartialShape.dynamic()), parameter("i", ov.PartialShape.dynamic(), np.int64)
+    model = model_of(ops.transpose(ops.gather_elements(data, index, 1), ops.constant(np.array([0, 2, 1]))))
+    other, _ = accelerated(model)
+    assert sorted(operations(other)) == ["Transpose-1", "ov_gather.GatherElements"]
+    other.validate_nodes_and_infer_types()
+    assert str(other.output(0).partial_shape) == "[?,?,?]"
+
+
+def test_gathers_of_another_model_that_shares_nodes():
+    probabilities, index = ops.log_softmax(parameter("data", [40, 100]), 1), parameter("i", [40, 9], np.int64)
+    gathers = [ops.gather_elements(probabilities, index, 1) for _ in range(2)]
+    one, other = (model_of(gather) for gather in gathers)
+    summary = ov_gather.accelerate(one)
+    assert [change.done[0] for change in summary.changes] == ["before LogSoftmax"]
+    rng = np.random.default_rng(0)
+    check_same(one, other, [rng.random((40, 100), np.float32), rng.integers(0, 100, (40, 9))])

@@ -270,7 +270,7 @@ def test_what_is_no_model():
     [
         (
             {"passes": ["fold"]},
-            "there is no pass fold; there are shrink-constants, join-gathers, to-gather, gather-logits, fold-broadcasts, "
+            "there is no pass fold; there are gather-logits, shrink-constants, join-gathers, to-gather, fold-broadcasts, "
             "replace-elements, absorb-transposes",
         ),
         ({"passes": ["fold-broadcasts"], "portable": True}, "there is no portable pass fold-broadcasts; there are shrink-con"),
