@@ -41,3 +41,9 @@ def cli(tmp_path: Path) -> Cli:
         )
 
     return run
+
+
+@pytest.fixture
+def nothing_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For `accelerate`, which leaves small gathers as they are."""
+    monkeypatch.setattr("ov_gather.acceleration.changes.SMALL", 0)

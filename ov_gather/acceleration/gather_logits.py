@@ -43,7 +43,7 @@ def gather_logits(model: Model, log: Log) -> None:
 
 
 def _takes_a_part(gather: Node, softmax: Node) -> bool:
-    """And goes out of the graph as it is."""
+    """Whether a node gathers at most half of it along its axis, and what it gathers goes out of the graph as it is."""
     if not gathers_elements(gather):
         return False
     have, want, axis = dims(softmax.output(0)), dims(gather.input_value(1)), axis_of(gather)

@@ -9,13 +9,9 @@ from openvino import opset13 as ops
 from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
-from ov_gather.acceleration import changes
 from ov_gather.acceleration.graph import operation, walk
 
-
-@pytest.fixture(autouse=True)
-def nothing_is_too_small(monkeypatch):
-    monkeypatch.setattr(changes, "SMALL", 0)
+pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
 
 def parameter(shape, dtype=np.float32, name=None):

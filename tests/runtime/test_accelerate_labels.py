@@ -1,0 +1,150 @@
+"""`accelerate`: labels that are gathered from LogSoftmax."""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino as ov
+import pytest
+from accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter, transpose
+from openvino import opset13 as ops
+
+import ov_gather
+from ov_gather.acceleration import changes
+
+pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
+
+
+def label_scores(logits, index, axis, *, gathered_axis=None, behind=lambda node: node, ways=1):
+    """The log-probability of each label."""
+    probabilities = ops.log_softmax(parameter("data", logits), axis)
+    labels = [parameter(f"i{way}", index, np.int64) for way in range(ways)]
+    gathers = [ops.gather_elements(probabilities, each, axis if gathered_axis is None else gathered_axis) for each in labels]
+    for gather in gathers:
+        gather.set_friendly_name("scores")
+        gather.output(0).set_names({"scores"})
+    return model_of(*map(behind, gathers))
+
+
+def executed(model):
+    """What the CPU plugin executes: the layers that each of its nodes does."""
+    found = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).get_runtime_model().get_ordered_ops()
+    return [set(node.get_rt_info()["originalLayersNames"].value.split(",")) for node in found]
+
+
+LABELS = [([4, 40, 100], [4, 40, 50], 2), ([40, 100], [40, 9], -1), ([3, 100, 8], [3, 5, 8], 1), ([100], [1], 0)]
+
+
+@pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
+@pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
+def test_labels_are_gathered_from_logits(logits, index, axis, hint):
+    """A hint that the machine has no instructions for is f32."""
+    model = label_scores(logits, index, axis)
+    other, summary = accelerated(model)
+    assert summary.changes[0].done == ["before LogSoftmax", f"ov_gather.GatherElements by {ov.PartialShape(index)}"]
+    assert "LogSoftmax-5" not in operations(other)
+    result = other.get_results()[0].input_value(0)
+    assert (result.get_node().get_friendly_name(), result.get_names()) == ("scores", {"scores"})
+    rng = np.random.default_rng(0)
+    for special in (1, np.nan, np.inf, -np.inf, 3e38, 1e-42, 0.0):
+        values = rng.standard_normal(logits).astype(np.float32)
+        values.reshape(-1)[::3] = special
+        arrays = [values, rng.integers(-logits[axis], logits[axis], index)]
+        assert outputs_of(model, arrays, hint)[0].tobytes() == outputs_of(other, arrays, hint)[0].tobytes()
+
+
+def test_label_scores_against_numpy():
+    other, _ = accelerated(label_scores([40, 100], [40, 9], 1))
+    rng = np.random.default_rng(0)
+    logits, index = rng.standard_normal((40, 100)), rng.integers(0, 100, (40, 9))
+    exact = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    (found,) = outputs_of(other, [logits.astype(np.float32), index])
+    np.testing.assert_allclose(found, np.take_along_axis(exact, index, 1), rtol=1e-5)
+
+
+def test_all_that_gather_labels_share_the_sums():
+    model = label_scores([40, 100], [40, 9], 1, ways=2)
+    other, summary = accelerated(model)
+    assert [change.done[0] for change in summary.changes] == ["before LogSoftmax"] * 2
+    assert operations(other).count("ReduceSum-1") == 1
+    rng = np.random.default_rng(0)
+    check_same(model, other, [rng.random((40, 100), np.float32), *rng.integers(0, 100, (2, 40, 9))])
+
+
+@pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
+def test_the_last_steps_of_logsoftmax_stay_apart(logits, index, axis):
+    """Fused, they would be rounded once, not twice, where the plugin computes in half precision."""
+    other, _ = accelerated(label_scores(logits, index, axis))
+    steps = {node.get_friendly_name() for node in other.get_ops() if node.get_type_name() == "Subtract"}
+    done = [steps & layers for layers in executed(other)]
+    assert max(map(len, done)) == 1
+    assert set().union(*done) == steps
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"index": [40, 51]},
+        {"index": [40, -1]},
+        {"index": [-1, 9]},
+        {"logits": [-1, -1]},
+        {"gathered_axis": 0, "index": [9, 100]},
+        {"index": [40, 0]},
+        {"behind": ops.relu},
+        {"behind": lambda gather: ops.multiply(ops.unsqueeze(gather, ops.constant(0)), ops.constant(np.float32(0.5)))},
+        {"behind": lambda gather: ops.relu(gather.input_value(0).get_node())},
+        {"behind": lambda gather: ops.concat([gather, gather.input_value(0).get_node()], 1)},
+    ],
+    ids=[
+        "most",
+        "how many is open",
+        "rows are open",
+        "sizes are open",
+        "along another axis",
+        "none",
+        "arithmetic",
+        "arithmetic behind a move",
+        "not gathered",
+        "read by others",
+    ],
+)
+def test_where_logsoftmax_stays(options):
+    model = label_scores(**{"logits": [40, 100], "index": [40, 9], "axis": 1, **options})
+    other, _ = accelerated(model, "gather-logits")
+    assert operations(other) == operations(model)
+
+
+def test_labels_of_open_sizes_that_are_known_to_be_the_same():
+    logits, labels = parameter("data", [-1, -1, 100]), parameter("i", [1, 1, 9], np.int64)
+    zero, one, two = (ops.constant(np.array([n])) for n in range(3))
+    sizes = ops.slice(ops.shape_of(logits), zero, two, one)
+    index = ops.broadcast(labels, ops.concat([sizes, ops.constant(np.array([9]))], 0), broadcast_spec="BIDIRECTIONAL")
+    model = model_of(ops.gather_elements(ops.log_softmax(logits, 2), index, 2))
+    other, summary = accelerated(model)
+    assert summary.changes[0].done[0] == "before LogSoftmax"
+    rng = np.random.default_rng(0)
+    for batch, frames in ((3, 20), (1, 1), (2, 0)):
+        check_same(model, other, [rng.random((batch, frames, 100), np.float32), rng.integers(0, 100, (1, 1, 9))])
+
+
+def test_a_small_logsoftmax_stays(monkeypatch):
+    monkeypatch.setattr(changes, "SMALL", 4001)
+    model = label_scores([40, 100], [40, 9], 1)
+    assert operations(accelerated(model)[0]) == operations(model)
+
+
+def test_labels_that_are_moved_before_they_go_out():
+    model = label_scores([40, 100], [40, 1], 1, behind=lambda gather: transpose(ops.unsqueeze(gather, ops.constant(0))))
+    other, summary = accelerated(model)
+    assert summary.changes[0].done[0] == "before LogSoftmax"
+    rng = np.random.default_rng(0)
+    check_same(model, other, [rng.random((40, 100), np.float32), rng.integers(0, 100, (40, 1))])
+
+
+def test_gathers_of_another_model_that_shares_nodes():
+    probabilities, index = ops.log_softmax(parameter("data", [40, 100]), 1), parameter("i", [40, 9], np.int64)
+    gathers = [ops.gather_elements(probabilities, index, 1) for _ in range(2)]
+    one, other = (model_of(gather) for gather in gathers)
+    summary = ov_gather.accelerate(one)
+    assert [change.done[0] for change in summary.changes] == ["before LogSoftmax"]
+    rng = np.random.default_rng(0)
+    check_same(one, other, [rng.random((40, 100), np.float32), rng.integers(0, 100, (40, 9))])
