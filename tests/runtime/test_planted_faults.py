@@ -44,6 +44,11 @@ FAULTS = {
         "start < count; start += block",
         "start == 0 || start + block <= count; start += block",
     ),
+    "a tile that is not full repeats its first line": (
+        "lines.cpp",
+        "i < rows; ++i) to[i] = tile[i][j];",
+        "i < rows; ++i) to[i] = tile[0][j];",
+    ),
     "a copied slice is one element short": (
         "lines.cpp",
         "memcpy(output, data, count * size);",
