@@ -121,7 +121,7 @@ def test_a_process_that_was_killed_while_idle_costs_nothing(moody):
 def test_an_answer_that_was_not_awaited_is_not_taken_for_the_next(moody, monkeypatch):
     process_of(moody)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(moody._worker._connection, "poll", lambda limit: signal.raise_signal(signal.SIGINT), raising=False)
+        patch.setattr(moody._worker._connection, "poll", lambda limit: signal.default_int_handler(signal.SIGINT, None))
         ask(moody, "echo", np.array(1))
     assert ask(moody, "echo", np.array(2)) == [2]
 
