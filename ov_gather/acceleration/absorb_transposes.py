@@ -5,12 +5,12 @@ from __future__ import annotations
 from openvino import Model, Node
 
 from ov_gather.acceleration.changes import Log
-from ov_gather.acceleration.graph import constant, operation, ours, readers, stock, take_place
+from ov_gather.acceleration.graph import constant, nodes_of, operation, ours, readers, take_place
 
 
 def absorb_transposes(model: Model, log: Log) -> None:
     """A Transpose that a MatMul reads stays: OpenVINO makes it a part of that."""
-    for gather in stock(model, "ov_gather.GatherElements"):
+    for gather in nodes_of(model, "ov_gather.GatherElements"):
         behind, attributes = readers(gather), gather.get_attributes()
         is_known = gather.get_output_partial_shape(0).rank.is_static
         if len(behind) != 1 or attributes["transpose"] or not is_known or not _swaps_the_last_two(behind[0]):

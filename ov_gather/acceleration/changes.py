@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from openvino import Model, Node, Output
 
-from ov_gather.acceleration.graph import is_computed_early, is_gather, operation, ours, take_place, walk
+from ov_gather.acceleration.graph import COMPUTED_EARLY, is_computed_early, is_gather, operation, ours, take_place, walk
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Summary:
 def why_not_ours(gather: Node, result: Node) -> str:
     """Why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
     if is_computed_early(gather.input_values()):
-        return "OpenVINO computes it when it compiles"
+        return COMPUTED_EARLY
     kind = gather.get_input_element_type(0)
     if kind.bitwidth % 8:
         return f"ours takes no {kind.get_type_name()}"

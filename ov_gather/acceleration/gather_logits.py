@@ -17,9 +17,9 @@ from ov_gather.acceleration.graph import (
     gathers_elements,
     is_computed_early,
     like,
+    nodes_of,
     readers,
     same,
-    stock,
     take_place,
 )
 
@@ -28,7 +28,7 @@ _MOVES = {"Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 
 def gather_logits(model: Model, log: Log) -> None:
     """Where all that read a LogSoftmax gather at most half of it, along its axis."""
-    for softmax in stock(model, "LogSoftmax-5"):
+    for softmax in nodes_of(model, "LogSoftmax-5"):
         gathers = readers(softmax)
         logits, axis = softmax.input_value(0), softmax.get_attributes()["axis"]
         if too_small(logits) or is_computed_early([logits]) or not all(_takes_a_part(gather, softmax) for gather in gathers):

@@ -63,7 +63,7 @@ def like(gather: Node, data: Output) -> Node:
     return ours("GatherElements", [data, index], attributes)
 
 
-def stock(model: Model, name: str) -> list[Node]:
+def nodes_of(model: Model, name: str) -> list[Node]:
     """Its nodes of an operation, as `operation` tells it, also of sub-graphs."""
     return [node for _, node in walk(model) if operation(node) == name]
 
@@ -92,6 +92,10 @@ def constant(value: Output) -> NDArray[Any] | None:
     """The elements of a Constant."""
     node = value.get_node()
     return np.asarray(node.data) if node.get_type_name() == "Constant" else None
+
+
+COMPUTED_EARLY = "OpenVINO computes it when it compiles"
+"""Why a gather stays of which `is_computed_early` says that."""
 
 
 def is_computed_early(values: list[Output]) -> bool:

@@ -10,13 +10,13 @@ from openvino import Model, Node
 from openvino import opset8 as ops
 
 from ov_gather.acceleration.changes import Log, why_not_ours
-from ov_gather.acceleration.graph import gathers_elements, operation, ours, stock, take_place
+from ov_gather.acceleration.graph import gathers_elements, nodes_of, operation, ours, take_place
 from ov_gather.acceleration.slices import Slices, slices_of
 
 
 def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
     """Gather-8 where the index is in bounds whatever the inputs are, or `assume_in_bounds`; else ours, unless `portable`."""
-    for concat in stock(model, "Concat-1"):
+    for concat in nodes_of(model, "Concat-1"):
         gathers = [value.get_node() for value in concat.input_values()]
         slices = _side_by_side(concat, gathers)
         if slices is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from openvino import Model
 
 from ov_gather.acceleration.changes import Log
-from ov_gather.acceleration.graph import stock
+from ov_gather.acceleration.graph import nodes_of
 
 
 def replace_elements(model: Model, log: Log) -> None:
     """Of dynamic shapes ours takes indices smaller than data off the axis, too, as ONNX has it; GatherElements-6 raises."""
-    for gather in stock(model, "GatherElements-6"):
+    for gather in nodes_of(model, "GatherElements-6"):
         log.replace_by_ours(gather, gather.input_value(1), broadcast=False)

@@ -10,13 +10,13 @@ from openvino import Model, Node, Output
 from openvino import opset13 as ops
 
 from ov_gather.acceleration.changes import Log
-from ov_gather.acceleration.graph import axis_of, constant, stock
+from ov_gather.acceleration.graph import axis_of, constant, nodes_of
 
 
 def shrink_constants(model: Model, log: Log) -> None:
     """Needs no extension. The Broadcast is left to be folded, or for OpenVINO to fold when it compiles."""
     made: dict[tuple[int, int], Node | None] = {}
-    for gather in stock(model, "GatherElements-6"):
+    for gather in nodes_of(model, "GatherElements-6"):
         index, axis = gather.input_value(1), axis_of(gather)
         elements = constant(index)
         if elements is None or axis is None:

@@ -8,7 +8,7 @@ import numpy as np
 from openvino import Dimension, Node, Output
 from openvino import opset8 as ops
 
-from ov_gather.acceleration.graph import axis_of, dims, is_computed_early, is_one, same
+from ov_gather.acceleration.graph import COMPUTED_EARLY, axis_of, dims, is_computed_early, is_one, same
 from ov_gather.acceleration.ranges import value_range
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 
@@ -29,7 +29,7 @@ def slices_of(gather: Node) -> Slices | str:
     """Or why it does not gather whole slices."""
     data, index = gather.input_values()
     if is_computed_early([data, index]):
-        return "OpenVINO computes it when it compiles"
+        return COMPUTED_EARLY
     smaller, axis, have = unrepeated(index), axis_of(gather), dims(data)
     if axis is None or have is None or (given := dims(smaller)) is None:
         return "the rank of data or indices is not known"
