@@ -102,7 +102,8 @@ class Executable:
                 request.start_async()
                 request.wait()
             except RuntimeError as error:
-                kind = IndexError if "is out of bounds for axis" in str(error) else RuntimeError
+                is_index = "is out of bounds for axis" in str(error) or "an index was out of bounds" in str(error)
+                kind = IndexError if is_index else RuntimeError
                 raise kind(reason(error)) from None
             return {
                 port.get_any_name(): to_array(request.get_output_tensor(position), element_type_of(port))

@@ -75,10 +75,19 @@ def _overlap(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int) -> IndexError:
-    """What is wrong with the index at this position, for an axis of data of this size."""
+    """What is wrong with the index at this position, for an axis of data of this size.
+
+    The index is read once. If it is in bounds, another thread has changed the indices since, and the error says that.
+    """
+    index = int(indices[position])
+    if -size <= index < size:
+        return IndexError(
+            f"{function}: an index was out of bounds, but another thread has changed the indices since; "
+            "they must not change while they are in use"
+        )
     valid = f"valid {-size}..{size - 1}" if size else "no index is valid"
     return IndexError(
-        f"{function}: indices[{', '.join(map(str, position))}] = {indices[position]} "
+        f"{function}: indices[{', '.join(map(str, position))}] = {index} "
         f"is out of bounds for axis {axis} of size {size} ({valid})"
     )
 

@@ -74,6 +74,11 @@ def _gather(
         )
     before, behind = table.shape[:axis], table.shape[axis + 1 :]
     output = checked_output("gather", out, before + where.shape[batch:] + behind, table, where)
+    if output.size == 0 and bounds == "error":  # nothing is gathered, but an index may be out of bounds nevertheless
+        position = reference.first_out_of_bounds(where, table.shape[axis])
+        if position != reference.ALL_IN_BOUNDS:
+            raise out_of_bounds("gather", where, unravel(position, where.shape), axis, table.shape[axis])
+        return output
 
     # Elements: the dimensions of indices as one in the place of the axis, a step of 0 along all others of data.
     count = where[(0,) * batch].size if where.size else 0

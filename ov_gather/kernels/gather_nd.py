@@ -68,13 +68,14 @@ def _flatten(tuples: NDArray[Any], dims: tuple[int, ...], batch: int) -> NDArray
         position = kernel.flatten_tuples(np.ascontiguousarray(tuples), dims, flat)
     if position != reference.ALL_IN_BOUNDS:
         place = unravel(position, flat.shape)
-        k = next(k for k, size in enumerate(dims) if not -size <= tuples[place][k] < size)
+        bad = (k for k, (index, size) in enumerate(zip(tuples[place], dims, strict=True)) if not -size <= index < size)
+        k = next(bad, 0)  # none if another thread has changed the tuple since
         raise out_of_bounds("gather_nd", tuples, (*place, k), batch + k, dims[k])
     return flat
 
 
 def _flatten_with_numpy(tuples: NDArray[Any], dims: tuple[int, ...], flat: NDArray[Any]) -> int:
-    sizes = np.array(dims, np.int64)
+    tuples, sizes = tuples.copy(), np.array(dims, np.int64)  # a copy: another thread may change what has been checked
     bad = ((tuples < -sizes) | (tuples >= sizes)).any(axis=-1)
     if bad.any():
         return int(np.argmax(bad))

@@ -47,7 +47,7 @@ def _gather(
     if not zero:
         _check(indices, axis, size)
     output = np.empty((*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :]), data.dtype)
-    nothing = "" if data.dtype.hasobject else np.zeros((), data.dtype)
+    nothing = reference.zero_of(data.dtype)
     if size == 0 or output.size == 0:
         output[...] = nothing
         return output

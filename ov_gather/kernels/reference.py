@@ -24,17 +24,23 @@ def _first(bad: NDArray[Any]) -> int:
     return int(np.argmax(bad)) if bad.any() else ALL_IN_BOUNDS
 
 
+def zero_of(dtype: np.dtype[Any]) -> Any:
+    """What stands where an index out of bounds yields zeros; objects are strings, so that it is the empty one."""
+    return "" if dtype == object else np.zeros((), dtype)
+
+
 def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:
     """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds.
 
     With `zero` such an index yields zeros instead.
     """
+    indices = indices.copy()  # another thread may change what has been checked
     size = data.shape[axis]
     bad = _out_of_bounds(indices, size)
     position = _first(bad)
     if position != ALL_IN_BOUNDS and not zero:
         return position
-    zero_value = "" if data.dtype.hasobject else np.zeros((), data.dtype)
+    zero_value = zero_of(data.dtype)
     if size == 0:
         output[...] = zero_value
         return ALL_IN_BOUNDS

@@ -57,6 +57,8 @@ def scatter_elements(
     axis = _checked(table, where, values, axis, reduction)
     output = checked_output("scatter_elements", out, table.shape, table, where, values)
     output[...] = table
+    if reduction == "mean" or not use_init_val:
+        where = where.copy()  # is read several times, and another thread may change it
     if reduction == "none":
         in_bounds = _update(output, where, values, axis, "none")
     elif table.dtype.name in _WIDENED:
@@ -70,8 +72,9 @@ def scatter_elements(
     else:
         raise TypeError(f"scatter_elements: {table.dtype} has no reduction {reduction}")
     if not in_bounds:
-        position = unravel(reference.first_out_of_bounds(where, table.shape[axis]), where.shape)
-        raise out_of_bounds("scatter_elements", where, position, axis, table.shape[axis])
+        # If another thread has changed the indices since, none is found: any position does for saying so.
+        position = max(reference.first_out_of_bounds(where, table.shape[axis]), 0)
+        raise out_of_bounds("scatter_elements", where, unravel(position, where.shape), axis, table.shape[axis])
     return output
 
 
@@ -115,6 +118,7 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
     """Whether all indices are in bounds; on the compiled kernel where it knows the dtype."""
     kernel = native.load() if native.supports(output.dtype) else None
     if kernel is None:
+        indices = indices.copy()  # another thread may change what has been checked
         if reference.first_out_of_bounds(indices, output.shape[axis]) != reference.ALL_IN_BOUNDS:
             return False
         reference.scatter_elements(output, indices, updates, axis, reduction)

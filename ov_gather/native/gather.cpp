@@ -132,11 +132,13 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
 }
 
 template <typename Index>
-int64_t first_out_of_bounds(const Gather& gather, const char* indices) {
+int64_t find_out_of_bounds(const Gather& gather, const char* indices) {
     const int64_t count = count_positions(gather.loops);
-    Cursor cursor(gather.loops, 0);
+    if (count == 0) return all_in_bounds;
+    const std::vector<Loop> loops = merged(gather.loops);
+    Cursor cursor(loops, 0);
     for (int64_t position = 0; position < count; ++position, cursor.advance_elements(1)) {
-        const int64_t index = *reinterpret_cast<const Index*>(indices + cursor.index);
+        const int64_t index = read_once<Index>(indices + cursor.index);
         if (index < -gather.axis_size || index >= gather.axis_size) return position;
     }
     return all_in_bounds;
@@ -220,8 +222,14 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
     else
         in_parallel(count, grain, walk);
     if (in_bounds.load()) return all_in_bounds;
-    return gather.index_type == IndexType::int32 ? first_out_of_bounds<int32_t>(gather, indices)
-                                                 : first_out_of_bounds<int64_t>(gather, indices);
+    // If another thread has changed the indices since, none is found. The output is not written whole all the same: the first
+    // position stands for the one that was out of bounds, and whoever names it sees that its index is not.
+    return std::max<int64_t>(first_out_of_bounds(gather, indices), 0);
+}
+
+int64_t first_out_of_bounds(const Gather& gather, const char* indices) {
+    return gather.index_type == IndexType::int32 ? find_out_of_bounds<int32_t>(gather, indices)
+                                                 : find_out_of_bounds<int64_t>(gather, indices);
 }
 
 }  // namespace ov_gather

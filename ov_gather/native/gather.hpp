@@ -24,7 +24,11 @@ struct Gather {
 constexpr int64_t all_in_bounds = -1;
 
 // Returns all_in_bounds, or the first position (row-major in indices) whose index is out of bounds: the same one whatever the
-// number of threads. Nothing out of bounds is read; the output is then partly written.
+// number of threads. Nothing out of bounds is read; the output is then partly written. Where another thread changes indices
+// meanwhile, the index at that position may be in bounds again.
 int64_t gather_elements(const Gather& gather, const char* data, const char* indices, char* output);
+
+// The same without gathering: where nothing is gathered, an index may be out of bounds nevertheless.
+int64_t first_out_of_bounds(const Gather& gather, const char* indices);
 
 }  // namespace ov_gather

@@ -106,7 +106,7 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     if (m_transpose) swap_last_two(shape);
     auto place = unravel(position, shape);
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 where indices are broadcast
-    OPENVINO_THROW("GatherElements '", get_friendly_name(), "': ", out_of_bounds(indices, place, axis, gather.axis_size));
+    OPENVINO_THROW("GatherElements '", get_friendly_name(), "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
 }
 
 }  // namespace ov_gather

@@ -95,10 +95,13 @@ bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inp
     }
     auto place = unravel(bad * dims.size(), index_shape);
     size_t& coordinate = place.back();
-    const auto is_valid = [&](int64_t index) { return -dims[coordinate] <= index && index < dims[coordinate]; };
-    while (is_valid(index_at(indices, place))) ++coordinate;
+    int64_t index = index_at(indices, place);
+    while (is_in_bounds(index, dims[coordinate]) && coordinate + 1 < dims.size()) {
+        ++coordinate;
+        index = index_at(indices, place);
+    }
     OPENVINO_THROW("GatherND '", get_friendly_name(),
-                   "': ", out_of_bounds(indices, place, m_batch_dims + coordinate, dims[coordinate]));
+                   "': ", out_of_bounds(place, index, m_batch_dims + coordinate, dims[coordinate]));
 }
 
 }  // namespace ov_gather

@@ -6,6 +6,19 @@
 #include "tensors.hpp"
 
 namespace ov_gather {
+namespace {
+
+// The loops over the indices alone, for where the output has no elements: an index is out of bounds all the same.
+std::vector<Loop> index_loops(const ov::Tensor& indices) {
+    const auto shape = indices.get_shape();
+    const auto strides = indices.get_strides();
+    std::vector<Loop> loops;
+    for (size_t i = 0; i < shape.size(); ++i)
+        loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
+    return loops;
+}
+
+}  // namespace
 
 GatherOp::GatherOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, const ov::Output<ov::Node>& axis,
                    int64_t batch_dims, const std::string& bounds)
@@ -81,19 +94,28 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     if (output.get_shape() != shape) output.set_shape(shape);
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
-    const Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, data.get_strides(), indices.get_strides(),
-                                    output.get_strides()),
-                        static_cast<int64_t>(data.get_shape()[axis]),
-                        static_cast<int64_t>(data.get_strides()[axis]),
-                        static_cast<int64_t>(data.get_element_type().size()),
-                        index_type(indices),
-                        m_bounds == "zero"};
-    const int64_t position = gather_tensors(gather, data, indices.data(), output);
-    if (position == all_in_bounds) return true;
-    auto place = unravel(position, shape);
-    place.erase(place.begin() + axis + rank - batch, place.end());
-    place.erase(place.begin() + batch, place.begin() + axis);
-    OPENVINO_THROW("Gather '", get_friendly_name(), "': ", out_of_bounds(indices, place, axis, gather.axis_size));
+    Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, data.get_strides(), indices.get_strides(),
+                              output.get_strides()),
+                  static_cast<int64_t>(data.get_shape()[axis]),
+                  static_cast<int64_t>(data.get_strides()[axis]),
+                  static_cast<int64_t>(data.get_element_type().size()),
+                  index_type(indices),
+                  m_bounds == "zero"};
+    ov::Coordinate place;
+    if (output.get_size() == 0 && !gather.zero) {
+        gather.loops = index_loops(indices);
+        const int64_t position = first_out_of_bounds(gather, static_cast<const char*>(indices.data()));
+        if (position == all_in_bounds) return true;
+        place = unravel(position, indices.get_shape());
+    } else {
+        const int64_t position = gather_tensors(gather, data, indices.data(), output);
+        if (position == all_in_bounds) return true;
+        place = unravel(position, shape);
+        place.erase(place.begin() + axis + rank - batch, place.end());
+        place.erase(place.begin() + batch, place.begin() + axis);
+    }
+    OPENVINO_THROW("Gather '", get_friendly_name(), "': ",
+                   out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
 }
 
 }  // namespace ov_gather

@@ -29,7 +29,7 @@ template <typename Index>
 inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t* wrapped) {
     bool in_bounds = true;
     for (int64_t i = 0; i < count; ++i) {
-        int64_t index = indices[i];
+        int64_t index = read_once<Index>(indices + i);
         index += (index >> 63) & axis_size;
         wrapped[i] = index;
         in_bounds &= static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
@@ -37,16 +37,18 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t
     return in_bounds;
 }
 
-// The same for smaller axes, narrowed to 32 bits: half the memory, twice the elements in a vector register. No branch.
+// The same for smaller axes, narrowed to 32 bits: half the memory, twice the elements in a vector register. No branch. What
+// is stored is clamped, and so is in bounds even if the compiler reads an index twice and another thread has changed it.
 template <typename Index>
 inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
     const int32_t size = static_cast<int32_t>(axis_size);
-    uint32_t out_of_bounds = 0;
+    const uint32_t last = static_cast<uint32_t>(size) - 1;
+    uint32_t out_of_bounds = size == 0;
     int64_t i = 0;
 #if defined(__AVX2__)
     // What GCC makes of the loop below for int64 takes three times as long.
     if (sizeof(Index) == 8) {
-        const __m256i sizes = _mm256_set1_epi32(size), last = _mm256_set1_epi32(size - 1);
+        const __m256i sizes = _mm256_set1_epi32(size), lasts = _mm256_set1_epi32(static_cast<int32_t>(last));
         __m256i bad = _mm256_setzero_si256();
         for (; i + 8 <= count; i += 8) {
             const auto* from = reinterpret_cast<const float*>(indices + i);
@@ -55,19 +57,21 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t
             const __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd));
             const __m256i sign = _mm256_srai_epi32(low, 31);
             const __m256i index = _mm256_add_epi32(low, _mm256_and_si256(sign, sizes));
+            const __m256i clamped = _mm256_min_epu32(index, lasts);
             bad = _mm256_or_si256(bad, _mm256_xor_si256(high, sign));  // does not fit into 32 bits
-            bad = _mm256_or_si256(bad, _mm256_xor_si256(_mm256_max_epu32(index, last), last));
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(wrapped + i), _mm256_permute4x64_epi64(index, 0xd8));
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(clamped, index));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(wrapped + i), _mm256_permute4x64_epi64(clamped, 0xd8));
         }
-        out_of_bounds = !_mm256_testz_si256(bad, bad) || size == 0;
+        out_of_bounds |= !_mm256_testz_si256(bad, bad);
     }
 #endif
     for (; i < count; ++i) {
-        const int32_t low = static_cast<int32_t>(indices[i]);
-        const int32_t index = low + ((low >> 31) & size);
-        wrapped[i] = index;
-        out_of_bounds |= static_cast<uint32_t>(low != indices[i]);
-        out_of_bounds |= static_cast<uint32_t>(static_cast<uint32_t>(index) >= static_cast<uint32_t>(size));
+        const Index given = indices[i];
+        const int32_t low = static_cast<int32_t>(given);
+        const uint32_t index = static_cast<uint32_t>(low + ((low >> 31) & size));
+        const uint32_t clamped = index < last ? index : last;
+        wrapped[i] = static_cast<int32_t>(clamped);
+        out_of_bounds |= static_cast<uint32_t>(low != given) | (clamped ^ index);
     }
     return out_of_bounds == 0;
 }
@@ -131,7 +135,7 @@ inline void take_block(const Plane& plane, const Element* data, const Index* ind
 template <typename Element, typename Index>
 bool strided(const Plane& plane, const char* data, const char* indices, char* output, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
-        int64_t index = *reinterpret_cast<const Index*>(indices + i * plane.line.index_stride);
+        int64_t index = read_once<Index>(indices + i * plane.line.index_stride);
         if (index < 0) index += plane.axis_size;
         if (static_cast<uint64_t>(index) < static_cast<uint64_t>(plane.axis_size))
             memcpy(output + i * plane.line.output_stride, data + index * plane.axis_stride + i * plane.line.data_stride,
@@ -257,11 +261,10 @@ bool gather_plane(const Plane& plane, const char* data, const char* indices, cha
         if (prefetch) prefetch_row(data + plane.lines.data_stride, reach);
         if (i + ahead < lines)
             prefetch_slice(plane, data + ahead * plane.lines.data_stride,
-                           *reinterpret_cast<const Index*>(indices + ahead * plane.lines.index_stride), bytes);
-        const auto* here = reinterpret_cast<const Index*>(indices);
+                           read_once<Index>(indices + ahead * plane.lines.index_stride), bytes);
         const bool in_bounds =
-            line.index_stride == 0 ? constant<Element>(plane, data, *here, output, count)
-            : regular ? contiguous(plane, data, here, reinterpret_cast<Element*>(output), count)
+            line.index_stride == 0 ? constant<Element>(plane, data, read_once<Index>(indices), output, count)
+            : regular ? contiguous(plane, data, reinterpret_cast<const Index*>(indices), reinterpret_cast<Element*>(output), count)
                       : strided<Element, Index>(plane, data, indices, output, count);
         if (!in_bounds) return false;
         data += plane.lines.data_stride;

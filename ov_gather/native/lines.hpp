@@ -28,6 +28,13 @@ struct Plane {
 // yield zeros), having read nothing there. The pointers are those of the first element; `lines` > 1 only for whole lines.
 using PlaneFunction = bool (*)(const Plane&, const char* data, const char* indices, char* output, int64_t lines, int64_t count);
 
+// Reads an index from memory once. Another thread may change the memory meanwhile, so what was checked must be what is used;
+// of an ordinary variable the compiler may read the memory again. Static: see the head of lines.cpp.
+template <typename Index>
+static inline int64_t read_once(const void* index) {
+    return __atomic_load_n(static_cast<const Index*>(index), __ATOMIC_RELAXED);
+}
+
 // By logarithm of the element size (1 to 16 bytes), then by index type (int32, int64).
 using PlaneTable = PlaneFunction[5][2];
 

@@ -7,6 +7,8 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
+
 #include "gather.hpp"
 #include "isa.hpp"
 #include "scatter.hpp"
@@ -135,6 +137,8 @@ nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle 
     std::vector<npy_intp> shape(PyArray_DIMS(data), PyArray_DIMS(data) + axis);
     shape.insert(shape.end(), PyArray_DIMS(indices) + batch, PyArray_DIMS(indices) + index_rank);
     shape.insert(shape.end(), PyArray_DIMS(data) + axis + 1, PyArray_DIMS(data) + rank);
+    // Where nothing is gathered, an index may be out of bounds nevertheless.
+    if (!zero && PyArray_SIZE(indices) != 0 && std::find(shape.begin(), shape.end(), 0) != shape.end()) return nb::none();
     const nb::object result = output_for(out, data, indices, static_cast<int>(shape.size()), shape.data());
     if (result.is_none()) return result;
 

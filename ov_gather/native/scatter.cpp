@@ -79,7 +79,7 @@ bool scatter_line(const Scatter& scatter, const char* indices, const char* updat
             prefetch(updates + (k + ahead) * axis.update_stride, count * line.update_stride);
         }
         for (int64_t i = 0; i < count; ++i) {
-            int64_t index = *reinterpret_cast<const Index*>(indices + k * axis.index_stride + i * line.index_stride);
+            int64_t index = read_once<Index>(indices + k * axis.index_stride + i * line.index_stride);
             if (index < 0) index += scatter.axis_size;
             if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(scatter.axis_size)) return false;
             auto* to = reinterpret_cast<Element*>(output + index * axis.output_stride + i * line.output_stride);

@@ -59,8 +59,7 @@ int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place) {
     const auto strides = indices.get_strides();
     const auto* at = static_cast<const char*>(indices.data());
     for (size_t i = 0; i < place.size(); ++i) at += place[i] * strides[i];
-    return index_type(indices) == IndexType::int32 ? *reinterpret_cast<const int32_t*>(at)
-                                                   : *reinterpret_cast<const int64_t*>(at);
+    return index_type(indices) == IndexType::int32 ? read_once<int32_t>(at) : read_once<int64_t>(at);
 }
 
 ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
@@ -75,11 +74,16 @@ int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void*
     return gather_elements(gather, static_cast<const char*>(data.data()), index, static_cast<char*>(output.data()));
 }
 
-std::string out_of_bounds(const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size) {
+bool is_in_bounds(int64_t index, int64_t size) { return -size <= index && index < size; }
+
+std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size) {
+    if (is_in_bounds(index, size))
+        return "an index was out of bounds, but another thread has changed the indices since; they must not change while they "
+               "are in use";
     std::ostringstream text;
     text << "indices[";
     for (size_t i = 0; i < place.size(); ++i) text << (i ? ", " : "") << place[i];
-    text << "] = " << index_at(indices, place) << " is out of bounds for axis " << axis << " of size " << size;
+    text << "] = " << index << " is out of bounds for axis " << axis << " of size " << size;
     if (size == 0)
         text << " (no index is valid)";
     else

@@ -21,7 +21,9 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape);
 // gather_elements on tensors, of strings as well.
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output);
 
-// "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)"
-std::string out_of_bounds(const ov::Tensor& indices, const ov::Coordinate& place, size_t axis, int64_t size);
+bool is_in_bounds(int64_t index, int64_t size);
+
+// "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)"; or that indices have changed, if 52 is not.
+std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size);
 
 }  // namespace ov_gather

@@ -13,7 +13,8 @@ template <typename Index>
 bool flatten(const Index* tuple, const std::vector<int64_t>& dims, int64_t& flat) {
     flat = 0;
     for (size_t i = 0; i < dims.size(); ++i) {
-        const int64_t index = tuple[i] < 0 ? tuple[i] + dims[i] : tuple[i];
+        int64_t index = read_once<Index>(tuple + i);
+        if (index < 0) index += dims[i];
         if (index < 0 || index >= dims[i]) return false;
         flat = flat * dims[i] + index;
     }

@@ -169,6 +169,16 @@ def test_empty_data(shape):
         assert compiled({"x": np.zeros(shape, np.float32), "i": np.zeros(3, np.int64)})["y"].shape == (3, 0)
 
 
+@pytest.mark.parametrize("sizes", [["n", "m"], [5, 0]])
+def test_an_index_is_out_of_bounds_where_the_output_is_empty(sizes):
+    compiled = compile_onnx(gather(data=("x", FLOAT, sizes)))
+    with pytest.raises(IndexError, match=r"indices\[1\] = 99 is out of bounds for axis 0 of size 5 \(valid -5..4\)"):
+        compiled({"x": np.zeros((5, 0), np.float32), "i": np.array([0, 99, -1])})
+    tuples = model([helper.make_node("GatherND", ["x", "i"], ["y"])], [("x", FLOAT, sizes), ("i", INT64, [2, 1])])
+    with pytest.raises(IndexError, match=r"indices\[1, 0\] = 99 is out of bounds for axis 0 of size 5 \(valid -5..4\)"):
+        compile_onnx(tuples)({"x": np.zeros((5, 0), np.float32), "i": np.array([[0], [99]])})
+
+
 def test_many_threads():
     compiled = compile_onnx(gather(data=("x", FLOAT, ["n", 4])))
 

@@ -78,6 +78,24 @@ def test_gather_fills_zeros_where_the_index_is_out_of_bounds(shape, axis, dtype)
     assert not gather(data[(slice(None),) * axis + (slice(0),)], indices, axis, bounds="zero").any()
 
 
+def test_an_empty_output_of_valid_indices():
+    indices = np.array([[0], [2]])
+    assert gather(np.ones((3, 0)), indices).shape == (2, 1, 0)
+    assert gather(np.ones((3, 0)), indices + 97, bounds="zero").shape == (2, 1, 0)
+    assert gather_nd(np.ones((3, 0)), indices).shape == (2, 0)
+    assert gather_elements(np.ones((3, 0)), np.full((9, 0), 99)).shape == (9, 0)
+
+
+def test_records_with_objects():
+    data = np.array([("a", 1), ("b", 2), ("c", 3)], [("name", "O"), ("value", "f4")])
+    assert gather(data, [2, 0]).tolist() == [("c", 3), ("a", 1)]
+    assert gather(data, [1, 3], bounds="zero").tolist() == [("b", 2), (0, 0)]
+    assert gather_nd(data, [[-1], [1]]).tolist() == [("c", 3), ("b", 2)]
+    assert scatter_elements(data, [0], data[2:]).tolist() == [("c", 3), ("b", 2), ("c", 3)]
+    with pytest.raises(TypeError, match="has no reduction sum"):
+        scatter_elements(data, [0], data[2:], reduction="sum")
+
+
 def test_gather_fills_empty_strings():
     words = np.array(["a", "b"], object)
     assert gather(words, [1, 2, -2, -3], bounds="zero").tolist() == ["b", "", "a", ""]
@@ -108,6 +126,12 @@ def test_gather_out():
             r"indices\[1, 0\] = -5 is out of bounds for axis 2 of size 4",
         ),
         ((np.ones((3, 0)), [0], 1), IndexError, r"size 0 \(no index is valid\)"),
+        # Where the output is empty, too.
+        ((np.ones((3, 0)), [0, 99]), IndexError, r"indices\[1\] = 99 is out of bounds for axis 0 of size 3 \(valid -3..2\)"),
+        ((np.ones((3, 0)), np.int64(-4)), IndexError, r"indices\[\] = -4 is out of bounds for axis 0 of size 3"),
+        ((np.ones((0, 3)), [[0], [3]], 1), IndexError, r"indices\[1, 0\] = 3 is out of bounds for axis 1 of size 3"),
+        ((np.ones((2, 3, 0)), [[0], [3]], 1, 1), IndexError, r"indices\[1, 0\] = 3 is out of bounds for axis 1 of size 3"),
+        ((np.ones((3, 0), object), [99]), IndexError, r"indices\[0\] = 99 is out of bounds"),
     ],
 )
 def test_gather_refuses(arguments, error, text):
@@ -166,6 +190,7 @@ def test_gather_nd_with_batch_dims(data):
         ((np.ones((2, 3, 4)), [[[0]], [[3]]], 1), IndexError, r"indices\[1, 0, 0\] = 3 is out of bounds for axis 1 of size 3"),
         ((np.ones((0, 4)), [[0, 1]]), IndexError, r"axis 0 of size 0 \(no index is valid\)"),
         ((np.ones((3, 4)), [[2**40, 0]]), IndexError, r"indices\[0, 0\] = 1099511627776"),
+        ((np.ones((3, 4, 0)), [[0, 3], [-3, 4]]), IndexError, r"indices\[1, 1\] = 4 is out of bounds for axis 1 of size 4"),
     ],
 )
 def test_gather_nd_refuses(arguments, error, text):

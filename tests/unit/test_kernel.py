@@ -17,7 +17,7 @@ from ov_gather.kernels.gather_elements import kernel_name
 DTYPES = [
     np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.uint64, np.float64, np.complex64, np.complex128,
     ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.int4, "datetime64[s]", "S5", "U3", "V16", "O",
-    np.dtypes.StringDType(),
+    np.dtypes.StringDType(), [("name", "O"), ("value", "f4")],
 ]  # fmt: skip
 
 
