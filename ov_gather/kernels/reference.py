@@ -26,7 +26,7 @@ def _first(bad: NDArray[Any]) -> int:
 
 def zero_of(dtype: np.dtype[Any]) -> Any:
     """What stands where an index out of bounds yields zeros; objects are strings, so that it is the empty one."""
-    return "" if dtype == object else np.zeros((), dtype)
+    return "" if dtype.kind == "O" else np.zeros((), dtype)
 
 
 def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:
