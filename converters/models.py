@@ -93,6 +93,7 @@ def convert(
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
         losses = find_losses(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target)
+    rewrites += _constants_folded(model)
     model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
     model.set_rt_info(target, ["ov_gather", "target"])
     model.set_rt_info("; ".join(map(str, losses)), ["ov_gather", "losses"])
@@ -115,6 +116,19 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
             return core.read_model(path)
         except RuntimeError as error:
             raise ConversionError(_explain(str(error), model)) from None
+
+
+def _constants_folded(model: openvino.Model) -> list[Rewrite]:
+    """What OpenVINO's plugin would compute, and may misread, is computed here."""
+    from ov_gather.acceleration.changes import Log
+    from ov_gather.acceleration.fold_constants import fold_constants
+
+    log = Log(model)
+    fold_constants(model, log, only_misread=False)
+    changed = log.summary(model).changed
+    return [
+        Rewrite(f"node {it.operation.partition('-')[0]} '{it.layer}'", "gather of constants folded", True) for it in changed
+    ]
 
 
 def _refuse_types(model: onnx_ir.Model) -> None:

@@ -11,6 +11,7 @@ from openvino.passes import Manager, ModelPass
 from ov_gather.acceleration.absorb_transposes import absorb_transposes
 from ov_gather.acceleration.changes import Log, Summary
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
+from ov_gather.acceleration.fold_constants import fold_constants
 from ov_gather.acceleration.gather_logits import gather_logits
 from ov_gather.acceleration.join_gathers import join_gathers
 from ov_gather.acceleration.replace_elements import replace_elements
@@ -22,6 +23,7 @@ from ov_gather.extension import checked_path
 Pass = Callable[[Model, Log], None]
 
 PASSES: Mapping[str, Pass] = {
+    "fold-constants": fold_constants,
     "gather-logits": gather_logits,
     "shrink-constants": shrink_constants,
     "join-gathers": join_gathers,
@@ -30,13 +32,15 @@ PASSES: Mapping[str, Pass] = {
     "replace-elements": replace_elements,
     "absorb-transposes": absorb_transposes,
 }
-PORTABLE = ("shrink-constants", "join-gathers", "to-gather")
+PORTABLE = ("fold-constants", "shrink-constants", "join-gathers", "to-gather")
 
 
 def accelerate(
     model: Model, *, portable: bool = False, assume_in_bounds: bool = False, passes: Collection[str] | None = None
 ) -> Summary:
     """Replace the gathers of a model, and of its sub-graphs, by ours, in place. What it computes stays the same, bit by bit.
+
+    But OpenVINO reads some gathers of constants in the wrong layout: these become constants, which it reads right.
 
     Args:
         model: as read or converted, not compiled. To read it again once it is saved, a core must be `register`ed.

@@ -116,8 +116,7 @@ class Log:
 
     def summary(self, model: Model) -> Summary:
         """In the order of the model."""
-        nodes = (node for _, node in walk(model) if is_gather(node))
-        return Summary(tuple(change for node in nodes for change in self._changes[node.get_instance_id()]))
+        return Summary(tuple(it for _, node in walk(model) for it in self._changes.get(node.get_instance_id(), ())))
 
 
 def _as_it_is(place: str, node: Node) -> Change:

@@ -266,10 +266,10 @@ def test_what_is_no_model():
     [
         (
             {"passes": ["fold"]},
-            "there is no pass fold; there are gather-logits, shrink-constants, join-gathers, to-gather, fold-broadcasts, "
-            "replace-elements, absorb-transposes",
+            "there is no pass fold; there are fold-constants, gather-logits, shrink-constants, join-gathers, to-gather, "
+            "fold-broadcasts, replace-elements, absorb-transposes",
         ),
-        ({"passes": ["fold-broadcasts"], "portable": True}, "there is no portable pass fold-broadcasts; there are shrink-con"),
+        ({"passes": ["fold-broadcasts"], "portable": True}, "there is no portable pass fold-broadcasts; there are fold-con"),
         ({"assume_in_bounds": True}, "assume_in_bounds is for portable"),
     ],
 )

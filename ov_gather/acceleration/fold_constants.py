@@ -1,0 +1,116 @@
+"""GatherElements and GatherND of constants become constants.
+
+OpenVINO 2026.4.1 cannot fold them: its CPU plugin executes them when it compiles. A batched MatMul that then reads such a
+result through a Transpose reads it in the wrong layout.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from openvino import Model, Node, Output, Tensor, op
+from openvino.passes import ConstantFolding, Manager
+
+from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.graph import constant, dims, is_computed_early, nodes_of, operation, take_place
+from ov_gather.kernels.gather_elements import gather_elements
+from ov_gather.kernels.gather_nd import gather_nd
+
+LARGEST = 2**26
+"""Bytes of a result that may be larger than the constants that it is gathered from."""
+
+_STOCK = ("GatherElements-6", "GatherND-5", "GatherND-8")
+
+
+def fold_constants(model: Model, log: Log, *, only_misread: bool = True) -> None:
+    """Fold where a MatMul would misread the result, whatever its size; or all of which the model does not grow too large.
+
+    As a constant, a result that is not misread may be fused with what follows it, and be rounded elsewhere.
+    """
+    for gather in [node for name in _STOCK for node in nodes_of(model, name)]:
+        if not is_computed_early(gather.input_values()) or gather.get_output_partial_shape(0).is_dynamic:
+            continue
+        misread = _is_misread(gather)
+        if not misread and (only_misread or not _fits(gather)):
+            continue
+        if (folded := _folded(gather)) is not None:
+            take_place(gather, folded)
+            log.done(gather, "Constant" + ", as a MatMul would read it in the wrong layout" * misread, folded)
+
+
+def _is_misread(gather: Node) -> bool:
+    """Whether a batched MatMul may read the result through constant operations with a Transpose that moves the batch.
+
+    An Einsum becomes such a MatMul, and OpenVINO makes the last of several Transposes a part of the MatMul.
+    """
+    left, seen = [(gather, 0, False)], set()
+    while left:
+        node, transposes, moved = left.pop()
+        for reader in (port.get_node() for output in node.outputs() for port in output.get_target_inputs()):
+            kind, key = reader.get_type_name(), (reader.get_instance_id(), transposes, moved)
+            batched = moved and kind == "MatMul" and len(dims(reader.input_value(1)) or ()) == 3
+            if kind == "Einsum":
+                return True
+            if key in seen:
+                continue
+            seen.add(key)
+            if is_computed_early(reader.input_values()):
+                is_transpose = kind == "Transpose"
+                left.append((reader, min(transposes + is_transpose, 2), moved or (is_transpose and _moves_batch(reader))))
+            elif batched and (transposes > 1 or reader.get_attributes()["transpose_b"]):
+                return True
+    return False
+
+
+def _moves_batch(transpose: Node) -> bool:
+    order = constant(transpose.input_value(1))
+    return order is None or bool(order.size and order[0] != 0)
+
+
+def _fits(gather: Node) -> bool:
+    """Whether the result is no larger than the constants that it is computed from, or not large."""
+    size, operands = _size(gather.output(0)), Model(gather.input_values(), []).get_ops()
+    return size <= LARGEST or size <= sum(_size(it.output(0)) for it in operands if it.get_type_name() == "Constant")
+
+
+def _size(value: Output) -> int:
+    return ceil(value.get_element_type().bitwidth * int(np.prod(value.get_shape(), dtype=np.int64)) / 8)
+
+
+def _folded(gather: Node) -> Node | None:
+    """The result as a Constant; None where OpenVINO cannot compute the operands before it compiles, or an index is out of
+    bounds, which stays an error."""
+    kind, attributes = gather.get_element_type(), gather.get_attributes()
+    if kind.bitwidth % 8 or kind.get_type_name() == "string":
+        return None
+    data, indices = (_value(value) for value in gather.input_values())
+    if data is None or indices is None:
+        return None
+    try:
+        if operation(gather) == "GatherElements-6":
+            result = gather_elements(_bytes(data), indices, attributes["axis"])
+        else:
+            result = gather_nd(_bytes(data), indices, attributes["batch_dims"])
+    except IndexError:
+        return None
+    tensor = Tensor(kind, gather.get_output_shape(0))
+    _bytes(tensor.data)[...] = result.reshape(tensor.shape)
+    return op.Constant(tensor)
+
+
+def _value(value: Output) -> NDArray[Any] | None:
+    """What OpenVINO computes from constants without compiling; None if it cannot."""
+    if (known := constant(value)) is None:
+        alone, manager = Model([value], []).clone(), Manager()
+        manager.register_pass(ConstantFolding())
+        manager.run_passes(alone)
+        known = constant(alone.get_results()[0].input_value(0))
+    return known
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[Any]:
+    """The elements as they lie in memory: OpenVINO shows some types as others."""
+    return array.view(f"u{array.itemsize}")

@@ -1,0 +1,41 @@
+"""Which values of a quantised model OpenVINO's low-precision passes may reach.
+
+They compute in 8 bits what FakeQuantize and dequantisation (Convert, Subtract, Multiply) surround, and move the dequantisation
+behind what follows. They know Gather and not GatherElements: where one takes the place of the other, other operations are
+computed in 8 bits, and some Gathers make OpenVINO 2026.4.1 crash when it compiles.
+"""
+
+from __future__ import annotations
+
+from openvino import Model, Output
+
+from ov_gather.acceleration.graph import walk
+
+LOW_PRECISION = "OpenVINO would compute it in 8 bits as Gather, and round elsewhere"
+"""Why a GatherElements stays for which `is_low_precision` says that."""
+
+_INTEGERS = ("i8", "u8", "i4", "u4", "i2", "u2")
+_STOPS = ("Exp", "Gelu", "LogSoftmax", "Power", "Sigmoid", "Softmax", "Sqrt", "Swish", "Tanh")
+"""Floating-point operations behind which OpenVINO moves no dequantisation; of all others it is taken to move some."""
+
+
+def is_quantised(model: Model) -> bool:
+    """Whether OpenVINO runs its low-precision passes: if there is a FakeQuantize. Compressed weights alone are not enough."""
+    return any(node.get_type_name() == "FakeQuantize" for _, node in walk(model))
+
+
+def is_low_precision(value: Output) -> bool:
+    """Whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes it."""
+    left, seen = [value], set()
+    while left:
+        node = left.pop().get_node()
+        kind = node.get_type_name()
+        if node.get_instance_id() in seen or kind in _STOPS:
+            continue
+        seen.add(node.get_instance_id())
+        if kind == "FakeQuantize":
+            return True
+        if kind == "Convert" and node.get_input_element_type(0).get_type_name() in _INTEGERS:
+            return True
+        left += [given for given in node.input_values() if given.get_element_type().is_real()]
+    return False
