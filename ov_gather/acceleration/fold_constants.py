@@ -6,10 +6,9 @@ result through a Transpose reads it in the wrong layout.
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from openvino import Model, Node, Output, Tensor, op
 from openvino.passes import ConstantFolding, Manager
@@ -77,7 +76,7 @@ def _fits(gather: Node) -> bool:
 
 
 def _size(value: Output) -> int:
-    return ceil(value.get_element_type().bitwidth * int(np.prod(value.get_shape(), dtype=np.int64)) / 8)
+    return ceil(int(value.get_element_type().bitwidth) * prod(map(int, value.get_shape())) / 8)
 
 
 def _folded(gather: Node) -> Node | None:

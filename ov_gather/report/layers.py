@@ -77,7 +77,13 @@ def verification_summary(result: VerificationResult) -> list[str]:
     lines += [f"{result.path}: {result.problem}"] if result.problem else []
     lines += [f"{name} is in a body, and not compared on its own" for name in result.in_bodies]
     failed = not result.passed and all(layer.passed for layer in result.gathers) and not result.problem
-    lines += ["Every gather is right on its own operands: what differs comes from elsewhere in the model."] if failed else []
+    if failed and result.blamed:
+        lines.append(
+            f"Every gather is right on its own operands, but not in the model: with our operations in the place of "
+            f"{', '.join(result.blamed)} the outputs are right. Convert it with --target extension."
+        )
+    elif failed:
+        lines.append("Every gather is right on its own operands: what differs comes from elsewhere in the model.")
     count = sum(layer.passed for layer in result.gathers)
     outputs = sum(it.comparison.passed for it in result.outputs)
     lines.append(

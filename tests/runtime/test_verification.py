@@ -12,6 +12,7 @@ from rich.console import Console
 from ov_gather import register
 from ov_gather.capture import capture, gathers, load
 from ov_gather.onnx_inputs import generate_inputs
+from ov_gather.report.layers import verification_summary
 from ov_gather.results import Status
 from ov_gather.runtimes.isolated import borrowed
 from ov_gather.verification import verify_conversion
@@ -165,3 +166,28 @@ def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
     assert [layer.passed for layer in result.gathers] == [True, True]
     assert [layer.operation for layer in result.gathers] == ["GatherElements-ov_gather", "Gather-ov_gather"]
     assert result.outputs[0].comparison.status is Status.PASSED
+
+
+def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path):
+    """OpenVINO's front end leaves a gather of constants, which its plugin then misreads in the MatMul behind it."""
+    nodes = [
+        helper.make_node("GatherElements", ["table", "i"], ["rows"], name="positions"),
+        helper.make_node("Einsum", ["x", "rows"], ["y"], equation="binh,tnh->bnit"),
+    ]
+    constants = {"table": RNG.standard_normal((12, 3, 5), np.float32), "i": RNG.integers(0, 12, (12, 3, 5))}
+    source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [2, 7, 3, 5])], [("y", 1)], constants)
+    result = verify_conversion(source, converted(tmp_path / "m.xml", source))
+    assert [layer.passed for layer in result.gathers] == [True]
+    assert not result.passed
+    assert result.blamed == ("GatherElements 'positions'",)
+    (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
+    assert "with our operations in the place of GatherElements 'positions' the outputs are right" in line
+    wrong = converted(
+        tmp_path / "w.xml",
+        save(tmp_path / "w.onnx", nodes, [("x", 1, [2, 7, 3, 5])], [("y", 1)], constants | {"table": 2 * constants["table"]}),
+    )
+    result = verify_conversion(source, wrong)
+    assert not result.passed
+    assert result.blamed == ()
+    (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
+    assert line.endswith("what differs comes from elsewhere in the model.")
