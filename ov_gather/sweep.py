@@ -88,13 +88,15 @@ def _sizes(rng: np.random.Generator, rank: int) -> Sizes:
 
 
 def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Of the stock operation, off the axis as data; of ours smaller, or to be broadcast, and maybe transposed."""
+    """Of the stock operation, off the axis as data; of ours mostly smaller, or to be broadcast, and maybe transposed."""
     sizes, text = list(data), {"axis": str(axis)}
     if operation.custom_attributes == {} and "broadcast" in {it.name for it in operation.attributes}:
         broadcast = bool(rng.integers(2))
         text["broadcast"] = str(broadcast).lower()
         text["transpose"] = str(len(data) > 1 and bool(rng.integers(2))).lower()
-        sizes = [int(rng.choice([1, size] if broadcast else range(1, size + 1))) for size in data]
+        text["same_shape"] = str(not rng.integers(4)).lower()
+        if text["same_shape"] == "false":
+            sizes = [int(rng.choice([1, size] if broadcast else range(1, size + 1))) for size in data]
     sizes[axis] = int(rng.integers(1, _LARGEST + 3))
     return tuple(sizes), text
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 from openvino import Model, Node, Output
 
-from ov_gather.acceleration.graph import COMPUTED_EARLY, is_computed_early, is_gather, operation, ours, take_place, walk
+from ov_gather.acceleration.graph import (
+    COMPUTED_EARLY,
+    demands_same_shape,
+    has_same_shape,
+    is_computed_early,
+    is_gather,
+    operation,
+    ours,
+    take_place,
+    walk,
+)
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
@@ -89,7 +99,8 @@ class Log:
         if reason := why_not_ours(gather, gather):
             self.kept(gather, reason)
             return
-        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast}
+        same_shape = not broadcast and demands_same_shape(gather) and not has_same_shape(gather)
+        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast, "same_shape": same_shape}
         self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
 
     def replace(self, gather: Node, other: Node) -> None:

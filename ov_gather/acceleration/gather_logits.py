@@ -15,11 +15,11 @@ from ov_gather.acceleration.graph import (
     axis_of,
     dims,
     gathers_elements,
+    has_same_shape,
     is_computed_early,
     like,
     nodes_of,
     readers,
-    same,
     take_place,
 )
 
@@ -49,17 +49,21 @@ def _takes_a_part(gather: Node, softmax: Node) -> bool:
     have, want, axis = dims(softmax.output(0)), dims(gather.input_value(1)), axis_of(gather)
     if have is None or want is None or axis is None or axis != axis_of(softmax):
         return False
-    fits = all(same(*pair) for i, pair in enumerate(zip(have, want, strict=True)) if i != axis)
     is_part = 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length()  # -1 is no maximum
-    return fits and is_part and _goes_out(gather)
+    return has_same_shape(gather) and is_part and _goes_out(gather)
 
 
 def _goes_out(node: Node) -> bool:
     """Whether no arithmetic follows. The plugin would fuse it with ours, and in half precision round less often then."""
-    return all(
-        reader.get_type_name() == "Result" or (reader.get_type_name() in _MOVES and _goes_out(reader))
-        for reader in readers(node)
-    )
+    left, seen = readers(node), set()
+    while left:
+        reader = left.pop()
+        if reader.get_type_name() not in ("Result", *_MOVES):
+            return False
+        if reader.get_type_name() in _MOVES and reader.get_instance_id() not in seen:
+            seen.add(reader.get_instance_id())
+            left += readers(reader)
+    return True
 
 
 def _alone(taken: Node, maximum: Node) -> Output:

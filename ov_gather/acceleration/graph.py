@@ -30,10 +30,16 @@ def is_gather(node: Node) -> bool:
 
 def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
     """The nodes of a model and of its sub-graphs, in topological order; with the names of the layers that hold them."""
-    for node in model.get_ordered_ops():
+    left = [(place, iter(model.get_ordered_ops()))]
+    while left:
+        place, nodes = left[-1]
+        node = next(nodes, None)
+        if node is None:
+            left.pop()
+            continue
         yield place, node
-        for body in bodies(node):
-            yield from walk(body, f"{place}{node.get_friendly_name()}/")
+        for body in reversed(bodies(node)):
+            left.append((f"{place}{node.get_friendly_name()}/", iter(body.get_ordered_ops())))
 
 
 def bodies(node: Node) -> list[Model]:
@@ -78,6 +84,25 @@ def gathers_elements(node: Node) -> bool:
     attributes, kind = node.get_attributes(), operation(node)
     more = attributes.get("broadcast") or attributes.get("transpose")
     return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not more)
+
+
+def demands_same_shape(node: Node) -> bool:
+    """Whether a GatherElements, stock or ours, raises where indices are smaller than data off the axis."""
+    return operation(node) == "GatherElements-6" or bool(node.get_attributes().get("same_shape"))
+
+
+def has_same_shape(gather: Node) -> bool:
+    """Whether indices of a GatherElements have data's shape off the axis whatever the inputs are."""
+    data, indices = (dims(value) for value in gather.input_values())
+    if data is None or indices is None:
+        return False
+    axis = axis_of(gather)
+    return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)
+
+
+def identity(value: Output) -> tuple[int, int]:
+    """The same for the same output of the same node, whichever Python object stands for it."""
+    return value.get_node().get_instance_id(), value.get_index()
 
 
 def take_place(old: Node, new: Node) -> None:

@@ -10,7 +10,7 @@ from openvino import Model, Node
 from openvino import opset8 as ops
 
 from ov_gather.acceleration.changes import Log, why_not_ours
-from ov_gather.acceleration.graph import gathers_elements, nodes_of, operation, ours, take_place
+from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
 from ov_gather.acceleration.slices import Slices, slices_of
 
 
@@ -43,7 +43,7 @@ def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:
     if first is None or concat.get_output_partial_shape(0).is_dynamic:
         return None
     rank = len(concat.get_output_shape(0))
-    places = {(it.data.get_node().get_instance_id(), it.data.get_index(), it.axis, it.batch_dims) for it in found}
+    places = {(identity(it.data), it.axis, it.batch_dims) for it in found}
     if len(places) > 1 or concat.get_attributes()["axis"] % rank != first.axis + 1:
         return None
     columns = [ops.unsqueeze(it.indices, ops.constant(-1)) for it in found]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
-from math import floor, inf, trunc
+from math import ceil, floor, inf, trunc
 from operator import add, mul, sub, truediv
 
 from openvino import Output
 
-from ov_gather.acceleration.graph import constant, dims
+from ov_gather.acceleration.graph import constant, dims, identity, operation
 
 Range = tuple[float, float]
 """The least and the greatest; both infinite where one is not known."""
@@ -18,25 +18,47 @@ Rule = Callable[[Output, Ranges], Range]
 """From a value and the ranges of what its node reads."""
 
 ANY: Range = (-inf, inf)
+_TRUTH: Range = (0, 1)
 _EXACT = 2**24
 """The CPU plugin computes on 32 bits, and some integers as float32: of greater ones even a Maximum may come out too low."""
-_DEEPEST = 100
 
 
 def value_range(value: Output) -> Range:
-    """Of all elements of a value."""
-    return _find(value, {}, 0)
+    """The range of all elements of a value; no recursion, for graphs are deep."""
+    known: dict[tuple[int, int], Range] = {}
+    left = [value]
+    while left:
+        current = left[-1]
+        inputs = _inputs_of_rule(current)
+        waiting = [it for it in inputs if identity(it) not in known]
+        if waiting:
+            left += waiting
+        else:
+            left.pop()
+            known[identity(current)] = _found(current, [known[identity(it)] for it in inputs])
+    return known[identity(value)]
 
 
-def _find(value: Output, known: dict[tuple[int, int], Range], depth: int) -> Range:
-    key = value.get_node().get_instance_id(), value.get_index()
-    if key not in known:
-        known[key] = ANY
-        rule = _RULES.get(value.get_node().get_type_name())
-        if rule and depth < _DEEPEST and value.get_element_type().get_type_name() in ("boolean", "i32", "i64"):
-            found = rule(value, [_find(it, known, depth + 1) for it in value.get_node().input_values()])
-            known[key] = found if _is_exact(found) else ANY
-    return known[key]
+def _inputs_of_rule(value: Output) -> list[Output]:
+    """The values that the rule for a value needs the ranges of."""
+    return list(value.get_node().input_values()) if _is_followed(value) else []
+
+
+def _is_followed(value: Output) -> bool:
+    return value.get_node().get_type_name() in _RULES and _kind(value) in ("boolean", "i32", "i64")
+
+
+def _kind(value: Output) -> str:
+    return str(value.get_element_type().get_type_name())
+
+
+def _found(value: Output, ranges: Ranges) -> Range:
+    """What the rule tells, or any value where that is more than float32 or the element type holds."""
+    if not _is_followed(value):
+        return ANY
+    found = _RULES[value.get_node().get_type_name()](value, ranges)
+    fits = _is_exact(found) and (_kind(value) != "boolean" or _within(found, _TRUTH))
+    return found if fits else ANY
 
 
 def _constant(value: Output, _: Ranges) -> Range:
@@ -62,8 +84,45 @@ def _corners(work: Callable[[float, float], float]) -> Rule:
     return rule
 
 
+def _within(bounds: Range, others: Range) -> bool:
+    return others[0] <= bounds[0] and bounds[1] <= others[1]
+
+
 def _is_exact(bounds: Range) -> bool:
-    return bounds[0] >= -_EXACT and bounds[1] <= _EXACT
+    return _within(bounds, (-_EXACT, _EXACT))
+
+
+def _converted(value: Output, ranges: Ranges) -> Range:
+    """Any number but 0 becomes 1 in a boolean. The plugin keeps booleans as bytes: one that an input brings may be any."""
+    if _kind(value) == "boolean" and _kind(value.get_node().input_value(0)) not in ("boolean", "u8"):
+        return _TRUTH
+    return ranges[0]
+
+
+def _gathered(value: Output, ranges: Ranges) -> Range:
+    """Elements of data; out of bounds also zeros, or anything that lies in memory.
+
+    The plugin gathers from up to 64 integers of one dimension, and from an axis of no elements, without a check.
+    """
+    shape, axis = dims(value.get_node().input_value(0)), constant(value.get_node().input_value(2))
+    if shape is None or axis is None:
+        return ANY
+    size = shape[int(axis.item())].get_min_length() if shape else 1
+    lowest = -size if operation(value.get_node()) == "Gather-8" else 0
+    if _within(ranges[1], (lowest, size - 1)):
+        return ranges[0]
+    return _hull(value, [ranges[0], (0, 0)]) if size > 0 and len(shape) > 1 else ANY
+
+
+def _gathered_elements(value: Output, ranges: Ranges) -> Range:
+    """Elements of data. The plugin does not execute a node whose data is empty, and leaves its output as it was in memory."""
+    shape = dims(value.get_node().input_value(0))
+    return ranges[0] if shape is not None and all(dim.get_min_length() > 0 for dim in shape) else ANY
+
+
+def _tiled(value: Output, ranges: Ranges) -> Range:
+    """Where repeats are only known when it runs, the plugin may leave the output as it was in memory."""
+    return ranges[0] if constant(value.get_node().input_value(1)) is not None else ANY
 
 
 def _divided(value: Output, ranges: Ranges) -> Range:
@@ -84,19 +143,20 @@ def _modulo(value: Output, ranges: Ranges) -> Range:
 
 
 def _places(value: Output, _: Ranges) -> Range:
-    """Of TopK's second output."""
+    """The second output of TopK. Over an axis of no elements the plugin leaves it as it was in memory."""
     node = value.get_node()
     shape = dims(node.input_value(0))
     if shape is None or value.get_index() != 1:
         return ANY
-    size = shape[int(node.get_attributes()["axis"])].get_max_length()
-    return (0, size - 1) if size > 0 else ANY
+    dim = shape[int(node.get_attributes()["axis"])]
+    return (0, dim.get_max_length() - 1) if dim.get_min_length() > 0 and dim.get_max_length() > 0 else ANY
 
 
 def _clamped(value: Output, ranges: Ranges) -> Range:
+    """Bounds may be fractions: whether the plugin rounds them up or down for integers is left open."""
     least, greatest = (float(value.get_node().get_attributes()[name]) for name in ("min", "max"))
     low, high = (min(max(bound, least), greatest) for bound in ranges[0])
-    return low, high
+    return (floor(low), ceil(high)) if _is_exact((low, high)) else ANY
 
 
 def _counted(_: Output, ranges: Ranges) -> Range:
@@ -116,16 +176,18 @@ def _greatest(_: Output, ranges: Ranges) -> Range:
 
 
 _RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("Broadcast", "GatherElements", "Reshape", "Slice", "Split", "Squeeze"), _as_first),
-    **dict.fromkeys(("Convert", "StridedSlice", "Tile", "Transpose", "Unsqueeze", "VariadicSplit"), _as_first),
-    **dict.fromkeys(("Equal", "Greater", "Less", "LogicalAnd", "LogicalNot", "LogicalOr"), lambda *_: (0, 1)),
+    **dict.fromkeys(("Broadcast", "Reshape", "Slice", "Split", "Squeeze"), _as_first),
+    **dict.fromkeys(("StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit"), _as_first),
+    **dict.fromkeys(("Equal", "Greater", "Less", "LogicalAnd", "LogicalNot", "LogicalOr"), lambda *_: _TRUTH),
     "Add": _corners(add),
     "Clamp": _clamped,
     "Concat": _hull,
     "Constant": _constant,
+    "Convert": _converted,
     "Divide": _divided,
     "FloorMod": _modulo,
-    "Gather": lambda value, ranges: _hull(value, [ranges[0], (0, 0)]),  # zeros out of bounds
+    "Gather": _gathered,
+    "GatherElements": _gathered_elements,
     "Maximum": _greatest,
     "Minimum": _least,
     "Mod": _modulo,
@@ -133,5 +195,6 @@ _RULES: Mapping[str, Rule] = {
     "Range": _counted,
     "Select": lambda value, ranges: _hull(value, ranges[1:]),
     "Subtract": _corners(sub),
+    "Tile": _tiled,
     "TopK": _places,
 }

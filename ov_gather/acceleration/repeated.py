@@ -6,7 +6,7 @@ import numpy as np
 from openvino import Node, Output
 from openvino import opset13 as ops
 
-from ov_gather.acceleration.graph import constant, dims, is_one, operation, same
+from ov_gather.acceleration.graph import constant, demands_same_shape, dims, identity, is_one, operation, same
 
 
 def unrepeated(index: Output) -> Output:
@@ -26,11 +26,11 @@ def unrepeated(index: Output) -> Output:
 def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
     """Why `smaller`, broadcast to data off the axis, is not what `gather` takes its index for; empty if it is.
 
-    GatherElements-6 raises where indices differ from data off the axis, and so must what takes its place. Ours gathers
-    less then.
+    GatherElements-6 raises where indices differ from data off the axis, and so must what takes its place. Ours without
+    same_shape gathers less then.
     """
     have, want, given = dims(gather.input_value(0)), dims(gather.input_value(1)), dims(smaller)
-    raises = operation(gather) == "GatherElements-6"
+    raises = demands_same_shape(gather)
     if have is None or want is None or given is None:
         return "the rank of data or indices is not known"
     for i, dim in enumerate(given):
@@ -84,15 +84,24 @@ def _first_of_equals(concat: Node) -> Output | None:
 
 def _equal(one: Output, other: Output) -> bool:
     """Whether two values are the same, or the same value in the same shape."""
-    if one == other:
-        return True
+    left, seen = [(one, other)], set()
+    while left:
+        one, other = left.pop()
+        pair = identity(one), identity(other)
+        if pair[0] == pair[1] or pair in seen or _equal_constants(one, other):
+            continue
+        seen.add(pair)
+        first, second = one.get_node(), other.get_node()
+        if first.get_type_name() not in ("Unsqueeze", "Reshape") or operation(first) != operation(second):
+            return False
+        if first.get_attributes() != second.get_attributes():
+            return False
+        left += zip(first.input_values(), second.input_values(), strict=True)
+    return True
+
+
+def _equal_constants(one: Output, other: Output) -> bool:
     left, right = constant(one), constant(other)
-    if left is not None and right is not None:
-        return bool(left.dtype == right.dtype and np.array_equal(left, right))
-    first, second = one.get_node(), other.get_node()
-    reshapes = first.get_type_name() == second.get_type_name() and first.get_type_name() in ("Unsqueeze", "Reshape")
-    return (
-        reshapes
-        and first.get_attributes() == second.get_attributes()
-        and all(map(_equal, first.input_values(), second.input_values()))
-    )
+    if left is None or right is None:
+        return False
+    return bool(left.dtype == right.dtype and np.array_equal(left, right))

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from openvino import Dimension, Model, Node, Output, PartialShape, Symbol
 
-from ov_gather.acceleration.graph import axis_of, bodies, constant, dims, is_one, operation
+from ov_gather.acceleration.graph import axis_of, bodies, constant, dims, identity, is_one, operation, same
 
 
 @contextmanager
@@ -40,22 +37,23 @@ def symbols(model: Model) -> Iterator[None]:
 def _named(shape: PartialShape) -> PartialShape:
     named = PartialShape(shape)
     for dim in named:
-        if dim.is_dynamic:
+        if dim.is_dynamic and not dim.has_symbol():
             dim.set_symbol(Symbol())
     return named
 
 
 def _infer(node: Node) -> None:
-    """As OpenVINO does, with two differences. GatherElements-6, also in sub-graphs, takes data and indices for the same off the
-    axis, which is what is to be found out. And sizes that are computed keep their names."""
-    if bodies(node):
-        return
+    """Infer shapes as OpenVINO does, but for four things. GatherElements-6 takes data and indices for the same off the axis,
+    which is what is to be found out. Sizes that are computed keep their names. Each dynamic dimension has a name: OpenVINO
+    takes one without for the same as what it is broadcast with, which may be 1. So does its Select with a condition."""
     shape = _of_gather(node) if operation(node) == "GatherElements-6" else None
-    if shape is None:
+    if shape is None and not bodies(node):
         node.validate_and_infer_types()
-        shape = _of_broadcast(node) if node.get_type_name() in ("Broadcast", "Tile") else None
-    if shape is not None:
-        node.set_output_type(0, node.get_output_element_type(0), PartialShape(shape))
+        shape = _CORRECTED[node.get_type_name()](node) if node.get_type_name() in _CORRECTED else None
+    for i, value in enumerate(node.outputs()):
+        inferred = value.get_partial_shape() if shape is None else PartialShape(shape)
+        if inferred.is_dynamic and inferred.rank.is_static:
+            node.set_output_type(i, value.get_element_type(), _named(inferred))
 
 
 def _of_gather(node: Node) -> list[Dimension] | None:
@@ -81,30 +79,71 @@ def _of_broadcast(node: Node) -> list[Dimension] | None:
     ]
 
 
-def _sizes(value: Output) -> list[Dimension | None] | None:
-    """The dynamic dimensions that the elements of a vector or scalar are the sizes of: None for others, or for all of them."""
+def _of_select(node: Node) -> list[Dimension] | None:
+    """What one input has is not the output's as long as another input may be larger."""
+    given, after = [dims(value) for value in node.input_values()], dims(node.output(0))
+    if after is None:
+        return None
+    for i in range(1, len(after) + 1):
+        aligned = [shape[-i] for shape in given if shape is not None and len(shape) >= i and not is_one(shape[-i])]
+        if not all(same(dim, after[-i]) for dim in aligned):
+            after[-i] = Dimension(after[-i].get_min_length(), after[-i].get_max_length())
+    return after
+
+
+_CORRECTED = {"Broadcast": _of_broadcast, "Select": _of_select, "Tile": _of_broadcast}
+
+_Sizes = list[Dimension | None] | None
+"""The dynamic dimension that each element of a vector or scalar is the size of, or None; None where it has more axes."""
+
+
+def _sizes(value: Output) -> _Sizes:
+    """The sizes that a value holds; no recursion, for graphs are deep."""
+    known: dict[tuple[int, int], _Sizes] = {}
+    left = [value]
+    while left:
+        current = left[-1]
+        inputs = _that_hold_sizes(current)
+        waiting = [it for it in inputs if identity(it) not in known]
+        if waiting:
+            left += waiting
+        else:
+            left.pop()
+            known[identity(current)] = _put_together(current, [known[identity(it)] for it in inputs])
+    return known[identity(value)]
+
+
+def _that_hold_sizes(value: Output) -> list[Output]:
+    """What a node that only moves sizes about reads them from."""
+    node = value.get_node()
+    kind, given = node.get_type_name(), node.input_values()
+    if kind == "Concat":
+        return list(given)
+    keeps_numbers = kind == "Convert" and value.get_element_type().get_type_name() in ("i32", "i64")
+    return list(given[:1]) if keeps_numbers or kind in ("Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze") else []
+
+
+def _put_together(value: Output, parts: list[_Sizes]) -> _Sizes:
     shape, node = value.get_partial_shape(), value.get_node()
     if shape.is_dynamic or shape.rank.get_length() > 1:
         return None
-    kind, given = node.get_type_name(), node.input_values()
-    if kind == "ShapeOf":
-        return [dim if dim.is_dynamic else None for dim in dims(given[0]) or []]
-    if kind in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
-        return _sizes(given[0])
-    if kind == "Concat":
-        parts = [_sizes(part) for part in given]
-        return None if None in parts else [size for part in parts for size in part or []]
-    places = _selected(node) if kind in ("Gather", "Slice") else None
-    inner = _sizes(given[0]) if places is not None else None
-    if places is not None and inner is not None:
-        return [inner[i] for i in np.arange(len(inner))[places].ravel()]
-    return [None] * prod(shape.to_shape())
+    found: list[Dimension | None] = [size for part in parts for size in part or []]
+    if node.get_type_name() == "ShapeOf":
+        found = [dim if dim.is_dynamic else None for dim in dims(node.input_value(0)) or []]
+    elif node.get_type_name() in ("Gather", "Slice"):
+        found = _selected(node, found)
+    count = prod(shape.to_shape())
+    return found if len(found) == count else [None] * count
 
 
-def _selected(node: Node) -> slice | NDArray[Any] | None:
-    """Which elements of a vector a Gather or Slice takes, if they are constant."""
+def _selected(node: Node, sizes: list[Dimension | None]) -> list[Dimension | None]:
+    """What a Gather or Slice takes from a vector, if it is constant which; else nothing. Out of bounds Gather-8 writes zeros,
+    and earlier ones do so for negative indices, too."""
     given = [constant(value) for value in node.input_values()[1:4]]
-    if node.get_type_name() == "Gather":
-        return given[0]
-    places = [int(it.item()) for it in given if it is not None]
-    return slice(*places) if len(places) == 3 else None
+    places = [it.ravel().tolist() for it in given if it is not None]
+    if len(places) < len(given):
+        return []
+    if node.get_type_name() == "Slice":
+        return sizes[slice(*(place for (place,) in places))] if all(len(it) == 1 for it in places) else []
+    lowest = -len(sizes) if operation(node) == "Gather-8" else 0
+    return [sizes[i] if lowest <= i < len(sizes) else None for i in places[0]]

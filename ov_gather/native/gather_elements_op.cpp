@@ -13,6 +13,12 @@ bool broadcasts(const Dimension& indices, const Dimension& data, Dimension& outp
     return indices.compatible(1) || Dimension::merge(output, indices, data);
 }
 
+// Indices, which are as many as data has here, are the output. The symbol of data's dimension stays out of this: merged, it would
+// be one with that of indices, whatever they turn out to be.
+bool equals(const Dimension& indices, const Dimension& data, Dimension& output) {
+    return Dimension::merge(output, indices, Dimension(data.get_min_length(), data.get_max_length()));
+}
+
 // Indices, which are at most as many as data has here, are the output.
 bool fits(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(0, data.get_max_length()));
@@ -46,8 +52,8 @@ Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Ten
 }  // namespace
 
 GatherElementsOp::GatherElementsOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, int64_t axis,
-                                   bool broadcast, bool transpose)
-    : Op({data, indices}), m_axis(axis), m_broadcast(broadcast), m_transpose(transpose) {
+                                   bool broadcast, bool transpose, bool same_shape)
+    : Op({data, indices}), m_axis(axis), m_broadcast(broadcast), m_transpose(transpose), m_same_shape(same_shape) {
     constructor_validate_and_infer_types();
 }
 
@@ -55,6 +61,7 @@ bool GatherElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
     visitor.on_attribute("axis", m_axis);
     visitor.on_attribute("broadcast", m_broadcast);
     visitor.on_attribute("transpose", m_transpose);
+    visitor.on_attribute("same_shape", m_same_shape);
     return true;
 }
 
@@ -80,10 +87,12 @@ ov::PartialShape GatherElementsOp::infer_shape(const ov::PartialShape& data, con
     auto output = want;
     for (int64_t i = 0; i < length; ++i) {
         if (i == axis) continue;
-        const bool right = m_broadcast ? broadcasts(want[i], have[i], output[i]) : fits(want[i], have[i], output[i]);
-        NODE_VALIDATION_CHECK(this, right, "indices ", want, " do not fit data ", have, " in dimension ", i,
-                              m_broadcast ? ": with broadcast=true it must be 1 or data's"
-                                          : ": off the axis it may not exceed data's");
+        const auto rule = m_same_shape ? equals : m_broadcast ? broadcasts : fits;
+        NODE_VALIDATION_CHECK(this, rule(want[i], have[i], output[i]), "indices ", want, " do not fit data ", have,
+                              " in dimension ", i,
+                              m_same_shape  ? ": with same_shape=true it must be data's"
+                              : m_broadcast ? ": with broadcast=true it must be 1 or data's"
+                                            : ": off the axis it may not exceed data's");
     }
     if (m_transpose) swap_last_two(output);
     return output;
@@ -91,7 +100,7 @@ ov::PartialShape GatherElementsOp::infer_shape(const ov::PartialShape& data, con
 
 std::shared_ptr<ov::Node> GatherElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast, m_transpose);
+    return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast, m_transpose, m_same_shape);
 }
 
 bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {

@@ -25,7 +25,7 @@ namespace {
 
 ov::OutputVector convert_gather_elements(const ov::frontend::NodeContext& node) {
     return std::make_shared<ov_gather::GatherElementsOp>(node.get_input(0), node.get_input(1),
-                                                         node.get_attribute<int64_t>("axis", 0), false, false)
+                                                         node.get_attribute<int64_t>("axis", 0), false, false, false)
         ->outputs();
 }
 

@@ -1,5 +1,5 @@
-"""GatherElements of our custom opset: ONNX GatherElements-13 with indices smaller than data, and a Broadcast of its indices and
-a Transpose of its output of its own."""
+"""GatherElements of our custom opset: ONNX GatherElements-13 with indices smaller than data or a check that they are not, a
+Broadcast of its indices and a Transpose of its output of its own."""
 
 from __future__ import annotations
 
@@ -35,13 +35,16 @@ def _broadcast(have: Dimension, want: Dimension) -> Dimension | None:
 
 
 def _off_axis(attributes: Attributes) -> tuple[OffAxis, str]:
+    if attributes["same_shape"]:
+        return Dimension.intersect, "same_shape=true takes data and indices of equal dimensions"
     if attributes["broadcast"]:
         return _broadcast, "each dimension of indices must be 1 or data's"
     return _within, "no dimension of indices may exceed data's"
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """The output has indices' shape; with broadcast, off the axis data's; with transpose, its last two dimensions swapped.
+    """The output has indices' shape; with broadcast, off the axis data's; with transpose, its last two dimensions swapped. With
+    same_shape indices have data's off the axis, whether broadcast or not.
 
     Raises RankError, DimensionError.
     """
@@ -63,7 +66,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
         if i == attributes["axis"] % rank:
             data.append(have.closest_to(size))
             indices.append(want.closest_to(size))
-        elif attributes["broadcast"] and 1 not in want:
+        elif attributes["same_shape"] or (attributes["broadcast"] and 1 not in want):
             common = have.intersect(want) or have
             data.append(common.closest_to(size))
             indices.append(data[-1])
@@ -100,6 +103,7 @@ GATHER_ELEMENTS_CUSTOM = Operation(
         Attribute("axis", required=True, default=0, valid_range=axis_range),
         Attribute("broadcast", required=False, default=False, kind="bool"),
         Attribute("transpose", required=False, default=False, kind="bool"),
+        Attribute("same_shape", required=False, default=False, kind="bool"),
     ),
     inputs=(
         Input("data", assumed=F32, element_types=whole_byte_types()),

@@ -94,14 +94,6 @@ def test_dynamic_rank():
     assert np.array_equal(infer(model, values, indices), np.take_along_axis(values, indices, 1))
 
 
-def test_an_output_shape_does_not_become_less_known():
-    data, index = parameter([7, 5]), parameter([-1, -1], np.int64)
-    model = ov.Model([ops.gather_elements(data, index, 0)], [data, index], "model")
-    summary = ov_gather.accelerate(model)
-    assert summary.changes[0].reason == "of its output shape [?,5] only [?,..5] would be known"
-    assert operations(model) == ["GatherElements-6"]
-
-
 def test_no_trace_of_the_names_of_dimensions():
     data, index = parameter([-1, -1]), parameter([2, "1..9"], np.int64)
     model = ov.Model([ops.gather_elements(data, index, 1)], [data, index], "model")

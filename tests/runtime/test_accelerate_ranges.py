@@ -9,12 +9,16 @@ import openvino as ov
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openvino import opset1
 from openvino import opset13 as ops
 
 from ov_gather.acceleration.ranges import value_range
 
 BINARY = [ops.add, ops.subtract, ops.multiply, ops.minimum, ops.maximum]
 DIVISIONS = [ops.divide, ops.floor_mod, ops.mod]  # not by zero, which ends OpenVINO's process
+
+
+table = ops.constant(np.arange(3, 73))
 
 
 def integer(bound):
@@ -72,8 +76,16 @@ def test_no_value_is_outside(data):
         (lambda x: ops.divide(ops.topk(x, ops.constant(2), 0, "max", "value").output(1), ops.constant(np.int32(3))), (0, 2)),
         (lambda x: ops.range(ops.constant(2), ops.constant(9), ops.constant(3), "i64"), (2, 8)),
         (lambda x: ops.convert(ops.less(x, integer(0)), "i64"), (0, 1)),
-        (lambda x: ops.gather(ops.constant(np.array([3, 4])), x, ops.constant(0)), (0, 4)),
+        (lambda x: ops.gather(ops.constant(np.array([3, 4])), x, ops.constant(0)), (-inf, inf)),
         (lambda x: ops.constant(np.zeros(0, np.int64)), (-inf, inf)),
+        (lambda x: ops.gather(table, ops.clamp(x, -70, 69), ops.constant(0)), (3, 72)),
+        (lambda x: ops.gather(ops.reshape(table, ops.constant(np.array([7, 10])), False), x, ops.constant(1)), (0, 72)),
+        (lambda x: ops.gather(ops.constant(np.array([3, 4])), ops.clamp(x, -2, 1), ops.constant(0)), (3, 4)),
+        (lambda x: opset1.gather(ops.constant(np.array([3, 4])), ops.clamp(x, -2, 1), ops.constant(0)), (-inf, inf)),
+        (lambda x: ops.clamp(x, -inf, 6), (-inf, inf)),
+        (lambda x: ops.convert(ops.convert(ops.clamp(x, 0, 6), "boolean"), "i64"), (0, 1)),
+        (lambda x: ops.tile(ops.clamp(x, 0, 6), ops.constant(np.array([3]))), (0, 6)),
+        (lambda x: ops.tile(ops.clamp(x, 0, 6), ops.reduce_max(x, ops.constant(0), keep_dims=True)), (-inf, inf)),
     ],
 )
 def test_bounds(make, expected):
@@ -98,3 +110,65 @@ def test_a_remainder_of_what_float32_cannot_hold_is_not_bounded():
     assert compiled([np.arange(2**31 - 2000, 2**31)])[0].max() > 6
     assert value_range(remainder.output(0)) == (-inf, inf)
     assert value_range(ops.floor_mod(ops.clamp(x, -1000, 1000), integer(7)).output(0)) == (0, 6)
+
+
+def computed(expression, x, values):
+    compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    return compiled([values])[0]
+
+
+def check_inside(expression, x, values):
+    low, high = value_range(expression.output(0))
+    found = computed(expression, x, values)
+    assert low <= found.min() <= found.max() <= high
+
+
+@pytest.mark.parametrize("bounds", [(0.5, 3.7), (-1.5, 2.5), (-0.2, 0.2), (0.9, 0.95), (-3.4, -3.2)])
+def test_integers_between_fractions(bounds):
+    """The plugin makes 0 of what is to be between 0.9 and 0.95."""
+    x = ops.parameter([6], np.int64)
+    check_inside(ops.clamp(x, *bounds), x, np.array([-100, -1, 0, 1, 3, 100]))
+
+
+def test_what_a_convert_to_boolean_makes():
+    x = ops.parameter([4], np.int64)
+    truth = ops.convert(ops.convert(ops.subtract(ops.clamp(x, 0, 3), integer(5)), "boolean"), "i64")
+    check_inside(truth, x, np.array([0, 1, 2, 3]))
+    assert value_range(truth.output(0)) == (0, 1)
+
+
+def test_a_boolean_input_may_be_any_byte():
+    x = ops.parameter([3], np.bool_)
+    number = ops.convert(x, "i64")
+    assert computed(number, x, np.array([0, 7, 255], np.uint8).view(np.bool_)).max() == 255
+    assert value_range(number.output(0)) == (-inf, inf)
+    assert value_range(ops.convert(ops.logical_not(x), "i64").output(0)) == (0, 1)
+
+
+@pytest.mark.parametrize("shape", [[4], [64], [-1]])
+def test_gathers_of_few_integers_are_not_checked(shape):
+    """The plugin reads from memory that is not data's."""
+    data, x = ops.parameter(shape, np.int64), ops.parameter([5], np.int64)
+    assert value_range(ops.gather(ops.clamp(data, 0, 3), x, ops.constant(0)).output(0)) == (-inf, inf)
+
+
+@pytest.mark.parametrize("length", ["0..9", -1])
+def test_an_axis_of_no_elements_tells_nothing(length):
+    """The plugin does not execute what reads nothing, and leaves the output as it was in memory."""
+    x = ops.parameter(ov.PartialShape([2, length]), np.int64)
+    inside = ops.clamp(x, 0, 3)
+    indices = ops.constant(np.zeros((2, 1), np.int64))
+    for expression in (
+        ops.gather(inside, indices, ops.constant(1)),
+        ops.gather_elements(inside, indices, 1),
+        ops.topk(x, ops.constant(1), 1, "max", "value"),
+    ):
+        assert value_range(expression.output(expression.get_output_size() - 1)) == (-inf, inf)
+
+
+def test_thousands_of_operations():
+    x = ops.parameter([1], np.int64)
+    expression = ops.clamp(x, 0, 3)
+    for _ in range(5000):
+        expression = ops.reshape(expression, integer(1), False)
+    assert value_range(expression.output(0)) == (0, 3)

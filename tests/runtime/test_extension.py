@@ -34,15 +34,17 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.runtimes.openvino import ExtensionRuntime
 
+FLAGS = {"broadcast": False, "transpose": False, "same_shape": False}
+
 
 @pytest.fixture(scope="module")
 def core():
     return ov_gather.register(ov.Core())
 
 
-def layer_model(data="3,7,5", indices="3,10,5", axis=1, broadcast=False, transpose=False, data_type=F32, index_type=I64):
+def layer_model(data="3,7,5", indices="3,10,5", axis=1, data_type=F32, index_type=I64, **flags):
     inputs = {"data": (data, data_type), "indices": (indices, index_type)}
-    return one_layer("GatherElements", inputs, {"axis": axis, "broadcast": broadcast, "transpose": transpose})
+    return one_layer("GatherElements", inputs, {"axis": axis, **FLAGS, **flags})
 
 
 @pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
@@ -91,48 +93,60 @@ def test_other_index_types_are_refused(core):
 
 
 @pytest.mark.parametrize(
-    ("data", "indices", "axis", "broadcast", "output"),
+    ("data", "indices", "axis", "flags", "output"),
     [
-        ("3,7,5", "3,10,5", 1, False, "[3,10,5]"),
-        ("3,7,5", "2,10,4", -2, False, "[2,10,4]"),
-        ("3,7,5", "...", 1, False, "[0..3,?,0..5]"),
-        ("...", "2,?", 1, False, "[2,?]"),
-        ("...", "...", 9, False, "[...]"),
-        ("2..4,?", "1..9,6", 1, False, "[1..4,6]"),
-        ("?,7", "?,1", 1, False, "[?,1]"),
-        ("3,7,5", "1,10,1", 1, True, "[3,10,5]"),
-        ("3,7,5", "3,10,1", 1, True, "[3,10,5]"),
-        ("?,7", "4,2", 1, True, "[4,2]"),
-        ("2..9,7", "?,2", 1, True, "[2..9,2]"),
-        ("?,7", "1,2", 1, True, "[?,2]"),
-        ("3,7", "...", 0, True, "[?,7]"),
-        ("...", "4,1", 0, True, "[4,?]"),
-        ("3,0", "3,2", 1, False, "[3,2]"),
+        ("3,7,5", "3,10,5", 1, {}, "[3,10,5]"),
+        ("3,7,5", "2,10,4", -2, {}, "[2,10,4]"),
+        ("3,7,5", "...", 1, {}, "[0..3,?,0..5]"),
+        ("...", "2,?", 1, {}, "[2,?]"),
+        ("...", "...", 9, {}, "[...]"),
+        ("2..4,?", "1..9,6", 1, {}, "[1..4,6]"),
+        ("?,7", "?,1", 1, {}, "[?,1]"),
+        ("3,7,5", "1,10,1", 1, {"broadcast": True}, "[3,10,5]"),
+        ("3,7,5", "3,10,1", 1, {"broadcast": True}, "[3,10,5]"),
+        ("?,7", "4,2", 1, {"broadcast": True}, "[4,2]"),
+        ("2..9,7", "?,2", 1, {"broadcast": True}, "[2..9,2]"),
+        ("?,7", "1,2", 1, {"broadcast": True}, "[?,2]"),
+        ("3,7", "...", 0, {"broadcast": True}, "[?,7]"),
+        ("...", "4,1", 0, {"broadcast": True}, "[4,?]"),
+        ("3,0", "3,2", 1, {}, "[3,2]"),
+        ("3,7,5", "3,10,5", 1, {"same_shape": True}, "[3,10,5]"),
+        ("3,7,5", "...", 1, {"same_shape": True}, "[3,?,5]"),
+        ("2..4,?", "1..9,6", 1, {"same_shape": True}, "[2..4,6]"),
+        ("?,7", "?,?", 0, {"same_shape": True, "broadcast": True}, "[?,7]"),
     ],
 )
-def test_output_shape(core, data, indices, axis, broadcast, output):
+def test_output_shape(core, data, indices, axis, flags, output):
     shapes = (PartialShape.parse(data), PartialShape.parse(indices))
-    (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, "broadcast": broadcast, "transpose": False})
+    (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, **FLAGS, **flags})
     assert str(specified) == output
-    assert inferred_shape(read(core, layer_model(data, indices, axis, broadcast))) == specified
-    transposed = inferred_shape(read(core, layer_model(data, indices, axis, broadcast, True)))
+    assert inferred_shape(read(core, layer_model(data, indices, axis, **flags))) == specified
+    transposed = inferred_shape(read(core, layer_model(data, indices, axis, transpose=True, **flags)))
     assert transposed.dims == (specified.dims and (*specified.dims[:-2], specified.dims[-1], specified.dims[-2]))
 
 
 @pytest.mark.parametrize(
-    ("data", "indices", "axis", "broadcast", "reason"),
+    ("data", "indices", "axis", "flags", "reason"),
     [
-        ("3,7", "3", 0, False, "must have the same rank"),
-        ("", "", 0, False, "rank of at least 1"),
-        ("3,7", "3,2", 2, False, "axis 2 is out of range for rank 2"),
-        ("3,7", "4,2", 1, False, "do not fit data .3,7. in dimension 0: off the axis it may not exceed data's"),
-        ("3,7", "2,2", 1, True, "do not fit data .3,7. in dimension 0: with broadcast=true it must be 1 or data's"),
-        ("1..3,7", "4..9,7", 1, False, "in dimension 0"),
+        ("3,7", "3", 0, {}, "must have the same rank"),
+        ("", "", 0, {}, "rank of at least 1"),
+        ("3,7", "3,2", 2, {}, "axis 2 is out of range for rank 2"),
+        ("3,7", "4,2", 1, {}, "do not fit data .3,7. in dimension 0: off the axis it may not exceed data's"),
+        (
+            "3,7",
+            "2,2",
+            1,
+            {"broadcast": True},
+            "do not fit data .3,7. in dimension 0: with broadcast=true it must be 1 or data's",
+        ),
+        ("3,7", "2,2", 1, {"same_shape": True}, "do not fit data .3,7. in dimension 0: with same_shape=true it must be data's"),
+        ("3,7", "1,2", 1, {"same_shape": True, "broadcast": True}, "in dimension 0: with same_shape=true it must be data's"),
+        ("1..3,7", "4..9,7", 1, {}, "in dimension 0"),
     ],
 )
-def test_shapes_that_do_not_fit(core, data, indices, axis, broadcast, reason):
+def test_shapes_that_do_not_fit(core, data, indices, axis, flags, reason):
     with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
-        read(core, layer_model(data, indices, axis, broadcast))
+        read(core, layer_model(data, indices, axis, **flags))
 
 
 DIMS = st.sampled_from(["?", "1", "2", "3", "0", "1..2", "2..", "..3", "2..5"])
@@ -140,19 +154,30 @@ SHAPES = st.one_of(st.just("..."), st.lists(DIMS, min_size=1, max_size=3).map(",
 
 
 @settings(max_examples=150, deadline=None)
-@given(SHAPES, SHAPES, st.integers(-3, 2), st.booleans(), st.booleans())
-def test_the_specification_says_what_the_operation_infers(core, data, indices, axis, broadcast, transpose):
+@given(SHAPES, SHAPES, st.integers(-3, 2), st.fixed_dictionaries(dict.fromkeys(FLAGS, st.booleans())))
+def test_the_specification_says_what_the_operation_infers(core, data, indices, axis, flags):
     shapes = (PartialShape.parse(data), PartialShape.parse(indices))
     try:
         GATHER_ELEMENTS_CUSTOM.read_attributes({"axis": str(axis)}, shapes)
-        attributes = {"axis": axis, "broadcast": broadcast, "transpose": transpose}
-        (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, attributes)
+        (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, **flags})
     except ValueError:
         specified = None
     try:
-        assert inferred_shape(read(core, layer_model(data, indices, axis, broadcast, transpose))) == specified
+        assert inferred_shape(read(core, layer_model(data, indices, axis, **flags))) == specified
     except RuntimeError:
         assert specified is None
+
+
+@pytest.mark.parametrize("broadcast", [False, True])
+def test_indices_of_open_shape_that_are_smaller_raise_on_demand(core, broadcast):
+    flags = {"broadcast": broadcast, "same_shape": True}
+    request = compiled(core, read(core, layer_model("?,?", "?,?", 0, **flags)))
+    table = np.arange(21, dtype=np.float32).reshape(7, 3)
+    for smaller in (1, 2):
+        with pytest.raises(RuntimeError, match="dimension 1: with same_shape=true it must be data's"):
+            infer(request, table, np.zeros((9, smaller), np.int64))
+    where = np.random.default_rng(0).integers(-7, 7, (9, 3))
+    assert np.array_equal(infer(request, table, where), np.take_along_axis(table, where, 0))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -178,7 +203,7 @@ def test_a_vector_has_no_two_dimensions_to_transpose(core):
 
 @pytest.mark.parametrize("transpose", [False, True])
 def test_the_position_is_that_of_the_broadcast_index(core, transpose):
-    request = compiled(core, read(core, layer_model("3,7,5", "3,2,1", 1, True, transpose)))
+    request = compiled(core, read(core, layer_model("3,7,5", "3,2,1", 1, broadcast=True, transpose=transpose)))
     indices = np.zeros((3, 2, 1), np.int64)
     indices[2, 1, 0] = -8
     with pytest.raises(RuntimeError, match=r"indices\[2, 1, 0\] = -8"):
@@ -216,7 +241,9 @@ def test_broadcast_and_transpose_against_numpy(core, data):
     rng = np.random.default_rng(0)
     table, where = rng.random(shape, np.float32), rng.integers(-shape[axis], shape[axis], indices)
     transpose = len(shape) > 1 and data.draw(st.booleans())
-    model = read(core, layer_model(",".join(map(str, shape)), ",".join(map(str, indices)), axis, True, transpose))
+    model = read(
+        core, layer_model(",".join(map(str, shape)), ",".join(map(str, indices)), axis, broadcast=True, transpose=transpose)
+    )
     expected = np.take_along_axis(table, where, axis)  # NumPy broadcasts as we do
     assert np.array_equal(evaluate(model, F32, table, where), np.swapaxes(expected, -1, -2) if transpose else expected)
 
@@ -250,12 +277,13 @@ def test_strings_are_transposed_as_well(core):
 
 @pytest.mark.parametrize(("broadcast", "transpose"), [(False, False), (True, False), (False, True), (True, True)])
 def test_round_trip(core, tmp_path, broadcast, transpose):
-    model = read(core, layer_model("3,7", "1,2", -1, broadcast, transpose))
+    flags = {"broadcast": broadcast, "transpose": transpose, "same_shape": False}
+    model = read(core, layer_model("3,7", "1,2", -1, **flags))
     ov.serialize(model, tmp_path / "m.xml")
     again = core.read_model(tmp_path / "m.xml")
     (layer,) = [op for op in again.get_ops() if op.get_type_name() == "GatherElements"]
     assert layer.get_type_info().version_id == "ov_gather"
-    assert layer.get_attributes() == {"axis": -1, "broadcast": broadcast, "transpose": transpose}
+    assert layer.get_attributes() == {"axis": -1, **flags}
     assert again.output(0).partial_shape == model.output(0).partial_shape
     assert ov_gather.validate(tmp_path / "m.xml") == []
     table, where = np.arange(21, dtype=np.float32).reshape(3, 7), np.array([[6, -7]])

@@ -1,0 +1,91 @@
+"""`accelerate`: a model raises where it raised before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter, transpose
+from openvino import opset13 as ops
+
+pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
+
+LINES = np.random.default_rng(0).random((7, 5), np.float32)
+
+
+def check_raises(model, accelerated, arrays):
+    for tried in (model, accelerated):
+        with pytest.raises(RuntimeError):
+            outputs_of(tried, arrays)
+
+
+def gathered_rows(*, behind=lambda node: node):
+    data, index = parameter("data", [-1, -1]), parameter("i", [-1, -1], np.int64)
+    return model_of(behind(ops.gather_elements(data, index, 0)))
+
+
+@pytest.mark.parametrize("behind", [ops.relu, transpose], ids=["alone", "transposed"])
+def test_indices_of_open_shape_that_are_smaller_than_data(behind):
+    model = gathered_rows(behind=behind)
+    once, summary = accelerated(model)
+    assert summary.changed
+    for other in (once, accelerated(once)[0]):  # what was accelerated already, too
+        assert "ov_gather.GatherElements" in operations(other)
+        check_same(model, other, [LINES, np.random.default_rng(0).integers(-7, 7, (9, 5))])
+        for columns in (1, 4, 6):
+            check_raises(model, other, [LINES, np.zeros((9, columns), np.int64)])
+
+
+def test_an_output_shape_stays_known():
+    model = model_of(ops.gather_elements(parameter("data", [7, 5]), parameter("i", [-1, -1], np.int64), 0))
+    other, summary = accelerated(model)
+    assert summary.changes[0].done == ["ov_gather.GatherElements by [?,?]"]
+    assert str(other.output(0).partial_shape) == "[?,5]"
+    check_raises(model, other, [LINES, np.zeros((9, 4), np.int64)])
+
+
+def test_what_is_known_to_be_of_the_same_shape_is_not_checked_again():
+    """So that who knows our operation from an earlier release can read it."""
+    data = parameter("data", [-1, 5])
+    model = model_of(ops.gather_elements(data, ops.convert(data, "i64"), 0))
+    other, _ = accelerated(model)
+    (ours,) = (node for node in other.get_ops() if node.get_type_name() == "GatherElements")
+    assert not ours.get_attributes()["same_shape"]
+
+
+def rows_like(sizes, *, data):
+    """Rows of data by an index that is repeated to `sizes`."""
+    index = ops.broadcast(parameter("i", [-1, 1], np.int64), sizes, broadcast_spec="BIDIRECTIONAL")
+    return model_of(ops.gather_elements(data, index, 0))
+
+
+def columns_of(value):
+    """[1, the last dimension]."""
+    return ops.concat([ops.constant(np.array([1])), last(value)], 0)
+
+
+def last(value):
+    return ops.gather(ops.shape_of(value), ops.constant(np.array([1])), ops.constant(0))
+
+
+def wider(data, other):
+    """As wide as the widest. A dimension without a name was taken for the one that it is added to."""
+    return ops.add(ops.add(data, other), data)
+
+
+@pytest.mark.parametrize("widen", [wider, lambda data, other: ops.select(ops.less(data, data), data, other)])
+def test_what_is_broadcast_with_a_dimension_may_be_larger(widen):
+    data, other = parameter("data", [-1, -1]), parameter("other", [-1, -1])
+    model = rows_like(columns_of(widen(data, other)), data=data)
+    accelerated_model, _ = accelerated(model)
+    indices, wide = np.zeros((9, 1), np.int64), np.zeros((7, 5), np.float32)
+    check_raises(model, accelerated_model, [np.ones((7, 1), np.float32), indices, wide])
+    check_same(model, accelerated_model, [LINES, indices, wide])
+
+
+def test_sizes_from_out_of_bounds():
+    """Gather writes zeros there."""
+    data = parameter("data", [-1, -1])
+    sizes = ops.gather(ops.shape_of(data), ops.constant(np.array([0, 7])), ops.constant(0))
+    model = model_of(ops.gather_elements(data, ops.broadcast(parameter("i", [1, 1], np.int64), sizes), 0))
+    other, _ = accelerated(model)
+    check_raises(model, other, [LINES, np.zeros((1, 1), np.int64)])
