@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from ov_gather import cpu
 from ov_gather.results import Environment
 from ov_gather.runtimes.base import Runtime
 
@@ -16,17 +16,8 @@ def environment(runtimes: Sequence[Runtime[Any]]) -> Environment:
     """Of these runtimes, on this machine, where we may use so many cores."""
     return Environment(
         versions={runtime.name: runtime.version for runtime in runtimes},
-        cpu=_cpu(),
+        cpu=cpu.model_name(),
         cores=len(os.sched_getaffinity(0)),
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         python=platform.python_version(),
     )
-
-
-def _cpu() -> str:
-    """As Linux names it; the architecture where it does not."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ov_gather.conditions import Condition, Operands
+
+    Prediction = Callable[[LayerView, Operands], Sequence[NDArray[Any]]]
 
 
 class Observed(Enum):
@@ -40,7 +42,9 @@ class Divergence:
         why: the reason, for people.
         operations: versioned names of those that it concerns; none = all.
         since, before: the first version of the runtime that does so, and the first that no longer does, where known.
-        predicts: exactly what the runtime's result is instead. Raises IndexError where it has none.
+        predicts: the results that the runtime may have instead: each element is that of one of them, bit by bit. Raises
+            IndexError where there is none.
+        any_nan: whether a NaN in `predicts` stands for every NaN.
     """
 
     name: str
@@ -51,7 +55,8 @@ class Divergence:
     operations: tuple[str, ...] = ()
     since: str = ""
     before: str = ""
-    predicts: Callable[[LayerView, Operands], NDArray[Any]] | None = None
+    predicts: Prediction | None = None
+    any_nan: bool = False
 
     def concerns(self, runtime: str, version: str, operation: str) -> bool:
         """Whether it is one of this version of a runtime, and of this operation."""

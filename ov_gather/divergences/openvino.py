@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from ov_gather import conditions, cpu_plugin
 from ov_gather.conditions import constant_data_is, data_is
-from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.cpu_plugin import Arithmetic
+from ov_gather.divergences.base import Divergence, Observed, Prediction
 from ov_gather.ir.element_types import BF16, F4E2M1, F8E4M3, F8E5M2, F16, F32, STRING, U2, U32
+from ov_gather.ops.layer_view import LayerView
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ov_gather.conditions import Operands
 
 _STOCK = ("openvino",)
 _EXTENSION = ("extension",)
@@ -14,6 +24,12 @@ _OLD_GATHERS = ("Gather-1", "Gather-7")
 _GATHERS = (*_OLD_GATHERS, "Gather-8")
 _GATHER_NDS = ("GatherND-5", "GatherND-8")
 _SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
+
+
+def _on_this_cpu(predict: Callable[[LayerView, Operands, Arithmetic], NDArray[Any]]) -> Prediction:
+    """What the plugin computes with the arithmetic of this machine's CPU."""
+    return lambda view, operands: [predict(view, operands, arithmetic) for arithmetic in cpu_plugin.arithmetics_here()]
+
 
 OPENVINO = (
     # What a runtime does not have.
@@ -108,7 +124,7 @@ OPENVINO = (
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_negative_indices,
         why="the operation's page does not allow negative indices; the CPU plugin writes zeros for them",
-        predicts=cpu_plugin.gathered,
+        predicts=_on_this_cpu(cpu_plugin.gathered),
     ),
     Divergence(
         name="zeros-out-of-bounds",
@@ -117,7 +133,7 @@ OPENVINO = (
         observed=(Observed.AGREES, Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.gathers_out_of_bounds,
         why="OpenVINO writes zeros for indices out of bounds, as the page of Gather-8 says; ONNX does not allow them",
-        predicts=cpu_plugin.gathered,
+        predicts=_on_this_cpu(cpu_plugin.gathered),
     ),
     Divergence(
         name="unchecked-short-gather",
@@ -166,15 +182,16 @@ OPENVINO = (
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.is_narrowed,
         why="the CPU plugin turns 64-bit data and indices into 32-bit ones before any operation sees them",
-        predicts=cpu_plugin.evaluated,
+        predicts=_on_this_cpu(cpu_plugin.evaluated),
     ),
     Divergence(
         name="rewritten-constants",
         runtimes=_CPU_PLUGIN,
         observed=(Observed.DIFFERS,),
         applies=constant_data_is(F32, BF16, U32),
-        why="in constants the CPU plugin saturates u32 at 2^31-1; f32 and bf16 denormals, and -0.0 beside them, become 0.0",
-        predicts=cpu_plugin.evaluated,
+        why="in constants the CPU plugin saturates u32 at 2^31-1; f32 denormals, and -0.0 beside them, become 0.0, and "
+        "those of bf16, too, on CPUs that do not compute in bf16",
+        predicts=_on_this_cpu(cpu_plugin.evaluated),
     ),
     Divergence(
         name="quieted-nan",
@@ -182,7 +199,7 @@ OPENVINO = (
         observed=(Observed.DIFFERS,),
         applies=data_is(F16),
         why="the CPU plugin computes f16 as f32, which turns signalling NaNs into quiet ones",
-        predicts=cpu_plugin.evaluated,
+        predicts=_on_this_cpu(cpu_plugin.evaluated),
     ),
     Divergence(
         name="scattered-through-f32",
@@ -190,8 +207,9 @@ OPENVINO = (
         operations=_SCATTERS,
         observed=(Observed.DIFFERS,),
         applies=data_is(F8E4M3, F8E5M2),
-        why="the CPU plugin scatters f8 as f32, which turns signalling NaNs into quiet ones, and -0.0 into 0.0",
-        predicts=cpu_plugin.scattered,
+        why="the CPU plugin scatters f8 as f32, which turns signalling NaNs into quiet ones, and -0.0 into 0.0 on CPUs without "
+        "AVX512-FP16",
+        predicts=_on_this_cpu(cpu_plugin.scattered),
     ),
     Divergence(
         name="scattered-otherwise",
@@ -199,8 +217,9 @@ OPENVINO = (
         operations=("ScatterElementsUpdate-12",),
         observed=(Observed.DIFFERS,),
         applies=conditions.reduces,
-        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way and means of integers towards 0, "
-        "and lets NaN lose min and max",
-        predicts=cpu_plugin.scattered,
+        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (where the CPU computes in bf16, after "
+        "every step) and means of integers towards 0, and lets NaN lose min and max",
+        predicts=_on_this_cpu(cpu_plugin.scattered),
+        any_nan=True,
     ),
 )

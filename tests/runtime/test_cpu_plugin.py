@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ov_gather import cpu_plugin
+from ov_gather.cpu_plugin import BASELINE, Arithmetic, arithmetics_here
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
@@ -17,11 +18,24 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 RNG = np.random.default_rng(5)
 
 
-@pytest.fixture(scope="module")
-def openvino():
-    runtime = IsolatedRuntime("openvino")
-    yield runtime
-    runtime.stop()
+@dataclass
+class Live:
+    """The plugin in a process of its own, and the arithmetic that we say it has there."""
+
+    runtime: IsolatedRuntime
+    arithmetic: Arithmetic
+
+
+@pytest.fixture(scope="module", params=["this CPU", "AVX2"])
+def openvino(request):
+    """On this machine's CPU, and on it as on one that has AVX2 only."""
+    (arithmetic,) = arithmetics_here() if request.param == "this CPU" else (BASELINE,)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "AVX2":
+            patch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+        runtime = IsolatedRuntime("openvino")
+        yield Live(runtime, arithmetic)
+        runtime.stop()
 
 
 @dataclass
@@ -64,14 +78,14 @@ class Layer:
         builder.result("output", builder.layer(layer_type, "layer", f"opset{version}", text, inputs, outputs)[0])
         return builder.build()
 
-    def executed_on(self, runtime):
-        with runtime:
+    def executed_on(self, live):
+        with live.runtime as runtime:
             runtime.activate(self.model())
             given = [array for port, (_, array) in enumerate(self.operands) if port not in self.constant_ports]
             return runtime.execute(given)[0]
 
-    def predicted(self, by):
-        return by(self, [array for _, array in self.operands])
+    def predicted(self, by, arithmetic):
+        return by(self, [array for _, array in self.operands], arithmetic)
 
 
 def operand(type_name, values):
@@ -79,10 +93,10 @@ def operand(type_name, values):
     return element_type, np.asarray(values).astype(element_type.dtype)
 
 
-def assert_predicted(runtime, layer, by):
-    real, predicted = layer.executed_on(runtime), layer.predicted(by)
+def assert_predicted(live, layer, by):
+    real, predicted = layer.executed_on(live), layer.predicted(by, live.arithmetic)
     assert (real.dtype, real.shape) == (predicted.dtype, predicted.shape)
-    if layer.attributes.get("reduction", "none") != "none" and real.dtype.kind == "f":  # which NaN, nobody specifies
+    if layer.attributes.get("reduction", "none") != "none" and real.dtype.kind in "fV":  # which NaN, nobody specifies
         real[np.isnan(real)] = predicted[np.isnan(predicted)] = np.nan
     same = (real == predicted).all() if real.dtype.hasobject else real.tobytes() == predicted.tobytes()
     assert same, f"{real.tolist()} is not {predicted.tolist()}"
@@ -126,6 +140,8 @@ SPECIAL = {
     "f32": [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 3e38, 1e-40],
     "f16": [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 65504, 1e-7],
     "bf16": [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 3e38, 1e-40],
+    "f8e4m3": [np.nan, -0.0, 0.0, 1.5, -2.5, 448, 2**-9, -(2**-8)],
+    "f8e5m2": [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 57344, 2**-16, -(2**-15)],
     "i8": [127, -128, 5, -5, 100],
     "u8": [0, 255, 128, 7],
     "i16": [32767, -32768, 5, -5, 30000],
@@ -146,6 +162,22 @@ def test_scatter(openvino, type_name, reduction, use_init_val):
         operands = [operand(type_name, values[0]), operand("i64", RNG.integers(-6, 6, (9, 2))), operand(type_name, values[1])]
         layer = Layer("ScatterElementsUpdate-12", {"axis": 0, "reduction": reduction, "use_init_val": use_init_val}, operands)
         assert_predicted(openvino, layer, cpu_plugin.scattered)
+
+
+@pytest.mark.parametrize("reduction", ["sum", "prod", "mean"])
+@pytest.mark.parametrize("use_init_val", [True, False])
+def test_scatter_rounds_bf16(openvino, reduction, use_init_val):
+    """Numbers of many sizes, so that every step rounds, and shapes of up to three dimensions."""
+    for _ in range(4):
+        shape = RNG.integers(1, 6, RNG.integers(1, 4))
+        axis = int(RNG.integers(len(shape)))
+        sizes = [int(RNG.integers(1, size + 1)) for size in shape]
+        sizes[axis] = 11
+        data, updates = (RNG.standard_normal(of) * 10.0 ** RNG.integers(-3, 3, of) for of in (tuple(shape), sizes))
+        indices = RNG.integers(-shape[axis], shape[axis], sizes)
+        operands = [operand("bf16", data), operand("i64", indices), operand("bf16", updates)]
+        attributes = {"axis": axis, "reduction": reduction, "use_init_val": use_init_val}
+        assert_predicted(openvino, Layer("ScatterElementsUpdate-12", attributes, operands), cpu_plugin.scattered)
 
 
 @pytest.mark.parametrize("type_name", ["f8e4m3", "f8e5m2"])
