@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ov_gather import conditions, cpu_plugin
 from ov_gather.conditions import constant_data_is, data_is
 from ov_gather.cpu_plugin import Arithmetic
-from ov_gather.divergences.base import Divergence, Observed, Prediction
+from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.ir.element_types import BF16, F4E2M1, F8E4M3, F8E5M2, F16, F32, STRING, U2, U32
 from ov_gather.ops.layer_view import LayerView
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ov_gather.conditions import Operands
+    from ov_gather.divergences.base import Prediction
 
 _STOCK = ("openvino",)
 _EXTENSION = ("extension",)

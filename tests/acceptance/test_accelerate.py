@@ -149,7 +149,8 @@ def test_bench_model_of_models_that_differ(cli, tmp_path):
 @pytest.mark.parametrize("name", ["gnn", "knn", "beam", "ctc", "deberta", "rtdetr"])
 def test_real_architectures(name, tmp_path):
     """Each also portable, on five random inputs."""
-    pytest.importorskip("torch", reason="exports need torch, onnxscript: pip install .[models]")
+    for package in ("torch", "transformers", "onnxscript"):
+        pytest.importorskip(package, reason="exports need torch, transformers, onnxscript: pip install .[models]")
     subprocess.run([sys.executable, REAL_MODELS, tmp_path, name], check=True, capture_output=True)
     ov.save_model(ov.convert_model(tmp_path / f"{name}.onnx"), tmp_path / "m.xml", compress_to_fp16=False)
     for portable in (False, True):
