@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,11 +83,18 @@ def values(
 
 def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> list[NDArray[Any]]:
     """The model's outputs. Raises RefusedError, CrashedError."""
-    with TemporaryDirectory() as directory, runtime:
+    with activated(model, runtime):
+        return runtime.execute(list(inputs.values()))
+
+
+@contextmanager
+def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
+    """The runtime has the model, as long as this lasts. Raises RefusedError, CrashedError."""
+    with TemporaryDirectory(prefix="ov_gather.") as directory, runtime:
         path = Path(directory) / "model.onnx"
         onnx_ir.save(model, path, external_data="model.data")
         runtime.activate(path)
-        return runtime.execute(list(inputs.values()))
+        yield
 
 
 def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Inputs for an ONNX model, generated from what its graph says: indices in range, masks of 0 and 1, everything else random."""
+"""Inputs for an ONNX model, made up from what its graph says: indices in range, masks of 0 and 1, everything else random."""
 
 from __future__ import annotations
 
@@ -9,31 +9,53 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.cases.sizes import OPEN_DIMENSION
 from ov_gather.cases.values import for_model
 from ov_gather.ir.element_types import ElementType, by_onnx
 from ov_gather.onnx_layers import GATHERS, attribute
+from ov_gather.open_sizes import Sizes, choices, closed
 
 Inputs = dict[str, NDArray[Any]]
 
 # Where the values of the first input come out again: as they are, or those of a part. Through these an index is followed.
 _CARRIERS = {*GATHERS, "Cast", "Identity", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Expand", "Tile", "Transpose"}
 _CARRIERS |= {"Slice", "Split", "Concat", "Pad", "Clip", "Max", "Min", "Where"}
-_INDEXED = {"Gather": "axis", "GatherElements": "axis", "ScatterElements": "axis"}
+_ALONG_AXIS = ("Gather", "GatherElements", "ScatterElements")
+_INDEXED = {**dict.fromkeys((*_ALONG_AXIS, "GatherND", "ScatterND"), 1), "OneHot": 0}
+"""Where an operator takes its indices."""
 
 
-def generate_inputs(model: onnx_ir.Model, seed: int) -> Inputs:
-    """One array for each input of a model that has no value; the same for the same seed.
+class NoInputsError(ValueError):
+    """Inputs cannot be made up for a model."""
 
-    An open dimension is OPEN_DIMENSION, wherever its name stands. Integers that reach the indices of a gather or a scatter stay
-    within its data; all others are 0 or 1, as those of masks are; floating-point numbers are normally distributed.
 
-    Raises ValueError where an input is no tensor, or too large to generate; TypeError where OpenVINO has no such type.
+def made_up_inputs(model: onnx_ir.Model, seed: int) -> Iterator[Inputs]:
+    """For one choice of open sizes after the other, an array for each input of a model that has no value; the same for the same
+    seed. Which choice the model accepts, only who executes it can tell.
+
+    Integers that reach the indices of a gather, a scatter or a OneHot stay within its data, those that are compared with a row
+    of integers within these; those of 8 bits have any value, and all others are 0 or 1, as those of masks are. Floating-point
+    numbers are normally distributed.
+
+    Raises NoInputsError where an input may have any rank, or has no valid value or is too large in every choice; ValueError
+    where it is no tensor; TypeError where OpenVINO has no such type.
     """
-    rng = np.random.default_rng(seed)
-    return {
-        str(value.name): _generate(rng, value) for value in model.graph.inputs if value.name not in model.graph.initializers
-    }
+    inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
+    for value in inputs:
+        _element_type(value)
+        if value.shape is None:
+            raise NoInputsError(f"input '{value.name}' may have any rank")
+    refusal, count = "", 0
+    for sizes in choices(inputs):
+        rng = np.random.default_rng(seed)
+        try:
+            made = {str(value.name): _make_up(rng, value, sizes) for value in inputs}
+        except ValueError as error:
+            refusal = refusal or str(error)
+            continue
+        yield made
+        count += 1
+    if not count:
+        raise NoInputsError(refusal)
 
 
 def check_inputs(model: onnx_ir.Model, given: Mapping[str, NDArray[Any]]) -> Inputs:
@@ -47,19 +69,16 @@ def check_inputs(model: onnx_ir.Model, given: Mapping[str, NDArray[Any]]) -> Inp
             raise TypeError(f"input '{name}' must be {element_type}, not {array.dtype}")
         declared = list(value.shape) if value.shape is not None else list(array.shape)
         fits = len(declared) == array.ndim and all(
-            not isinstance(dim, int) or dim == size for dim, size in zip(declared, array.shape, strict=True)
+            closed(dim) in (None, size) for dim, size in zip(declared, array.shape, strict=True)
         )
         if not fits:
             raise ValueError(f"input '{name}' has shape {list(array.shape)}; the model declares {declared}")
     return {name: given[name] for name in wanted}
 
 
-def _generate(rng: np.random.Generator, value: onnx_ir.Value) -> NDArray[Any]:
-    element_type = _element_type(value)
-    if value.shape is None:
-        raise ValueError(f"input '{value.name}' may have any rank: give the inputs")
-    shape = tuple(dim if isinstance(dim, int) else OPEN_DIMENSION for dim in value.shape)
-    return for_model(rng, f"input '{value.name}'", element_type, shape, list(_index_bounds(value, set())))
+def _make_up(rng: np.random.Generator, value: onnx_ir.Value, sizes: Sizes) -> NDArray[Any]:
+    shape = sizes.shapes[str(value.name)]
+    return for_model(rng, f"input '{value.name}'", _element_type(value), shape, list(_index_bounds(value, sizes)))
 
 
 def _element_type(value: onnx_ir.Value) -> ElementType:
@@ -71,38 +90,53 @@ def _element_type(value: onnx_ir.Value) -> ElementType:
     return found
 
 
-def _index_bounds(value: onnx_ir.Value, seen: set[int]) -> Iterator[tuple[int, int]]:
-    """The lowest value and the end, for each gather and scatter whose indices this value reaches."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    for node, position in value.uses():
-        if node.op_type in (*_INDEXED, "GatherND", "ScatterND") and position == 1:
-            yield 0, _smallest_size(node)
-        elif node.op_type in ("Add", "Sub"):
-            for low, end in _index_bounds(node.outputs[0], seen):
-                shift = _shift(node, position)
-                yield low - shift, end - shift
-        elif node.op_type in _CARRIERS:
-            for output in node.outputs:
-                yield from _index_bounds(output, seen)
+def _index_bounds(source: onnx_ir.Value, sizes: Sizes) -> Iterator[tuple[int, int]]:
+    """The lowest value and the end, for each node whose indices this value reaches."""
+    seen: set[onnx_ir.Value] = set()
+    waiting = [(source, 0)]  # with what is added on the way
+    while waiting:
+        value, shift = waiting.pop()
+        uses = () if value in seen else value.uses()
+        seen.add(value)
+        for node, position in uses:
+            if _INDEXED.get(node.op_type) == position:
+                yield -shift, _smallest_size(node, sizes) - shift
+            elif node.op_type == "Equal":
+                yield from _compared_with(node.inputs[1 - position], shift)
+            elif node.op_type in ("Add", "Sub"):
+                waiting.append((node.outputs[0], shift + _shift(node, position)))
+            elif node.op_type in _CARRIERS:
+                waiting += [(output, shift) for output in node.outputs]
 
 
-def _smallest_size(node: onnx_ir.Node) -> int:
+def _compared_with(value: onnx_ir.Value | None, shift: int) -> Iterator[tuple[int, int]]:
+    """The bounds of a row of integers, for what is compared with one is a class, of which it makes a one-hot vector."""
+    tensor = None if value is None else onnx_ir.convenience.get_const_tensor(value)
+    if tensor is not None and tensor.dtype.is_integer() and tensor.size > 2:
+        row = tensor.numpy()
+        yield int(row.min()) - shift, int(row.max()) + 1 - shift
+
+
+def _smallest_size(node: onnx_ir.Node, sizes: Sizes) -> int:
     """Of the axes that the indices of a node go along; an open one is as small as can be."""
+    if node.op_type == "OneHot":
+        return _number(node.inputs[1]) or 2
     data = node.inputs[0]
-    sizes = [dim if isinstance(dim, int) else 1 for dim in (data.shape if data is not None and data.shape is not None else [1])]
-    if node.op_type not in _INDEXED:
-        return min(sizes)
+    dims = sizes.smallest(data) if data is not None and data.shape is not None else (1,)
+    if node.op_type not in _ALONG_AXIS:
+        return min(dims, default=1)
     axis = attribute(node, "axis", 0)
-    return sizes[axis] if -len(sizes) <= axis < len(sizes) else 1
+    return dims[axis] if -len(dims) <= axis < len(dims) else 1
 
 
 def _shift(node: onnx_ir.Node, position: int) -> int:
     """What Add and Sub add to the input at this position, if that is one constant number."""
-    other = node.inputs[1 - position]
-    tensor = None if other is None else onnx_ir.convenience.get_const_tensor(other)
-    if tensor is None or tensor.size != 1 or (node.op_type == "Sub" and position == 1):
-        return 0
-    number = int(tensor.numpy().reshape(()))
-    return -number if node.op_type == "Sub" else number
+    number = None if node.op_type == "Sub" and position == 1 else _number(node.inputs[1 - position])
+    return (-number if node.op_type == "Sub" else number) if number else 0
+
+
+def _number(value: onnx_ir.Value | None) -> int | None:
+    """The integer that a constant holds, if that is its only element."""
+    tensor = None if value is None else onnx_ir.convenience.get_const_tensor(value)
+    is_integer = tensor is not None and tensor.size == 1 and tensor.dtype.is_integer()
+    return int(tensor.numpy().reshape(())) if tensor is not None and is_integer else None

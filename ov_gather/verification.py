@@ -16,18 +16,16 @@ from ov_gather import capture
 from ov_gather.capture import Captured
 from ov_gather.cases import DEFAULT_SEED, operands
 from ov_gather.environment import environment
-from ov_gather.ir.model import Model
-from ov_gather.ir.reader import read_ir
 from ov_gather.judgement import Seen, judge
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.kernels.oracle import evaluate
-from ov_gather.onnx_inputs import check_inputs, generate_inputs
+from ov_gather.onnx_inputs import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.onnx_layers import fitted, single_layer
-from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.layer_view import family_layers
 from ov_gather.results import CaseResult, Environment, LayerResult, OutputResult
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
-from ov_gather.whole import compare_outputs, near_ties
+from ov_gather.trials import Trial
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,8 +37,10 @@ TARGETS = {"stock": "openvino", "extension": "extension"}
 @dataclass(frozen=True, slots=True)
 class VerificationResult:
     """What came out for a converted model: its outputs; its gathers, each as a layer with one case; why not, where it could not
-    be executed; the gathers in bodies of If, Loop and Scan, which only the outputs speak for; the stock gathers of the IR that
-    are to blame, as its outputs are right with ours in their place."""
+    be executed; the gathers in bodies of If, Loop and Scan, which only the outputs speak for; what else is to be said;
+    the stock gathers of the IR that are to blame, as its outputs are right with ours in their place.
+
+    `not_verified`: why nothing could be compared, though nothing is known to be wrong."""
 
     path: str
     seed: int
@@ -48,13 +48,15 @@ class VerificationResult:
     gathers: tuple[LayerResult, ...] = ()
     problem: str = ""
     in_bodies: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     blamed: tuple[str, ...] = ()
+    not_verified: str = ""
     environment: Environment = field(default_factory=Environment)
 
     @property
     def passed(self) -> bool:
         """Whether all was compared, and nothing unexplained was seen."""
-        compared = self.outputs and not self.problem
+        compared = self.outputs and not self.problem and not self.not_verified
         return bool(compared) and all(it.comparison.passed for it in self.outputs) and all(it.passed for it in self.gathers)
 
     @property
@@ -83,8 +85,8 @@ def verify_conversion(
     Args:
         onnx_path: the original.
         ir_path: the .xml.
-        inputs: by name; generated if not given.
-        seed: for generated inputs.
+        inputs: by name; made up if not given: open dimensions get one size after the other, until both runtimes accept them.
+        seed: for inputs that are made up.
         target: what the model was converted for: "stock" operations, or those of our "extension".
 
     Returns:
@@ -93,11 +95,10 @@ def verify_conversion(
     Raises:
         ImportError, FileNotFoundError: onnxruntime, or the extension, is not installed.
         OSError: a file cannot be read.
-        TypeError, ValueError: a file is not a model; the inputs do not fit it, or cannot be generated.
+        TypeError, ValueError: a file is not a model; the inputs do not fit it.
     """
     model = capture.load(onnx_path)
-    given = generate_inputs(model, seed) if inputs is None else check_inputs(model, inputs)
-    converted = read_ir(ir_path)
+    choices = made_up_inputs(model, seed) if inputs is None else [check_inputs(model, inputs)]
     with borrowed(["onnxruntime", "kernel", TARGETS[target]]) as runtimes:
         origin, *others = runtimes
         nodes, in_bodies = capture.gathers(model)
@@ -107,47 +108,27 @@ def verify_conversion(
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
             environment=environment(runtimes),
         )
+        trial = Trial(model, ir_path, origin, others[-1])
         try:
-            expected = capture.run(model, given, origin)
-            layers = [_check_gather(it, others, target, str(onnx_path)) for it in capture.capture(model, nodes, given, origin)]
-            ties = near_ties(model, given, origin)
+            attempt = trial.run(choices)
+            if attempt is None and inputs is None:
+                return replace(result, not_verified=_no_inputs(trial.refusals))
+            if attempt is None:
+                return replace(result, problem=f"onnxruntime does not execute the original: {trial.refusals[0]}")
+            captured = capture.capture(model, nodes, attempt.inputs, origin)
+            gathers = tuple(_check_gather(it, others, target, str(onnx_path)) for it in captured)
+        except NoInputsError as error:
+            return replace(result, not_verified=f"{error}: give --input")
         except (RefusedError, CrashedError) as error:
-            return replace(result, problem=f"onnxruntime does not execute the original: {error}")
-        found = others[-1].run(ir_path.resolve(), _in_order(converted, given))
-    if isinstance(found, Exception):
-        return replace(result, gathers=tuple(layers), problem=f"{TARGETS[target]} does not execute the result: {found}")
-    outputs = compare_outputs(model, expected, found, TARGETS[target], ties)
-    result = replace(result, gathers=tuple(layers), outputs=outputs)
-    if target == "extension" or result.passed or not all(layer.passed for layer in layers):
+            return replace(result, not_verified=f"onnxruntime does not execute the original: {error}")
+    result = replace(result, gathers=gathers, outputs=attempt.outputs, problem=attempt.problem, notes=attempt.notes)
+    if target == "extension" or result.passed or result.problem or not all(it.passed for it in gathers):
         return result
-    again = _with_ours(converted, given)
-    if again is None or not all(it.comparison.passed for it in compare_outputs(model, expected, again, "extension", ties)):
-        return result
-    return replace(result, blamed=tuple(f"{view.layer.type} '{view.layer.name}'" for view in _replaceable(converted)))
+    return replace(result, blamed=trial.to_blame(attempt))
 
 
-def _with_ours(converted: Model, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]] | None:
-    """The outputs with our operations in the place of the stock gathers; None where they cannot be had."""
-    if not _replaceable(converted):
-        return None
-    try:
-        with borrowed(["extension"]) as (extension,):
-            found = extension.run(converted, _in_order(converted, inputs))
-    except (ImportError, FileNotFoundError):  # the conversion for stock operations needs no extension
-        return None
-    return None if isinstance(found, Exception) else found
-
-
-def _replaceable(converted: Model) -> list[LayerView]:
-    return [view for view in family_layers(converted) if view.operation.custom_attributes is not None]
-
-
-def _in_order(converted: Model, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-    """The inputs as the Parameters of the IR stand. Raises ValueError where these bear other names."""
-    names = [layer.name for layer in converted.of_type("Parameter")]
-    if not set(names) <= set(inputs):
-        raise ValueError(f"{converted.path}: its inputs are {', '.join(names)}; those of the original {', '.join(inputs)}")
-    return [inputs[name] for name in names]
+def _no_inputs(refusals: Sequence[str]) -> str:
+    return f"onnxruntime accepts none of the inputs that were made up ({refusals[0]}): give --input"
 
 
 def _check_gather(captured: Captured, runtimes: Sequence[IsolatedRuntime[Any]], target: str, path: str) -> LayerResult:

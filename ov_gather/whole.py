@@ -6,12 +6,15 @@ That leaves small things unseen, so each gather is executed alone, on the operan
 exact. Where a model only moves data, its outputs must be exact, too; integers, booleans and strings must be in any model.
 
 What a TopK, ArgMax or ArgMin picks is not defined by the model where the numbers that it picks from are equal, or differ by
-less than NEAR of the largest: rounding decides. Outputs behind such a node may differ; the table says so.
+less than NEAR of the largest: rounding decides. Outputs behind such a node may differ; the table says so. So it does of outputs
+behind a node that is random, whose values are not compared, and of those that onnxruntime itself computes otherwise when it
+does not optimise the model: they may be off by NOISE times as much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ov_gather import capture
+from ov_gather.dependents import dependents
 from ov_gather.judgement import difference_at, first_difference
 from ov_gather.onnx_layers import GATHERS, attribute
 from ov_gather.results import Comparison, Difference, OutputResult, Status
@@ -26,6 +30,8 @@ from ov_gather.runtimes.base import Runtime
 
 TOLERANCE = 1e-3
 NEAR = 1e-5
+NOISE = 10
+ROUNDING = "rounding-decides"
 _MOVES = {*GATHERS, "Reshape", "Transpose", "Slice", "Split", "Concat", "Expand", "Tile", "Squeeze", "Unsqueeze", "Flatten"}
 _MOVES |= {"Identity", "Constant", "ConstantOfShape", "Shape", "Size", "Cast"}
 _PICKS = ("TopK", "ArgMax", "ArgMin")
@@ -36,19 +42,58 @@ def compare_outputs(
     expected: Sequence[NDArray[Any]],
     found: Sequence[NDArray[Any]],
     runtime: str,
-    ties: Mapping[str, onnx_ir.Node],
+    excuses: Sequence[tuple[str, str, Mapping[str, onnx_ir.Node]]] = (),
 ) -> tuple[OutputResult, ...]:
-    """Each output of an ONNX model beside that of the IR that it became; `ties` as `near_ties` has them."""
+    """Each output of an ONNX model beside that of the IR that it became.
+
+    `excuses`: the name of a divergence, what it says of an output, and by name the values that a node of this kind leads to.
+    """
     exact = all(node.op_type in _MOVES for node in model.graph.all_nodes())
     results = []
     for i, value in enumerate(model.graph.outputs):
         comparison = _compare(expected[i], found[i], runtime, exact) if i < len(found) else _missing(runtime)
-        pick = ties.get(str(value.name))
-        if pick and not comparison.passed:
-            detail = f"{comparison.detail}; it depends on near ties in {pick.op_type} '{pick.name}'"
-            comparison = Comparison(runtime, Status.EXPECTED, detail, ("near-ties",), comparison.difference)
+        is_alike = i < len(found) and (expected[i].dtype, expected[i].ndim) == (found[i].dtype, found[i].ndim)
+        for name, words, nodes in excuses if is_alike else ():
+            node = nodes.get(str(value.name))
+            if node and not comparison.passed:
+                detail = f"{comparison.detail}; {words} {node.op_type} '{node.name}'"
+                comparison = Comparison(runtime, Status.EXPECTED, detail, (name,), comparison.difference)
         results.append(OutputResult(str(value.name), str(expected[i].dtype), expected[i].shape, comparison))
     return tuple(results)
+
+
+def excuse_rounding(
+    results: Sequence[OutputResult],
+    expected: Sequence[NDArray[Any]],
+    plain: Sequence[NDArray[Any]],
+    found: Sequence[NDArray[Any]],
+) -> tuple[OutputResult, ...]:
+    """The same, but what failed is excused where onnxruntime is off, too, in outputs that it computes in a `plain` way."""
+    return tuple(
+        it if it.comparison.passed or i >= len(found) else _excused(it, expected[i], plain[i], found[i])
+        for i, it in enumerate(results)
+    )
+
+
+def _excused(result: OutputResult, expected: NDArray[Any], plain: NDArray[Any], found: NDArray[Any]) -> OutputResult:
+    noise, error = _off(expected, plain), _off(expected, found)
+    if noise == 0 or error > NOISE * noise:
+        return result
+    detail = f"{result.comparison.detail}; onnxruntime itself computes other values where it does not optimise the model"
+    excused = replace(result.comparison, status=Status.EXPECTED, detail=detail, divergences=(ROUNDING,))
+    return replace(result, comparison=excused)
+
+
+def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
+    """How far an array is off: of numbers, the largest error; of others, how many differ."""
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return np.inf
+    if expected.dtype.kind != "f":
+        return float((expected != found).sum())
+    with np.errstate(invalid="ignore"):  # infinities
+        error = np.abs(expected.astype(np.float64) - found.astype(np.float64))
+    error[(expected == found) | (np.isnan(expected) & np.isnan(found))] = 0
+    return float(np.nan_to_num(error, nan=np.inf).max(initial=0))
 
 
 def _missing(runtime: str) -> Comparison:
@@ -87,12 +132,7 @@ def near_ties(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime:
     picks = [node for node in model.graph if node.op_type in _PICKS]
     scores = [node.inputs[0] for node in picks if node.inputs[0] is not None]
     arrays = capture.values(model, scores, inputs, runtime)
-    found: dict[str, onnx_ir.Node] = {}
-    for node, array in zip(picks, arrays, strict=True):
-        if _is_near(node, array):
-            for name in _behind(node):
-                found.setdefault(name, node)
-    return found
+    return dependents(model, [node for node, array in zip(picks, arrays, strict=True) if _is_near(node, array)])
 
 
 def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
@@ -115,15 +155,3 @@ def _picked(node: onnx_ir.Node, axis: int, size: int) -> int:
     shape = node.outputs[0].shape
     picked = size if shape is None else shape[axis]
     return picked if isinstance(picked, int) else size
-
-
-def _behind(node: onnx_ir.Node) -> Iterator[str]:
-    """The names of all values that depend on a node."""
-    seen: set[str] = set()
-    nodes = [node]
-    while nodes:
-        for value in nodes.pop().outputs:
-            if str(value.name) not in seen:
-                seen.add(str(value.name))
-                yield str(value.name)
-                nodes += [user for user, _ in value.uses()]

@@ -72,12 +72,12 @@ def for_model(
     rng: np.random.Generator, place: str, element_type: ElementType, shape: tuple[int, ...], bounds: Sequence[tuple[int, int]]
 ) -> NDArray[Any]:
     """An input for a whole model, at a `place` to blame: integers within all `bounds` (the lowest value and the end), or, where
-    there are none, 0 and 1, as those of masks are; everything else small.
+    there are none, those of 8 bits any, as bytes are, and others 0 and 1, as those of masks are; everything else small.
 
     Raises ValueError where there is no such value, or not the memory.
     """
     require_memory(f"{place} of shape {list(shape)}", element_type.byte_size(element_count(shape)))
-    if element_type.dtype.kind not in "iu":
+    if element_type.dtype.kind not in "iu" or (element_type.bits == 8 and not bounds):
         return small(rng, element_type, shape)
     lowest = max([low for low, _ in bounds], default=0)
     end = min([high for _, high in bounds], default=2)

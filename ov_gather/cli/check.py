@@ -75,8 +75,9 @@ def command(
 
     --report writes an HTML page of everything, beside what is printed; it opens without a network.
 
-    Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, or
-    there is no gather-family layer.
+    Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, there
+    is no gather-family layer, or onnxruntime accepts none of the inputs that were made up for an ONNX model (`convert --verify`
+    takes yours).
     """
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
@@ -112,7 +113,8 @@ def command(
     if nothing and not unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
     passed = report.passed or (verified and not report.layers and not report.errors)
-    sys.exit(2 if unreadable or nothing else 0 if passed and all(it.passed for it in verified) else 1)
+    undone = unreadable or nothing or any(it.not_verified for it in verified)
+    sys.exit(2 if undone else 0 if passed and all(it.passed for it in verified) else 1)
 
 
 def _irs(paths: Sequence[Path]) -> Iterable[Path]:
@@ -140,7 +142,7 @@ def _as_result(verified: VerificationResult) -> CrossCheckResult:
     layers = verified.gathers
     if verified.problem:
         layers = (*layers, LayerResult(verified.path, "the whole model", "", problem=verified.problem))
-    return CrossCheckResult(layers, verified.seed, verified.environment, verified.outputs)
+    return CrossCheckResult(layers, verified.seed, verified.environment, verified.outputs, verified.not_verified)
 
 
 def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> CrossCheckResult:

@@ -38,7 +38,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
 @click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what ONNX says.")
 @click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime.")
-@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else generated.")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else made up.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
 @click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather as an IR to this directory.")
 @click.option("--force", is_flag=True, help="Overwrite what exists.")
@@ -67,7 +67,7 @@ def command(
     what OpenVINO will not execute as ONNX says.
 
     Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what ONNX does not say, and then nothing is
-    written; 2 it could not be done, and nothing is written.
+    written; 2 it could not be done, or --verify knows no inputs that onnxruntime accepts, and nothing is written.
     """
     if nodes is not None:
         if output is not None or verify or legalize_only:
@@ -122,6 +122,8 @@ def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[An
     from ov_gather.verification import verify_conversion
 
     result = verify_conversion(source, ir, target=target, inputs=inputs)
+    if result.not_verified:
+        raise ValueError(f"{source}: not verified: {result.not_verified}")
     print_table(result.table())
     for line in verification_summary(result):
         console().print(line)

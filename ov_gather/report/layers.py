@@ -75,6 +75,9 @@ def verification_summary(result: VerificationResult) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
     lines = [f"{result.path}: compared with onnxruntime on the original: {versions}; seed {result.seed}."]
     lines += [f"{result.path}: {result.problem}"] if result.problem else []
+    lines += [f"{result.path}: {note}" for note in result.notes]
+    if result.not_verified:
+        return [*lines, f"{result.path}: not verified: {result.not_verified}"]
     lines += [f"{name} is in a body, and not compared on its own" for name in result.in_bodies]
     failed = not result.passed and all(layer.passed for layer in result.gathers) and not result.problem
     if failed and result.blamed:

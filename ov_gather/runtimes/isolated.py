@@ -24,7 +24,10 @@ RUNTIMES = {
     "onnxruntime": ("ov_gather.runtimes.onnxruntime", "OnnxRuntime"),
 }
 """Where the class of each is."""
-FOR_WHOLE_MODELS = {"accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime")}
+FOR_WHOLE_MODELS = {
+    "accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime"),
+    "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
+}
 """The same of what has no use for single layers."""
 TIME_LIMIT = 120.0
 """Seconds for one answer of a worker."""

@@ -28,11 +28,15 @@ class OnnxRuntime(Runtime[Model | Path]):
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # errors come as exceptions
         options.intra_op_num_threads = threads
+        self._configure(options)
         source = str(model) if isinstance(model, Path) else _translated(model)
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its exceptions share no base class
             raise RefusedError(str(error).splitlines()[0]) from None
+
+    def _configure(self, options: Any) -> None:
+        """As onnxruntime comes."""
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Run the model once. Raises RefusedError with what onnxruntime says."""
@@ -41,6 +45,16 @@ class OnnxRuntime(Runtime[Model | Path]):
             return list(self._session.run(None, dict(zip(names, inputs, strict=True))))
         except Exception as error:  # its exceptions share no base class
             raise RefusedError(str(error).splitlines()[0]) from None
+
+
+class PlainOnnxRuntime(OnnxRuntime):
+    """The same on one thread, with every node as the model has it: where its numbers are others, rounding decides them."""
+
+    name = "plain onnxruntime"
+
+    def _configure(self, options: Any) -> None:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.intra_op_num_threads = 1
 
 
 def _translated(model: Model) -> bytes:

@@ -1,0 +1,58 @@
+"""What of an ONNX model depends on some of its nodes, such as those that are random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx_ir
+
+_RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
+
+
+def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[str, onnx_ir.Node]:
+    """By name, the values that depend on one of these nodes, and on which: the first of them. What a node in a body computes,
+    the node that has the body (If, Loop, Scan) may give out."""
+    owners = _owners(model)
+    found: dict[str, onnx_ir.Node] = {}
+    seen: set[onnx_ir.Node] = set()
+    for source in sources:
+        waiting = [source]
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            found |= {str(value.name): source for value in node.outputs}
+            waiting += [user for value in node.outputs for user, _ in value.uses()]
+            waiting += [owners[node.graph]] if node.graph in owners else []
+    return found
+
+
+def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
+    """Those whose values no two runtimes have in common, in bodies, too."""
+    for node in model.graph.all_nodes():
+        if node.domain == "" and (node.op_type in _RANDOM or (node.op_type == "Dropout" and _trains(node))):
+            yield node
+
+
+def _trains(node: onnx_ir.Node) -> bool:
+    """Whether a Dropout may drop anything: its third input is not False."""
+    mode = node.inputs[2] if len(node.inputs) > 2 else None
+    if mode is None:
+        return False
+    tensor = onnx_ir.convenience.get_const_tensor(mode)
+    return tensor is None or bool(tensor.numpy().any())
+
+
+def _owners(model: onnx_ir.Model) -> dict[object, onnx_ir.Node]:
+    """For each body the node that has it."""
+    return {
+        body: node
+        for node in model.graph.all_nodes()
+        for given in node.attributes.values()
+        for body in (given.as_graphs() if given.type == onnx_ir.AttributeType.GRAPHS else _body(given))
+    }
+
+
+def _body(given: onnx_ir.Attr) -> list[onnx_ir.Graph]:
+    return [given.as_graph()] if given.type == onnx_ir.AttributeType.GRAPH else []

@@ -1,0 +1,39 @@
+"""What `--verify` and `check` say of an ONNX model that they can make up no inputs for."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+
+@pytest.fixture
+def seven(tmp_path):
+    """A model of seven numbers, which does not say that it is."""
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name, size in (("x", "n"), ("y", 7))]
+    nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"])]
+    graph = helper.make_graph(nodes, "graph", infos[:1], infos[1:], [numpy_helper.from_array(np.array([7]), "shape")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
+    return tmp_path / "m.onnx"
+
+
+def test_it_is_not_verified_and_nothing_failed(cli, tmp_path, seven):
+    done = cli("convert", seven, "-o", tmp_path / "m.xml", "--verify")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"{seven}: not verified: onnxruntime accepts none of the inputs that were made up (inputs of x [6]: " in line
+    assert line.endswith("give --input")
+    assert "FAILED" not in done.stdout + done.stderr
+    assert not (tmp_path / "m.xml").exists()
+    np.save(tmp_path / "x.npy", np.arange(7, dtype=np.float32))
+    done = cli("convert", seven, "-o", tmp_path / "m.xml", "--verify", "--input", f"x={tmp_path}/x.npy")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_check_says_so_and_goes_on(cli, tmp_path, seven, samples):
+    done = cli("check", seven, samples / "valid" / "gather_8_open_sizes.xml", "--cases", "1")
+    assert done.returncode == 2
+    assert "not verified: onnxruntime accepts none of the inputs that were made up" in done.stdout
+    assert "FAILED" not in done.stdout
+    assert "gather_8_open_sizes.xml" in done.stdout

@@ -1,0 +1,184 @@
+"""Inputs that are made up for converted models: sizes that both runtimes accept, and what can be said where there are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir
+import openvino as ov
+import pytest
+from onnx import TensorProto, helper, numpy_helper, save
+
+from ov_gather.capture import load
+from ov_gather.dependents import dependents, random_nodes
+from ov_gather.onnx_inputs import made_up_inputs
+from ov_gather.results import Comparison, OutputResult, Status
+from ov_gather.verification import verify_conversion
+from ov_gather.whole import excuse_rounding
+
+FLOAT, INT32, INT64, UINT8, BOOL = (getattr(TensorProto, name) for name in ("FLOAT", "INT32", "INT64", "UINT8", "BOOL"))
+PICTURE = ("x", FLOAT, [-1, 3, "height", None])
+
+
+def model(path, nodes, inputs, outputs=(("y", FLOAT),), constants=None):
+    infos = [helper.make_tensor_value_info(*it) for it in inputs]
+    results = [helper.make_tensor_value_info(name, kind, None) for name, kind in outputs]
+    tensors = [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()]
+    graph = helper.make_graph(nodes, "graph", infos, results, tensors)
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+    return path
+
+
+def verify(source):
+    ir = source.with_suffix(".xml")
+    ov.save_model(ov.convert_model(source), ir, compress_to_fp16=False)
+    return verify_conversion(source, ir)
+
+
+def node(operator, *inputs, output="y", **attributes):
+    return helper.make_node(operator, inputs, [output], name=f"{operator} to {output}", **attributes)
+
+
+def test_pictures_whose_sizes_must_be_a_multiple_of_eight(tmp_path):
+    """What is made smaller by 8, and larger again, is added to the picture: of 6 pixels nothing is left to add."""
+    pool = {"kernel_shape": [8, 8], "strides": [8, 8]}
+    nodes = [
+        node("MaxPool", "x", output="small", **pool),
+        node("Resize", "small", "", "scales", output="large", mode="nearest"),
+        node("Add", "x", "large"),
+    ]
+    result = verify(model(tmp_path / "m.onnx", nodes, [PICTURE], constants={"scales": np.array([1, 1, 8, 8], np.float32)}))
+    assert result.passed, result
+    assert result.outputs[0].shape == (6, 3, 64, 64)
+
+
+def test_sizes_that_only_onnxruntime_accepts_are_told_and_others_tried(tmp_path):
+    nodes = [
+        node("MaxPool", "x", output="small", kernel_shape=[32, 32], strides=[32, 32]),
+        node("AveragePool", "small", kernel_shape=[3, 3], pads=[0, 0, 0, 0]),
+    ]
+    result = verify(model(tmp_path / "m.onnx", nodes, [PICTURE]))
+    assert result.passed, result
+    assert result.outputs[0].shape == (1, 3, 5, 5)
+    (note,) = result.notes
+    assert note.startswith(
+        "for inputs of x [6, 3, 64, 64]: openvino does not execute the result: Kernel after dilation has size"
+    )
+
+
+def test_what_the_names_of_dimensions_relate_stays_related(tmp_path):
+    inputs = [
+        ("past", FLOAT, ["batch", 2, "past", 4]),
+        ("new", FLOAT, ["batch", 2, "new", 4]),
+        ("mask", FLOAT, ["batch", "past + new", 1]),
+    ]
+    nodes = [
+        node("Concat", "past", "new", output="all", axis=2),
+        node("Unsqueeze", "mask", "one", output="wide"),
+        node("Mul", "all", "wide"),
+    ]
+    path = model(tmp_path / "m.onnx", nodes, inputs, constants={"one": np.array([1])})
+    made = next(made_up_inputs(load(path), 0))
+    assert made["past"].shape[2] + made["new"].shape[2] == made["mask"].shape[1]
+    assert verify(path).passed
+
+
+def test_without_names_sizes_are_equal(tmp_path):
+    inputs = [("a", FLOAT, [None, "?x y", 4]), ("b", FLOAT, [None, None, 4])]
+    assert verify(model(tmp_path / "m.onnx", [node("Add", "a", "b")], inputs)).passed
+
+
+def test_sizes_that_a_long_kernel_asks_for(tmp_path):
+    nodes = [node("Conv", "x", "w", strides=[64])]
+    weights = np.ones((2, 1, 256), np.float32)
+    result = verify(model(tmp_path / "m.onnx", nodes, [("x", FLOAT, ["n", 1, "samples"])], constants={"w": weights}))
+    assert result.passed, result
+    assert result.outputs[0].shape[2] > 0
+
+
+def test_bytes_are_bytes_and_classes_are_within_their_number(tmp_path):
+    nodes = [
+        node("Cast", "bytes", output="y", to=FLOAT),
+        node("Cast", "classes", output="wide", to=INT64),
+        node("OneHot", "wide", "depth", "values", output="z"),
+        node("Equal", "labels", "row", output="e"),
+        node("Cast", "mask", output="m", to=FLOAT),
+        node("Gather", "x", "rows", output="r"),
+    ]
+    inputs = [("bytes", UINT8, [4000]), ("classes", INT32, [4000]), ("labels", INT32, [4000, 1]), ("mask", INT64, [4000])]
+    inputs += [("x", FLOAT, ["n", 2]), ("rows", INT64, [4000])]
+    constants = {"row": np.arange(-1, 9, dtype=np.int32), "depth": np.array(257), "values": np.array([0, 1], np.float32)}
+    path = model(tmp_path / "m.onnx", nodes, inputs, [*((name, FLOAT) for name in "yzmr"), ("e", BOOL)], constants)
+    made = next(made_up_inputs(load(path), 0))
+    ranges = {name: (int(array.min()), int(array.max())) for name, array in made.items() if name != "x"}
+    assert ranges == {"bytes": (0, 255), "classes": (0, 256), "labels": (-1, 8), "mask": (0, 1), "rows": (0, 5)}
+
+
+def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
+    nodes = [node("RandomNormalLike", "x", output="noise"), node("Add", "x", "noise"), node("Mul", "x", "two", output="z")]
+    inputs, outputs = [("x", FLOAT, ["n", 4])], [("y", FLOAT), ("z", FLOAT)]
+    path = model(tmp_path / "m.onnx", nodes, inputs, outputs, {"two": np.array(2, np.float32)})
+    result = verify(path)
+    noisy, right = (it.comparison for it in result.outputs)
+    assert result.passed, result
+    assert (noisy.status, noisy.divergences) == (Status.EXPECTED, ("random-values",))
+    assert "it depends on RandomNormalLike 'RandomNormalLike to noise'" in noisy.detail
+    assert right.status is Status.PASSED
+    wrong = model(tmp_path / "w.onnx", nodes, inputs, outputs, {"two": np.array(3, np.float32)})
+    ov.save_model(ov.convert_model(wrong), tmp_path / "m.xml", compress_to_fp16=False)
+    result = verify_conversion(path, tmp_path / "m.xml")
+    assert [it.comparison.status for it in result.outputs] == [Status.EXPECTED, Status.FAILED]
+
+
+def test_random_nodes_in_bodies_reach_what_the_body_gives_out():
+    body = onnx_ir.Graph([], [], nodes=[], name="body")
+    drawn = onnx_ir.node("RandomUniform", [], {"shape": [2]}, name="draw")
+    body.append(drawn)
+    body.outputs.append(drawn.outputs[0])
+    kept, dropped = onnx_ir.Value(name="kept"), onnx_ir.Value(name="dropped")
+    choose = onnx_ir.node("If", [onnx_ir.Value(name="c")], {"then_branch": body, "else_branch": body.clone()})
+    after = onnx_ir.node("Relu", [choose.outputs[0]])
+    drop = onnx_ir.node("Dropout", [dropped])
+    graph = onnx_ir.Graph([], [], nodes=[choose, after, drop], name="graph")
+    for i, value in enumerate([*choose.outputs, *after.outputs, *drop.outputs, *drawn.outputs]):
+        value.name = f"v{i}"
+    whole = onnx_ir.Model(graph, ir_version=9)
+    assert [it.op_type for it in random_nodes(whole)] == ["RandomUniform", "RandomUniform"]
+    assert {"v0", "v1", "v3"} <= dependents(whole, random_nodes(whole)).keys()
+    assert "v2" not in dependents(whole, random_nodes(whole))
+    assert kept.name == "kept"
+
+
+@pytest.mark.parametrize(
+    ("plain", "found", "is_excused"),
+    [(1.01, 1.05, True), (1.01, 1.2, False), (1.0, 1.01, False), (np.nan, 3, True)],
+)
+def test_as_much_as_onnxruntime_is_off_itself_is_excused(plain, found, is_excused):
+    expected = np.ones(4, np.float32)
+    failed = OutputResult("y", "float32", (4,), Comparison("openvino", Status.FAILED, "they differ"))
+    (result,) = excuse_rounding([failed], [expected], [np.full(4, plain, np.float32)], [np.full(4, found, np.float32)])
+    assert (result.comparison.status is Status.EXPECTED) == is_excused
+    assert result.comparison.divergences == (("rounding-decides",) if is_excused else ())
+
+
+def test_where_rounding_decides_everything_it_is_said(tmp_path):
+    """Numbers that are nearly the same for all pixels are made to differ by 1 on average."""
+    rng = np.random.default_rng(0)
+    constants = {
+        "tiny": np.array(1e-6, np.float32),
+        "much": np.array(1000, np.float32),
+        "w": rng.random((8, 3, 3, 3), np.float32),
+        "b": rng.random((8, 1, 1), np.float32),
+        "scale": np.ones(8, np.float32),
+        "bias": np.zeros(8, np.float32),
+    }
+    nodes = [
+        node("Mul", "x", "tiny", output="less"),
+        node("Add", "less", "much", output="shifted"),
+        node("Conv", "shifted", "w", output="c"),
+        node("Mul", "c", "b", output="scaled"),
+        node("InstanceNormalization", "scaled", "scale", "bias", epsilon=1e-12),
+    ]
+    result = verify(model(tmp_path / "m.onnx", nodes, [("x", FLOAT, [1, 3, 16, 16])], constants=constants))
+    (output,) = result.outputs
+    assert (output.comparison.status, output.comparison.divergences) == (Status.EXPECTED, ("rounding-decides",)), output
+    assert result.passed
