@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir
 from numpy.typing import NDArray
-from ov_gather.converters.graphs import uses_of
+from ov_gather.converters.graphs import inputs_of, is_used, uses_of
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.loading import OnnxSource, load, naming
 from ov_gather.converters.losses import LossyConversionWarning, altered_constants, find_losses, is_index, summaries, survives
@@ -41,6 +41,8 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     with naming(model):
         original = load(model)
         legalize(original, target=_TARGET)
+        inputs, outputs = ([str(value.name) for value in side] for side in (inputs_of(original), original.graph.outputs))
+        _drop_unused_inputs(original.graph)
         carried = _carry_constants(original)
         index_inputs = {
             str(value.name)
@@ -48,10 +50,17 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
             if any(is_index(*use) for use in uses_of(value, passes=lambda node: True))
         }
         losses = find_losses(original, target=_TARGET, checks_inputs=True)
-        compiled = CompiledModel(read(original, _TARGET), carried, index_inputs, device)
+        compiled = CompiledModel(read(original, _TARGET), inputs, outputs, carried, index_inputs, device)
     for summary in summaries(losses):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     return compiled
+
+
+def _drop_unused_inputs(graph: onnx_ir.Graph) -> None:
+    """OpenVINO's front end would keep some, and the caller could not leave them out."""
+    for value in list(graph.inputs):
+        if not is_used(value):
+            graph.inputs.remove(value)
 
 
 def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:

@@ -23,13 +23,22 @@ class CompiledModel:
     """A compiled ONNX model. May be called by several threads at once."""
 
     def __init__(
-        self, model: openvino.Model, carried: Mapping[str, NDArray[Any]], index_inputs: Collection[str], device: str
+        self,
+        model: openvino.Model,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        carried: Mapping[str, NDArray[Any]],
+        index_inputs: Collection[str],
+        device: str,
     ) -> None:
-        self._model, self._carried, self._index_inputs, self._device = model, carried, index_inputs, device
-        self._ports = {port.get_any_name(): port for port in model.inputs}
-        self._names = [name for name in self._ports if name not in carried]
-        outputs = (port for node in model.get_ops() for port in node.outputs())
-        self._needs_shapes = any(port.get_partial_shape().rank.is_dynamic for port in outputs)
+        """Take a model that `read` made, the names of its inputs and outputs in ONNX, and arrays for inputs added to those."""
+        self._model, self._outputs, self._device = model, outputs, device
+        self._carried, self._index_inputs = carried, index_inputs
+        self._ports = {port.get_node().get_friendly_name(): port for port in model.inputs}
+        self._names = [name for name in inputs if name not in carried]
+        self._needed = [name for name in self._names if name in self._ports]
+        values = (port for node in model.get_ops() for port in node.outputs())
+        self._needs_shapes = any(port.get_partial_shape().rank.is_dynamic for port in values)
         self._executable_for = lru_cache(maxsize=16)(self._compile)
         if not self._needs_shapes:
             self._executable_for(())
@@ -39,6 +48,7 @@ class CompiledModel:
 
         Args:
             inputs: an array for each input, of exactly its element type (string: objects or `str`), and a shape that it allows.
+                What is given for an input that no output depends on is ignored, and may be left out.
 
         Returns:
             An array for each output, of the element type that it has in ONNX.
@@ -49,13 +59,15 @@ class CompiledModel:
                 computes with.
             RuntimeError: what else OpenVINO says.
         """
-        if sorted(inputs) != sorted(self._names):
+        if not set(self._needed) <= inputs.keys() <= set(self._names):
             raise ValueError(f"the inputs are {_listed(self._names)}, not {_listed(inputs)}")
-        arrays = {name: np.asarray(inputs[name]) for name in self._names}
-        for name, array in arrays.items():
+        given = {name: np.asarray(inputs[name]) for name in self._needed}
+        for name, array in given.items():
             self._check(name, array)
-        shapes = tuple(array.shape for array in arrays.values()) if self._needs_shapes else ()
-        return self._executable_for(shapes)([*arrays.values(), *self._carried.values()])
+        given |= self._carried
+        arrays = [given[name] for name in self._ports]
+        shapes = tuple(array.shape for array in arrays) if self._needs_shapes else ()
+        return dict(zip(self._outputs, self._executable_for(shapes)(arrays), strict=True))
 
     def _check(self, name: str, array: NDArray[Any]) -> None:
         element_type, shape = element_type_of(self._ports[name]), self._ports[name].get_partial_shape()
@@ -89,8 +101,11 @@ class Executable:
         self._compiled = compiled
         self._idle: SimpleQueue[Any] = SimpleQueue()
 
-    def __call__(self, arrays: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Execute once, asynchronously: synchronous inference swallows errors where OpenVINO has one thread."""
+    def __call__(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Execute once, asynchronously: synchronous inference swallows errors where OpenVINO has one thread.
+
+        Inputs and outputs are by position: compiling drops names.
+        """
         with self._request() as request:
             # A request does not keep its tensors, nor the arrays whose memory they use: they must outlive the inference.
             tensors = [
@@ -105,10 +120,10 @@ class Executable:
                 is_index = "is out of bounds for axis" in str(error) or "an index was out of bounds" in str(error)
                 kind = IndexError if is_index else RuntimeError
                 raise kind(reason(error)) from None
-            return {
-                port.get_any_name(): to_array(request.get_output_tensor(position), element_type_of(port))
+            return [
+                to_array(request.get_output_tensor(position), element_type_of(port))
                 for position, port in enumerate(self._compiled.outputs)
-            }
+            ]
 
     @contextmanager
     def _request(self) -> Iterator[Any]:

@@ -47,6 +47,22 @@ def nodes_of(model: onnx_ir.Model, *op_types: str) -> Iterator[onnx_ir.Node]:
             yield node
 
 
+def inputs_of(model: onnx_ir.Model) -> list[onnx_ir.Value]:
+    """What a caller must give: the inputs without a value of their own."""
+    return [value for value in model.graph.inputs if value.name not in model.graph.initializers]
+
+
+def is_used(value: onnx_ir.Value) -> bool:
+    """Whether a node, or the outputs of the graph, take a value."""
+    return bool(value.uses()) or value.is_graph_output()
+
+
+def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
+    """The graphs that an If, a Loop or a Scan executes, each with the name of its attribute."""
+    graphs = (it for it in node.attributes.values() if it.type == onnx_ir.AttributeType.GRAPH and not it.is_ref())
+    return [(it.name, it.as_graph()) for it in graphs]
+
+
 def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
     """Where a value is used, as node and position of the input, and the outputs of nodes that it passes through."""
     seen, waiting = {value}, [value]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import onnx
 import onnx_ir
 from ov_gather.converters.errors import ConversionError, describe
-from ov_gather.converters.graphs import nodes_of
+from ov_gather.converters.graphs import bodies_of, nodes_of
 
 from ov_gather.onnx_layers import GATHERS
 
@@ -30,6 +30,7 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         _check(source)
         model = onnx_ir.from_proto(source) if isinstance(source, onnx.ModelProto) else onnx_ir.load(source)
         _check_external_data(model)
+        _open_negative_dims(model)
         onnx_ir.to_proto(model)  # raises where a name is not UTF-8
     except Exception as error:  # what onnx, protobuf and onnx-ir raise has no common base
         reason: BaseException = error
@@ -39,6 +40,8 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         raise ConversionError(f"not a valid ONNX model: {first_line}") from error
     for node in nodes_of(model, *GATHERS):
         _check_types(node, model.opset_imports[""])
+    for node in nodes_of(model, *_OF_BODIES):
+        _check_bodies(node)
     return model
 
 
@@ -129,6 +132,33 @@ def _check_external_data(model: onnx_ir.Model) -> None:
         end, size = (tensor.offset or 0) + tensor.nbytes, Path(tensor.path).stat().st_size
         if end > size:
             raise ConversionError(f"tensor '{tensor.name}' ends at byte {end} of {tensor.path}, which has {size}")
+
+
+def _open_negative_dims(model: onnx_ir.Model) -> None:
+    """Some exporters write -1 for a dimension that is open, which onnxruntime and OpenVINO take for that, too."""
+    of_functions = (graph for function in model.functions.values() for graph in (function.graph, *function.subgraphs()))
+    for graph in (*model.graphs(), *of_functions):
+        for value in (*graph.inputs, *(output for node in graph for output in node.outputs)):
+            if value.shape is not None and any(isinstance(dim, int) and dim < 0 for dim in value.shape):
+                value.shape = onnx_ir.Shape([None if isinstance(dim, int) and dim < 0 else dim for dim in value.shape])
+
+
+# What a body needs at least: inputs, and outputs beside those of the node.
+_OF_BODIES: Mapping[str, Callable[[onnx_ir.Node], tuple[int, int]]] = {
+    "If": lambda node: (0, 0),
+    "Loop": lambda node: (2, 1),
+    "Scan": lambda node: (node.attributes["num_scan_inputs"].as_int(), 0),
+}
+
+
+def _check_bodies(node: onnx_ir.Node) -> None:
+    """What ONNX's checker leaves to inference: that a body has as many inputs and outputs as the node needs."""
+    inputs, more_outputs = _OF_BODIES[node.op_type](node)
+    outputs = len(node.outputs) + more_outputs
+    for name, body in bodies_of(node):
+        if not inputs <= len(body.inputs) <= len(node.inputs) or len(body.outputs) < outputs:
+            found = f"{name} has {len(body.inputs)} inputs and {len(body.outputs)} outputs"
+            raise ConversionError(f"{describe(node)}: {found}, which do not fit those of the node")
 
 
 def _check_types(node: onnx_ir.Node, opset: int) -> None:

@@ -11,7 +11,7 @@ import onnx_ir
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from ov_gather.converters.errors import describe
-from ov_gather.converters.graphs import axis_of, constant_of, nodes_of, uses_of
+from ov_gather.converters.graphs import axis_of, bodies_of, constant_of, inputs_of, is_used, nodes_of, uses_of
 from ov_gather.converters.loading import is_default
 from ov_gather.converters.ranges import Ranges, integer_ranges
 
@@ -101,12 +101,12 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
         interval = ranges.of(value)
         return interval is None or interval.lo < _INT32.min or interval.hi > _INT32.max
 
-    for value in filter(is_wide, _inputs(model)):
+    for value in filter(is_wide, filter(is_used, inputs_of(model))):
         is_harmless = (checks_inputs and _stays_within(value)) or (assume_in_bounds and _is_only_index(value))
         if _element_type(value) is F64 or not is_harmless:
             yield Loss(f"input '{value.name}'", _narrowing(value))
     for node in model.graph.all_nodes():
-        if any(map(is_wide, node.inputs)) or any(it.type == onnx_ir.AttributeType.GRAPH for it in node.attributes.values()):
+        if any(map(is_wide, node.inputs)) or bodies_of(node):
             continue  # told of the input, or of a node of the body
         for value in filter(is_wide, node.outputs):
             computed = _computed(model, value)
@@ -169,7 +169,7 @@ def _of_constants(model: onnx_ir.Model) -> Iterator[Loss]:
 def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Loss]:
     """What OpenVINO's CPU plugin would refuse to compile."""
     unknown = "OpenVINO's CPU plugin needs the rank: reshape the model before it is compiled"
-    for value in _inputs(model):
+    for value in inputs_of(model):
         if value.shape is None:
             yield Loss(f"input '{value.name}'", unknown)
     for node in nodes_of(model, "GatherND"):
@@ -206,11 +206,6 @@ def _is_in_bounds(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 
 _OUT_OF_BOUNDS = {"Gather": "yields zeros", "GatherND": "reads foreign memory"}
-
-
-def _inputs(model: onnx_ir.Model) -> list[onnx_ir.Value]:
-    """Those without a value of their own."""
-    return [value for value in model.graph.inputs if value.name not in model.graph.initializers]
 
 
 def _constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:

@@ -6,19 +6,21 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import onnx
 import onnx_ir
 from onnx_ir.passes.common import RemoveInitializersFromInputsPass
 from ov_gather.converters.errors import ConversionError, describe
 from ov_gather.converters.legalize import Rewrite, legalize
 from ov_gather.converters.loading import OnnxSource, data_file, files_of, load, naming, refuse_to_overwrite, save_onnx
 from ov_gather.converters.losses import Loss, LossyConversionWarning, find_losses, summaries
+from ov_gather.converters.port_names import restore_names
 
 from ov_gather.files import replacing_together
 from ov_gather.ir.element_types import by_onnx
@@ -113,9 +115,22 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
         path = Path(directory, "model.onnx")
         save_onnx(model, path)
         try:
-            return core.read_model(path)
+            converted = _read_file(core, path)
         except RuntimeError as error:
             raise ConversionError(_explain(str(error), model)) from None
+    restore_names(converted, model.graph)
+    return converted
+
+
+def _read_file(core: openvino.Core, path: Path) -> openvino.Model:
+    """What the front end makes of the file; or of its bytes, of which it converts a few operators more."""
+    try:
+        return core.read_model(path)
+    except RuntimeError:
+        if sum(file.stat().st_size for file in path.parent.iterdir()) < onnx.checker.MAXIMUM_PROTOBUF:
+            with suppress(RuntimeError):
+                return core.read_model(onnx.load(path).SerializeToString())
+        raise
 
 
 def _constants_folded(model: openvino.Model) -> list[Rewrite]:

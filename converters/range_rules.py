@@ -8,7 +8,7 @@ from math import prod
 
 import onnx_ir
 from ov_gather.converters.graphs import constant_of
-from ov_gather.converters.interval import LARGEST_SIZE, Dim, Interval, from_sizes, of_size, positions, union
+from ov_gather.converters.interval import LARGEST_SIZE, Dim, Interval, every_value, from_sizes, of_size, positions, union
 
 from ov_gather.onnx_layers import attribute
 
@@ -135,7 +135,7 @@ def _gather(node: onnx_ir.Node, of: Of) -> Interval | None:
     data, indices = node.inputs[0], node.inputs[1]
     producer = None if data is None else data.producer()
     chosen = None if indices is None else constant_of(indices)
-    if producer is None or producer.op_type != "Shape" or producer.attributes or chosen is None:
+    if producer is None or producer.domain != "" or producer.op_type != "Shape" or producer.attributes or chosen is None:
         return of(data)
     dims = _dims(producer.inputs[0])
     wanted = [int(index) for index in chosen.numpy().ravel()]
@@ -200,7 +200,10 @@ def _pad(node: onnx_ir.Node, of: Of) -> Interval | None:
 def _constant_of_shape(node: onnx_ir.Node, of: Of) -> Interval | None:
     if "value" not in node.attributes:
         return None
-    value = int(node.attributes["value"].as_tensor().numpy().item())
+    tensor = node.attributes["value"].as_tensor()
+    if every_value(tensor.dtype) is None or tensor.size != 1:
+        return None  # infinity, which fills attention masks, is no integer
+    value = int(tensor.numpy().item())
     return Interval(value, value)
 
 

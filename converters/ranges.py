@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import onnx_ir
-from ov_gather.converters.graphs import constant_of
+from ov_gather.converters.graphs import bodies_of, constant_of
 from ov_gather.converters.interval import Interval, every_value, union
 from ov_gather.converters.range_rules import RULES
 
@@ -47,11 +47,10 @@ def integer_ranges(model: onnx_ir.Model) -> Ranges:
 
 def _visit(nodes: Iterable[onnx_ir.Node], ranges: Ranges) -> None:
     for node in nodes:
-        for body in node.attributes.values():
-            if body.type == onnx_ir.AttributeType.GRAPH:
-                for value, found in _of_body_inputs(node, body.as_graph(), ranges):
-                    ranges.learn(value, found)
-                _visit(body.as_graph(), ranges)
+        for _, body in bodies_of(node):
+            for value, found in _of_body_inputs(node, body, ranges):
+                ranges.learn(value, found)
+            _visit(body, ranges)
         rules = RULES.get(node.op_type) if node.domain == "" else None
         if rules is not None:
             for position, output in enumerate(node.outputs):
@@ -75,13 +74,12 @@ def _of_body_inputs(node: onnx_ir.Node, body: onnx_ir.Graph, ranges: Ranges) -> 
         yield body.inputs[0], Interval(0, max(trips.hi - 1, 0))
     elif node.op_type == "Scan":
         count = node.attributes["num_scan_inputs"].as_int()
-        for inner, outer in zip(body.inputs[-count:], node.inputs[-count:], strict=True):
+        for inner, outer in zip(body.inputs[::-1][:count], node.inputs[::-1], strict=False):
             yield inner, ranges.of(outer)
 
 
 def _of_if(node: onnx_ir.Node, position: int, ranges: Ranges) -> Interval | None:
-    branches = (attribute.as_graph() for attribute in node.attributes.values())
-    return union(ranges.of(branch.outputs[position]) for branch in branches)
+    return union(ranges.of(branch.outputs[position]) for _, branch in bodies_of(node))
 
 
 def _of_loop(node: onnx_ir.Node, position: int, ranges: Ranges) -> Interval | None:
@@ -91,9 +89,11 @@ def _of_loop(node: onnx_ir.Node, position: int, ranges: Ranges) -> Interval | No
 
 
 def _of_scan(node: onnx_ir.Node, position: int, ranges: Ranges) -> Interval | None:
-    given = len(node.inputs) - node.attributes["num_scan_inputs"].as_int()
-    last = ranges.of(node.attributes["body"].as_graph().outputs[position])
-    return union([last, ranges.of(node.inputs[position])]) if position < given else last
+    body = node.attributes["body"].as_graph()
+    states = len(body.inputs) - node.attributes["num_scan_inputs"].as_int()
+    last = ranges.of(body.outputs[position])
+    first = len(node.inputs) - len(body.inputs)  # 1 in opset 8, whose first input is the lengths of the sequences
+    return union([last, ranges.of(node.inputs[first + position])]) if position < states else last
 
 
 _OF_BODIES = {"If": _of_if, "Loop": _of_loop, "Scan": _of_scan}

@@ -26,7 +26,10 @@ def keep_slices(rewriter: Rewriter) -> None:
 
 def _producer(value: onnx_ir.Value | None) -> onnx_ir.Node | None:
     node = None if value is None else value.producer()
-    return _producer(node.inputs[0]) if node is not None and node.op_type == "Identity" else node
+    while node is not None and node.op_type == "Identity":
+        value = node.inputs[0]
+        node = None if value is None else value.producer()
+    return node
 
 
 def _is_all(rewriter: Rewriter, value: onnx_ir.Value, number: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import onnx_ir
+from ov_gather.converters.graphs import bodies_of, is_used
 from ov_gather.converters.interval import Dim
 from ov_gather.converters.nodes import describe
 from ov_gather.converters.ranges import Ranges
@@ -91,23 +92,21 @@ def _names_of(model: onnx_ir.Model) -> set[str]:
 
 def _drop(value: onnx_ir.Value | None) -> None:
     """Remove an unused value with what only served to compute it."""
-    if value is None or value.uses() or value.is_graph_output() or value.is_graph_input():
-        return
-    node = value.producer()
-    if node is None:
-        if value.is_initializer() and value.graph is not None:
-            value.graph.initializers.pop(str(value.name))
-        return
-    if any(output.uses() or output.is_graph_output() for output in node.outputs) or _has_body(node):
-        return
-    inputs = node.inputs
-    _graph_of(node).remove(node, safe=True)
-    for given in set(inputs):
-        _drop(given)
-
-
-def _has_body(node: onnx_ir.Node) -> bool:
-    return any(attribute.type == onnx_ir.AttributeType.GRAPH for attribute in node.attributes.values())
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if value is None or is_used(value) or value.is_graph_input():
+            continue
+        node = value.producer()
+        if node is None:
+            if value.is_initializer() and value.graph is not None:
+                value.graph.initializers.pop(str(value.name))
+            continue
+        if any(map(is_used, node.outputs)) or bodies_of(node):
+            continue
+        if node.graph is not None:  # a second output may have led here before
+            waiting += set(node.inputs)
+            node.graph.remove(node, safe=True)
 
 
 def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:

@@ -160,6 +160,37 @@ def test_constants_of_few_bits_are_not_read(element_type, expected):
     assert bounds(proto) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *(
+            (f"{element_type}[1] {{{number}}}", None)
+            for element_type in ("float", "double")
+            for number in ("inf", "-inf", "nan")
+        ),
+        ("float16[1] {1}", None),
+        ("bool[1] {1}", (1, 1)),
+        ("uint64[1] {18446744073709551615}", (2**64 - 1, 2**64 - 1)),
+        ("int4[1] {-3}", (-3, -3)),
+        ("int64[0] {}", EVERY_INT64),
+        ("int64[2] {1, 2}", EVERY_INT64),
+    ],
+)
+def test_what_constant_of_shape_is_filled_with(value, expected):
+    """Attention masks are filled with -inf; the last two are no valid models."""
+    proto = model(f"int64[1] s) => ({value.partition('[')[0]}[N] y)", f"y = ConstantOfShape<value = {value}>(s)")
+    assert bounds(proto) == expected
+
+
+def test_an_operator_of_another_domain_is_no_shape():
+    proto = model(
+        "float[2] x) => (int64[1] y)",
+        "s = other.Shape(x) at = Constant<value_ints = [0]>() y = Gather(s, at)",
+        imports=', "other" : 1',
+    )
+    assert bounds(proto) == EVERY_INT64
+
+
 def test_floats_have_no_bounds():
     assert bounds(model("float[2] x) => (float[2] y)", "y = Clip(x)")) is None
 
@@ -238,3 +269,31 @@ def test_scans():
             { after = Identity(size) row = Neg(size) }>""",
     )
     assert [bounds(proto, name) for name in ("last", "all")] == [(0, 5), (-5, -5)]
+
+
+def test_scans_of_opset_8():
+    """Whose first input is the lengths of the sequences."""
+    proto = model(
+        "int64[1] start, float[1,3] x) => (int64[1] last)",
+        """lengths = Constant<value = int64[1] {3}>()
+        last, row = Scan (lengths, start, x) <num_scan_inputs = 1, body = step (int64 before, float number)
+            => (int64 after, float row) { after = Constant<value = int64 {5}>() row = Identity(number) }>""",
+        opset=8,
+    )
+    assert bounds(proto, "last") == EVERY_INT64
+
+
+@pytest.mark.filterwarnings("ignore")  # the generators of some operators divide by zero on purpose
+def test_what_onnx_expects_of_each_operator_is_within_its_bounds():
+    from onnx.backend.test.loader import load_model_tests
+
+    checked = 0
+    for case in load_model_tests(kind="node"):
+        found = ranges_of(case.model)
+        for _, outputs in case.data_sets:
+            for value, array in zip(case.model.graph.output, outputs, strict=True):
+                interval = found.get(value.name)
+                if interval is not None and isinstance(array, np.ndarray) and array.size:
+                    assert interval.lo <= int(array.min()) <= int(array.max()) <= interval.hi, case.name
+                    checked += 1
+    assert checked > 300

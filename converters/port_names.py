@@ -1,0 +1,35 @@
+"""The names that the inputs and outputs of an ONNX model have on OpenVINO."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx_ir
+from ov_gather.converters.errors import ConversionError
+from ov_gather.converters.graphs import is_used
+
+if TYPE_CHECKING:
+    import openvino
+
+
+def restore_names(model: openvino.Model, graph: onnx_ir.Graph) -> None:
+    """Name what OpenVINO's front end has read as in ONNX; each Parameter then has the name of its input as friendly name.
+
+    The front end names the input of what it removes (Dropout) after the output of that. It keeps the order, and drops some of
+    the inputs that no result depends on. Raises ConversionError where the inputs cannot be told apart.
+    """
+    names = [str(value.name) for value in graph.inputs]
+    found = [next((name for name in names if name in port.get_names()), None) for port in model.inputs]
+    missing = [str(value.name) for value in graph.inputs if is_used(value) and value.name not in found]
+    if found.count(None) not in (0, len(missing)):
+        raise ConversionError(f"OpenVINO renames some of the inputs {', '.join(missing)}; which cannot be told")
+    rest = iter(missing)
+    for port, name in zip(model.inputs, found, strict=True):
+        name = name or next(rest)
+        port.get_node().set_friendly_name(name)
+        port.get_tensor().add_names({name})
+    for value, port in zip(graph.outputs, model.outputs, strict=True):
+        # An output that is an input, too, is written to the .xml with the names of both, or the reader knows those of one.
+        source = port.get_node().input_value(0)
+        is_input = source.get_node().get_type_name() == "Parameter"
+        port.get_tensor().add_names({str(value.name)} | (source.get_names() if is_input else set()))

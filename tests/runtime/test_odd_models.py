@@ -1,0 +1,47 @@
+"""What exporters write and what attackers would: models at the edge of ONNX through the converters."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import openvino
+import pytest
+from legalized import model
+from ov_gather.converters import ConversionError, compile_onnx, convert_model
+
+
+def test_an_attention_mask_of_infinity():
+    proto = model("float[N] x) => (float[N] y)", "s = Shape(x) m = ConstantOfShape<value = float[1] {-inf}>(s) y = Max(x, m)")
+    x = np.float32([-1e38, 0, 5])
+    np.testing.assert_array_equal(compile_onnx(proto)({"x": x})["y"], x)
+    assert convert_model(proto).outputs[0].get_any_name() == "y"
+
+
+def test_a_dimension_of_minus_one_is_open():
+    """As Paddle's exporter writes it. Two of them need not be equal."""
+    proto = model("float[N,4] x, int64[M,4] i) => (float[M,4] y)", "r = Relu(x) y = GatherElements<axis = 1>(r, i)")
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = -1
+    x, i = np.arange(20, dtype=np.float32).reshape(5, 4), np.array([[0, -1, 2, 1], [3, 3, 0, -4]])
+    expected = np.take_along_axis(x[:2], i, 1)
+    np.testing.assert_array_equal(compile_onnx(proto)({"x": x, "i": i})["y"], expected)
+    stock = openvino.compile_model(convert_model(proto), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    np.testing.assert_array_equal(stock({"x": x, "i": i})["y"], expected)
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "y, z = If (c) <then_branch = a () => (int64[2] p) { p = Neg(x) }, else_branch = b () => (int64[2] q) { q = Abs(x) }>",
+        "y, z = Loop (n, c, x) <body = a (int64 i, bool go, int64[2] p) => (bool k, int64[2] r) { k = Not(go) r = Neg(p) }>",
+        "y = Loop (n, c) <body = a () => (bool k, int64 r) { k = Constant<value_int = 1>() r = Constant<value_int = 1>() }>",
+        "y = Scan (x) <num_scan_inputs = 5, body = a (int64 p) => (int64 r) { r = Neg(p) }>",
+        "y = Scan (x) <num_scan_inputs = 1, body = a (int64 o, int64 p) => (int64 o, int64 r) { r = Neg(p) }>",
+    ],
+)
+def test_bodies_that_do_not_fit_their_node(nodes):
+    outputs = ", ".join(f"int64[2] {name}" for name in nodes.partition(" =")[0].split(", "))
+    proto = model(f"bool c, int64 n, int64[2] x) => ({outputs})", nodes)
+    onnx.checker.check_model(proto)  # which does not notice
+    with pytest.raises(ConversionError, match=r"node (If|Loop|Scan) .*do not fit those of the node"):
+        convert_model(proto)
