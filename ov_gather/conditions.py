@@ -25,7 +25,7 @@ def data_is(*types: ElementType) -> Condition:
 
 def constant_data_is(*types: ElementType) -> Condition:
     """Data comes from a Const and has one of these types."""
-    return lambda view, operands: view.input_types[0] in types and view.constant(0) is not None
+    return lambda view, operands: view.input_types[0] in types and view.is_constant(0)
 
 
 def never(view: LayerView, operands: Operands) -> bool:

@@ -14,6 +14,8 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.parser import Parser
 from ov_gather.ir.weights import Weights, check_constants
 
+_OF_PAYLOADS = (Fault.NO_WEIGHTS, Fault.RANGE, Fault.CONST)
+
 Source = str | os.PathLike[str] | bytes | IO[bytes]
 
 
@@ -27,7 +29,14 @@ class Document:
     @property
     def damaged(self) -> bool:
         """Whether parts of the XML could not be read. A payload that cannot be had does no damage to the model."""
-        return any(problem.fault not in (Fault.NO_WEIGHTS, Fault.RANGE, Fault.CONST) for problem in self.problems)
+        return any(problem.fault not in _OF_PAYLOADS for problem in self.problems)
+
+    def with_constants_checked(self) -> Document:
+        """The same document, with what is wrong with its constants now."""
+        if self.model is None:
+            return self
+        others = (problem for problem in self.problems if problem.fault not in _OF_PAYLOADS)
+        return Document(self.model, (*others, *check_constants(self.model)))
 
 
 def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = None) -> Model:
@@ -35,7 +44,7 @@ def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = Non
 
     Args:
         source: path of the .xml, its bytes, or a binary file object.
-        weights: path or bytes of the .bin; by default the file of the same stem beside the .xml. It is mapped, not loaded.
+        weights: path or bytes of the .bin; by default the file of the same stem beside the .xml. A value is read when needed.
 
     Raises:
         IRError: the document is not well-formed, not an IR, hostile, misses a mandatory part, has a malformed number, or has a
@@ -61,9 +70,7 @@ def read_document(source: Source, weights: str | os.PathLike[str] | bytes | None
     else:
         stream = BytesIO(source) if isinstance(source, bytes | bytearray | memoryview) else source
         document = _parse(stream, str(getattr(source, "name", "")), Weights(_given(weights)))
-    if document.model is None:
-        return document
-    return Document(document.model, (*document.problems, *check_constants(document.model)))
+    return document.with_constants_checked()
 
 
 def _given(weights: str | os.PathLike[str] | bytes | None) -> Path | bytes | None:

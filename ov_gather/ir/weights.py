@@ -1,13 +1,13 @@
-"""The .bin of an IR: memory-mapped, every access bounds-checked."""
+"""The .bin of an IR: read where it is needed, every access bounds-checked."""
 
 from __future__ import annotations
 
-import mmap
+import os
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType, by_name
 from ov_gather.ir.errors import Fault, IRError
@@ -21,32 +21,70 @@ if TYPE_CHECKING:
 
 
 class Weights:
-    """The payloads of a model's Consts: a file, mapped when first needed, or bytes in memory."""
+    """The payloads of a model's Consts: a file, or bytes in memory.
+
+    The file is read, not mapped: who touches a mapping of a file that has been cut since is killed by the system.
+    """
 
     def __init__(self, source: str | Path | bytes | bytearray | memoryview | None) -> None:
         self.path = Path(source) if isinstance(source, str | Path) else None
-        self._view = None if source is None or self.path else memoryview(source)  # type: ignore[arg-type]
+        self._memory = None if source is None or self.path else memoryview(source)  # type: ignore[arg-type]
+        self._file: IO[bytes] | None = None
+        self._size_at_first = 0
 
-    def view(self) -> memoryview:
-        """All bytes. Raises OSError where the file cannot be read, FileNotFoundError where there is none."""
-        if self._view is None:
+    def size(self) -> int:
+        """How many bytes there are now. Raises OSError where the file cannot be read, FileNotFoundError where there is none."""
+        return os.fstat(self._opened()).st_size if self._memory is None else len(self._memory)
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Some of the bytes. Raises OSError as `size` does, EOFError where the file ends before."""
+        if self._memory is not None:
+            return self._memory[offset : offset + size]
+        descriptor, parts, left = self._opened(), [], size
+        while left:  # more than once beyond 2 GB
+            parts.append(os.pread(descriptor, left, offset + size - left))
+            if not parts[-1]:
+                raise EOFError
+            left -= len(parts[-1])
+        return memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
+
+    def was_cut(self) -> bool:
+        """Whether the file is shorter now than when it was first looked at."""
+        return self._file is not None and self.size() < self._size_at_first
+
+    def _opened(self) -> int:
+        if self._file is None:
             if self.path is None:
                 raise FileNotFoundError("the model came without a .bin")
             if self.path.exists() and not self.path.is_file():
                 raise OSError(0, "not a regular file")
-            with self.path.open("rb") as file:
-                empty = file.seek(0, 2) == 0
-                self._view = memoryview(b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        return self._view
+            self._file = self.path.open("rb", buffering=0)
+            self._size_at_first = os.fstat(self._file.fileno()).st_size
+        return self._file.fileno()
 
     def __reduce__(self) -> tuple[type[Weights], tuple[Path | bytes | None]]:
         """To another process go the bytes in memory, or the path of the file."""
-        in_memory = None if self._view is None else bytes(self._view)
+        in_memory = None if self._memory is None else bytes(self._memory)
         return Weights, (self.path or in_memory,)
 
 
 def payload(model: Model, layer: Layer) -> memoryview:
-    """The bytes of a Const, checked against the .bin and against what its shape and type need. Raises IRError."""
+    """The bytes of a Const, checked as `check_payload` does. Raises IRError."""
+    offset, size = check_payload(model, layer)
+    weights = model.weights or Weights(None)
+    try:
+        return weights.read(offset, size)
+    except EOFError:
+        raise _outside(model, layer, offset, size, weights.size()) from None
+    except OSError as error:
+        raise _unreadable(model, layer, error) from None
+
+
+def check_payload(model: Model, layer: Layer) -> tuple[int, int]:
+    """Where a Const has its bytes, offset and size, checked against the .bin and against what its shape and type need.
+
+    Raises IRError. Nothing is read.
+    """
     try:
         offset, size = _integer(layer, "offset"), _integer(layer, "size")
         needed = _needed_bytes(layer.attributes.get("shape", ""), layer.attributes.get("element_type", ""))
@@ -55,20 +93,11 @@ def payload(model: Model, layer: Layer) -> memoryview:
     if "value" in layer.attributes:
         raise _error(model, layer, "an inline value is not supported", "put the payload into the .bin")
     try:
-        everything = (model.weights or Weights(None)).view()
+        total = (model.weights or Weights(None)).size()
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        reason = "there is no .bin to read it from" if missing else f"its .bin cannot be read: {error.strerror}"
-        hint = f"expected at {model.weights.path}" if model.weights and model.weights.path else "pass the weights"
-        raise _error(model, layer, reason, hint, Fault.NO_WEIGHTS) from None
-    if offset + size > len(everything):
-        raise _error(
-            model,
-            layer,
-            f"bytes {offset}..{offset + size} lie outside the .bin, which has {len(everything)}",
-            "the .bin is truncated, belongs to another .xml, or offset or size is wrong",
-            Fault.RANGE,
-        )
+        raise _unreadable(model, layer, error) from None
+    if offset + size > total:
+        raise _outside(model, layer, offset, size, total)
     if size < needed:
         raise _error(
             model,
@@ -76,11 +105,11 @@ def payload(model: Model, layer: Layer) -> memoryview:
             f"{size} bytes are too few: shape {layer.declared_shape} of {layer.declared_type} needs {needed}",
             "make size, shape and element_type agree",
         )
-    return everything[offset : offset + size]
+    return offset, size
 
 
 def constant(model: Model, layer: Layer) -> NDArray[Any]:
-    """The value of a Const, read-only; numbers are not copied out of the .bin, strings are `str`.
+    """The value of a Const, read-only and as its .bin has it now; strings are `str`.
 
     Raises:
         IRError: the payload is outside the .bin, too small, or malformed; or the element type has no NumPy dtype.
@@ -114,7 +143,7 @@ def check_constants(model: Model) -> Iterator[IRError]:
     for layer in model.layers:
         if layer.type == "Const":
             try:
-                payload(model, layer)
+                check_payload(model, layer)
             except IRError as error:
                 yield error
         for body in layer.bodies:
@@ -200,6 +229,23 @@ def _needed_bytes(shape_text: str, type_text: str) -> int:
         raise ValueError(f"shape='{shape_text[:40]}' makes more than 2^63-1 elements")
     # Packed strings: the count and one offset more than there are strings, four bytes each.
     return 4 * (count + 2) if element_type is STRING else element_type.byte_size(count)
+
+
+def _unreadable(model: Model, layer: Layer, error: OSError) -> IRError:
+    missing = isinstance(error, FileNotFoundError)
+    reason = "there is no .bin to read it from" if missing else f"its .bin cannot be read: {error.strerror}"
+    hint = f"expected at {model.weights.path}" if model.weights and model.weights.path else "pass the weights"
+    return _error(model, layer, reason, hint, Fault.NO_WEIGHTS)
+
+
+def _outside(model: Model, layer: Layer, offset: int, size: int, total: int) -> IRError:
+    return _error(
+        model,
+        layer,
+        f"bytes {offset}..{offset + size} lie outside the .bin, which has {total}",
+        "the .bin is truncated, belongs to another .xml, or offset or size is wrong",
+        Fault.RANGE,
+    )
 
 
 def _error(model: Model, layer: Layer, reason: str, hint: str = "", fault: Fault = Fault.CONST) -> IRError:

@@ -72,19 +72,22 @@ inline void prefetch(const char* from, int64_t bytes) {
 // `count` neighbours off the axis, all their updates along it.
 template <typename Element, typename Index, typename Reduce>
 bool scatter_line(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
-    const ScatterLoop &axis = scatter.axis, &line = scatter.loops.back();
+    const ScatterLoop axis = scatter.axis, line = scatter.loops.back();  // copies: what the loop needs stays in registers
+    const int64_t axis_size = scatter.axis_size;
     for (int64_t k = 0; k < axis.size; ++k) {
         if (k + ahead < axis.size) {
-            prefetch(indices + (k + ahead) * axis.index_stride, count * line.index_stride);
-            prefetch(updates + (k + ahead) * axis.update_stride, count * line.update_stride);
+            prefetch(indices + ahead * axis.index_stride, count * line.index_stride);
+            prefetch(updates + ahead * axis.update_stride, count * line.update_stride);
         }
         for (int64_t i = 0; i < count; ++i) {
-            int64_t index = read_once<Index>(indices + k * axis.index_stride + i * line.index_stride);
-            if (index < 0) index += scatter.axis_size;
-            if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(scatter.axis_size)) return false;
+            int64_t index = read_once<Index>(indices + i * line.index_stride);
+            index += (index >> 63) & axis_size;
+            if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(axis_size)) return false;
             auto* to = reinterpret_cast<Element*>(output + index * axis.output_stride + i * line.output_stride);
-            *to = Reduce::apply(*to, *reinterpret_cast<const Element*>(updates + k * axis.update_stride + i * line.update_stride));
+            *to = Reduce::apply(*to, *reinterpret_cast<const Element*>(updates + i * line.update_stride));
         }
+        indices += axis.index_stride;
+        updates += axis.update_stride;
     }
     return true;
 }

@@ -14,7 +14,7 @@ bool flatten(const Index* tuple, const std::vector<int64_t>& dims, int64_t& flat
     flat = 0;
     for (size_t i = 0; i < dims.size(); ++i) {
         int64_t index = read_once<Index>(tuple + i);
-        if (index < 0) index += dims[i];
+        index += (index >> 63) & dims[i];
         if (index < 0 || index >= dims[i]) return false;
         flat = flat * dims[i] + index;
     }

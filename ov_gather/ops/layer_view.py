@@ -102,10 +102,15 @@ class LayerView:
         """The sizes of what an index goes along, as the index rule has them; None while they are open."""
         return None if self.attributes is None else self.operation.index_rule.sizes(self.input_shapes, self.attributes)
 
+    def is_constant(self, port: int) -> bool:
+        """Whether a Const feeds an input. Its value is not read, as that may be gigabytes."""
+        source = self.producer(port)
+        return source is not None and source[0].type == "Const"
+
     def constant(self, port: int) -> NDArray[Any] | None:
         """The value of an input that a Const feeds; None for others. Raises IRError where its payload cannot be had."""
         source = self.producer(port)
-        return constant(self.graph, source[0]) if source and source[0].type == "Const" else None
+        return constant(self.graph, source[0]) if source and self.is_constant(port) else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
     import openvino
 
     core = openvino.Core()
+    core.set_property({"ENABLE_MMAP": False})  # who touches a mapping of a file that is cut meanwhile is killed by the system
     with suppress(FileNotFoundError):  # then a model that holds our operations is refused
         register(core)
     try:

@@ -82,6 +82,10 @@ def validate_document(
     """`validate` for a document that has been read."""
     rules = select_rules(select, ignore)
     findings = list(_findings(path, _violations(document, rules)))
+    if document.model is not None and document.model.weights and document.model.weights.was_cut():
+        # While the rules read it: what they found holds no more, and what is missing now is to be said.
+        document = document.with_constants_checked()
+        findings = list(_findings(path, _violations(document, rules)))
     if infer and not any(finding.severity is Severity.ERROR for finding in findings):
         findings += _findings(path, _drift(document, rules))
     return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
