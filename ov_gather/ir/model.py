@@ -38,6 +38,25 @@ class Element:
     text: str = ""
     line: int = field(default=0, compare=False)
 
+    def __reduce__(self) -> tuple[Callable[..., Element], tuple[object, ...]]:
+        """For pickle, which recurses: as flat as a list, for elements may be nested deeper than Python recurses."""
+        flat = []
+        waiting = [self]
+        while waiting:
+            it = waiting.pop()
+            flat.append((it.tag, it.attributes, it.text, it.line, len(it.children)))
+            waiting += it.children
+        return _nested, (flat,)
+
+
+def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element:
+    """The first of these elements. Behind each stand its children with theirs, from last to first."""
+    ready: list[Element] = []
+    for tag, attributes, text, line, count in reversed(flat):
+        children = tuple(ready.pop() for _ in range(count))[::-1]
+        ready.append(Element(tag, attributes, children, text, line))
+    return ready.pop()
+
 
 @record(frozen=True, slots=True)
 class Port:

@@ -1,0 +1,110 @@
+"""Graphs that are long, and documents that are deep: longer and deeper than Python recurses."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+
+import numpy as np
+import onnx
+import onnx_ir
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from ov_gather.converters.legalize import legalize
+
+from ov_gather.dependents import dependents
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir_inputs import generate_inputs
+from ov_gather.onnx_inputs import made_up_inputs
+
+LENGTH = 2 * sys.getrecursionlimit()
+
+
+def onnx_model(nodes, inputs, constants):
+    infos = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "graph", infos, [output], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def chain(operator, first, last, *others):
+    """So many nodes, each of which takes what the one before it gives out."""
+    names = [first, *(f"{last}{i}" for i in range(LENGTH - 1)), last]
+    return [helper.make_node(operator, [a, *others], [b], name=b) for a, b in pairwise(names)]
+
+
+@pytest.fixture
+def indices_from_afar():
+    nodes = [*chain("Add", "i", "far", "one"), helper.make_node("Gather", ["x", "far"], ["y"], name="take")]
+    constants = {"one": np.array(1), "x": np.arange(7, dtype=np.float32)}
+    return onnx_model(nodes, [("i", TensorProto.INT64, [1000])], constants)
+
+
+def test_inputs_that_are_indices_after_thousands_of_nodes(indices_from_afar):
+    (indices,) = next(made_up_inputs(onnx_ir.from_proto(indices_from_afar), 0)).values()
+    assert (indices.min(), indices.max()) == (-LENGTH, 6 - LENGTH)
+
+
+def test_what_depends_on_the_first_of_thousands_of_nodes(indices_from_afar):
+    model = onnx_ir.from_proto(indices_from_afar)
+    assert len(dependents(model, [model.graph[0]])) == LENGTH + 1
+
+
+def test_check_of_it(cli, tmp_path, indices_from_afar):
+    onnx.save(indices_from_afar, tmp_path / "m.onnx")
+    done = cli("check", tmp_path / "m.onnx")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "outputs: 1, passed: 1; gathers: 1, passed: 1" in done.stdout
+
+
+def test_inputs_of_an_ir_that_are_indices_after_thousands_of_layers():
+    builder = ModelBuilder("long")
+    indices = given = builder.parameter("indices", I64, PartialShape.of((1000,)))
+    one = builder.const("one", I64, np.array(1))
+    for i in range(LENGTH):
+        (indices,) = builder.layer("Add", f"add{i}", "opset1", {}, [indices, one], [(I64, given.shape)])
+    data = builder.const("data", F32, np.arange(7, dtype=np.float32))
+    axis = builder.const("axis", I64, np.array(0))
+    (taken,) = builder.layer("Gather", "take", "opset8", {"batch_dims": "0"}, [data, indices, axis], [(F32, given.shape)])
+    builder.result("y", taken)
+    (made,) = generate_inputs(builder.build(), 0)
+    assert (made.min(), made.max()) == (-LENGTH, 6 - LENGTH)
+
+
+def test_thousands_of_nodes_that_a_rewrite_leaves_unused():
+    """The sizes that indices are expanded to are not needed where they are folded."""
+    nodes = [
+        *chain("Add", "sizes", "far", "zero"),
+        helper.make_node("Expand", ["j", "far"], ["i"], name="spread"),
+        helper.make_node("GatherElements", ["x", "i"], ["y"], name="take", axis=0),
+    ]
+    constants = {"sizes": np.array([3, 4]), "zero": np.array([0, 0]), "j": np.array([[0], [2], [1]])}
+    model = onnx_ir.from_proto(onnx_model(nodes, [("x", TensorProto.FLOAT, [5, 4])], constants))
+    legalize(model)
+    assert [node.op_type for node in model.graph if node.op_type == "Add"] == []
+
+
+def test_a_slice_behind_thousands_of_nodes():
+    nodes = [
+        helper.make_node("Slice", ["x", "start", "end", "axes"], ["part"], name="cut"),
+        *chain("Identity", "part", "same"),
+        helper.make_node("GatherElements", ["same", "i"], ["y"], name="take", axis=1),
+    ]
+    constants = {"start": np.array([0]), "end": np.array([3]), "axes": np.array([0])}
+    inputs = [("x", TensorProto.FLOAT, [5, 4]), ("i", TensorProto.INT64, [3, 2])]
+    model = onnx_ir.from_proto(onnx_model(nodes, inputs, constants))
+    assert any("counted from the end" in it.what for it in legalize(model))
+
+
+def test_check_of_a_document_as_deep_as_it_may_be(cli, tmp_path, samples):
+    text = (samples / "valid" / "deberta_bias.xml").read_text()
+    deep = "<a>" * 250 + "</a>" * 250
+    assert "<rt_info" in text
+    (tmp_path / "deep.xml").write_text(text.replace("</net>", f"<rt_info>{deep}</rt_info></net>"))
+    (tmp_path / "deep.bin").write_bytes((samples / "valid" / "deberta_bias.bin").read_bytes())
+    done = cli("check", tmp_path / "deep.xml", "--cases", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "RecursionError" not in done.stdout
