@@ -20,6 +20,7 @@ from ov_gather.acceleration.graph import (
     take_place,
     walk,
 )
+from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def why_not_ours(gather: Node, result: Node) -> str:
     """Why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
     if is_computed_early(gather.input_values()):
         return COMPUTED_EARLY
-    kind = gather.get_input_element_type(0)
+    data = gather.input_value(0)
+    if data.get_node().get_type_name() == "Slice" and is_low_precision(data):
+        return "OpenVINO removes the Slice before it, but would compute that in 8 bits before ours"
+    kind = data.get_element_type()
     if kind.bitwidth % 8:
         return f"ours takes no {kind.get_type_name()}"
     return "too small to gain" if too_small(result.output(0)) else ""

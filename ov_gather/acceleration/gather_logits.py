@@ -22,16 +22,22 @@ from ov_gather.acceleration.graph import (
     readers,
     take_place,
 )
+from ov_gather.acceleration.quantised import is_low_precision, is_quantised
 
 _MOVES = {"Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 
 
 def gather_logits(model: Model, log: Log) -> None:
     """Where all that read a LogSoftmax gather at most half of it, along its axis."""
+    quantised = is_quantised(model)
     for softmax in nodes_of(model, "LogSoftmax-5"):
         gathers = readers(softmax)
         logits, axis = softmax.input_value(0), softmax.get_attributes()["axis"]
         if too_small(logits) or is_computed_early([logits]) or not all(_takes_a_part(gather, softmax) for gather in gathers):
+            continue
+        if quantised and is_low_precision(logits):
+            for gather in gathers:
+                log.kept(gather, "OpenVINO would compute a part of LogSoftmax in 8 bits")
             continue
         along = ops.constant(np.array([axis]))
         maximum = ops.reduce_max(logits, along, keep_dims=True)

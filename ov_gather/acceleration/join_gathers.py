@@ -11,18 +11,20 @@ from openvino import opset8 as ops
 
 from ov_gather.acceleration.changes import Log, why_not_ours
 from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
-from ov_gather.acceleration.slices import Slices, slices_of
+from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 
 
 def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
-    """Gather-8 where the index is in bounds whatever the inputs are, or `assume_in_bounds`; else ours, unless `portable`."""
+    """Gather-8 where `why_not_stock` has no objection; else ours, unless `portable`."""
+    quantised = is_quantised(model)
     for concat in nodes_of(model, "Concat-1"):
         gathers = [value.get_node() for value in concat.input_values()]
         slices = _side_by_side(concat, gathers)
         if slices is None:
             continue
         inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]
-        if assume_in_bounds or not slices.out_of_bounds:
+        if not why_not_stock(slices, is_quantised=quantised, assume_in_bounds=assume_in_bounds):
             joined = ops.gather(*inputs, slices.batch_dims)
         elif portable or why_not_ours(gathers[0], concat):
             continue

@@ -9,6 +9,7 @@ from openvino import Dimension, Node, Output
 from openvino import opset8 as ops
 
 from ov_gather.acceleration.graph import COMPUTED_EARLY, axis_of, dims, is_computed_early, is_one, same
+from ov_gather.acceleration.quantised import LOW_PRECISION, is_low_precision
 from ov_gather.acceleration.ranges import value_range
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 
@@ -23,6 +24,13 @@ class Slices:
     axis: int
     batch_dims: int
     out_of_bounds: str
+
+
+def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool) -> str:
+    """Why Gather-8 should not gather them; empty if it should."""
+    if is_quantised and is_low_precision(slices.data):
+        return LOW_PRECISION
+    return "" if assume_in_bounds else slices.out_of_bounds
 
 
 def slices_of(gather: Node) -> Slices | str:
