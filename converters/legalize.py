@@ -43,7 +43,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     outputs = [(value, value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, integer_ranges(model))
-    fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension")
+    fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     constant_indices(rewriter)
     if target == "stock":
         slice_data(rewriter)

@@ -9,6 +9,7 @@ from ov_gather.converters.graphs import elements_of, nodes_of, same
 from ov_gather.converters.interval import Dim
 from ov_gather.converters.passes.rewriter import Rewriter
 from ov_gather.converters.passes.slice_data import I64, narrower, slice_to
+from ov_gather.converters.quantised import LOW_PRECISION, is_low_precision, is_quantised
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,14 @@ class _Fold:
         return self.rank < len(self.data) or self.small[: self.axis] != self.indices[: self.axis]
 
 
-def fold_broadcast(rewriter: Rewriter, *, unchecked: bool) -> None:
-    """Rewrite in place. Unless `unchecked`, indices must be in bounds for sure."""
+def fold_broadcast(rewriter: Rewriter, *, unchecked: bool, stock: bool) -> None:
+    """Rewrite in place. Unless `unchecked`, indices must be in bounds for sure. `stock` is OpenVINO's Gather, not ours."""
+    in_8_bits = stock and is_quantised(rewriter.model)
     for node in nodes_of(rewriter.model, "GatherElements"):
         fold = _candidate(node)
         if fold is None:
             continue
-        reason = _why_not(rewriter, fold, unchecked)
+        reason = _why_not(rewriter, fold, unchecked, in_8_bits)
         if reason is not None:
             rewriter.report(node, f"broadcast of the indices kept: {reason}", done=False)
             continue
@@ -81,7 +83,7 @@ def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | Non
     return None if source is None or source.shape is None else (source, source.shape.dims)
 
 
-def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool) -> str | None:
+def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) -> str | None:
     """Why a node cannot be folded, or None."""
     axis = fold.axis
     if not same(fold.small[axis], fold.indices[axis]):
@@ -98,6 +100,8 @@ def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool) -> str | None:
     data = fold.node.inputs[0]
     if data is not None and data.dtype == onnx_ir.DataType.STRING:
         return "onnxruntime 1.31's Gather copies the first string of each block only"
+    if in_8_bits and not varies and data is not None and is_low_precision(data):
+        return LOW_PRECISION
     if varies and rewriter.opset < 12:
         return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
     if varies and fold.repeated and not all(isinstance(dim, int) and dim > 0 for dim in fold.indices[:axis]):

@@ -1,0 +1,32 @@
+"""Which values of a quantised ONNX model OpenVINO's low-precision passes may reach; see `acceleration.quantised`."""
+
+from __future__ import annotations
+
+import onnx_ir
+
+LOW_PRECISION = "OpenVINO would compute it in 8 bits as Gather, and round elsewhere"
+"""Why a GatherElements stays for which `is_low_precision` says that."""
+
+_NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4, onnx_ir.DataType.UINT4)
+_STOPS = ("Exp", "Gelu", "LogSoftmax", "Pow", "Sigmoid", "Softmax", "Sqrt", "Tanh")
+
+
+def is_quantised(model: onnx_ir.Model) -> bool:
+    """Whether OpenVINO will run its low-precision passes: it makes FakeQuantize of QuantizeLinear."""
+    return any(node.op_type in ("QuantizeLinear", "FakeQuantize") for node in model.graph.all_nodes())
+
+
+def is_low_precision(value: onnx_ir.Value) -> bool:
+    """Whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes it."""
+    left, seen = [value], {value}
+    while left:
+        node = left.pop().producer()
+        if node is None or node.op_type in _STOPS:
+            continue
+        inputs = [given for given in node.inputs if given is not None]
+        if node.op_type in ("QuantizeLinear", "FakeQuantize") or any(given.dtype in _NARROW for given in inputs):
+            return True
+        more = [given for given in inputs if given not in seen and (given.dtype is None or not given.dtype.is_integer())]
+        seen.update(more)
+        left += more
+    return False

@@ -1,0 +1,86 @@
+"""`convert` of models with QuantizeLinear and DequantizeLinear: the bits of the original on OpenVINO, and no crash."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from accelerating import operations
+from legalized import model
+from onnx import numpy_helper
+from ov_gather.converters.models import convert, written
+
+import ov_gather
+from ov_gather.runtimes.isolated import borrowed
+
+RNG = np.random.default_rng(11)
+X = RNG.standard_normal((16, 32)).astype(np.float32)
+ARRAYS = {
+    "xs": np.float32(0.02),
+    "xz": np.uint8(128),
+    "w": RNG.integers(-127, 127, (32, 16)).astype(np.int8),
+    "v": RNG.integers(-127, 127, (16, 16)).astype(np.int8),
+    "ws": np.float32(0.013),
+    "wz": np.int8(0),
+    "column": RNG.integers(-16, 16, (6, 1)),
+    "row": RNG.integers(-16, 16, (1, 6)),
+    "tall": np.array([6, 16]),
+    "wide": np.array([16, 6]),
+}
+HEAD = """xq = QuantizeLinear(x, xs, xz) xd = DequantizeLinear(xq, xs, xz)
+          wd = DequantizeLinear(w, ws, wz) vd = DequantizeLinear(v, ws, wz) m = MatMul(xd, wd) """
+ROWS = "i = Expand(column, tall) y = GatherElements<axis=0>({}, i)"
+COLUMNS = "i = Expand(row, wide) y = GatherElements<axis=1>({}, i)"
+MODELS = {
+    "rows": (ROWS.format("m"), False),
+    "columns": (COLUMNS.format("m"), False),
+    "rows behind Relu and Transpose": ("r = Relu(m) t = Transpose(r) " + ROWS.format("t"), False),
+    "rows of the quantised": ("mq = QuantizeLinear(m, xs, xz) md = DequantizeLinear(mq, xs, xz) " + ROWS.format("md"), False),
+    "rows before a MatMul": (ROWS.format("m").replace("y =", "g =") + " y = MatMul(g, vd)", False),
+    "rows of an activation before a MatMul": (
+        ROWS.format("xd").replace("tall", "long").replace("y =", "g =") + " y = MatMul(g, wd)",
+        False,
+    ),
+    "rows behind Softmax": ("s = Softmax(m) " + ROWS.format("s"), True),
+    "rows of an input": (ROWS.format("x").replace("tall", "long").replace("y =", "g =") + "y = MatMul(g, wd)", True),
+}
+
+
+def quantised(nodes):
+    proto = model("float[16,32] x) => (float[6,6] y)", HEAD + nodes, opset=13)
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    arrays = ARRAYS | {"long": np.array([6, 32])}
+    proto.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in arrays.items())
+    return proto
+
+
+@pytest.mark.parametrize("accelerate", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_converted_models_have_the_bits_of_the_original(name, accelerate, tmp_path):
+    nodes, becomes_gather = MODELS[name]
+    onnx.save(quantised(nodes), tmp_path / "m.onnx")
+    conversion = convert(tmp_path / "m.onnx")
+    assert ("Gather-8" in operations(conversion.model)) == becomes_gather
+    assert any("in 8 bits" in rewrite.what for rewrite in conversion.rewrites) != becomes_gather
+    if accelerate:
+        ov_gather.accelerate(conversion.model, portable=True)
+    with written(conversion.model, tmp_path / "m.xml"):
+        pass
+    check_same(tmp_path, "openvino")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_with_our_gathers(name, tmp_path):
+    onnx.save(quantised(MODELS[name][0]), tmp_path / "m.onnx")
+    with written(convert(tmp_path / "m.onnx", target="extension").model, tmp_path / "m.xml"):
+        pass
+    check_same(tmp_path, "extension")
+
+
+def check_same(tmp_path, target):
+    with borrowed(["openvino", target]) as runtimes:
+        outputs = [it.run(tmp_path / name, [X]) for it, name in zip(runtimes, ("m.onnx", "m.xml"), strict=True)]
+    for found in outputs:
+        if isinstance(found, Exception):
+            raise found
+    assert outputs[0][0].tobytes() == outputs[1][0].tobytes()
