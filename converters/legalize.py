@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir.passes.common import ShapeInferencePass
 from ov_gather.converters.passes.constant_indices import constant_indices
+from ov_gather.converters.passes.empty_gathers import empty_gathers
 from ov_gather.converters.passes.fold_broadcast import fold_broadcast
 from ov_gather.converters.passes.inline_functions import inline_functions
 from ov_gather.converters.passes.keep_slices import keep_slices
@@ -22,7 +23,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     """Rewrite the gathers of a model, in place, and of the bodies of If, Loop and Scan; its functions are inlined.
 
     The result computes the same: GatherElements with broadcast indices becomes Gather or GatherND, data is sliced to smaller
-    indices, constant negative indices become positive.
+    indices, constant negative indices become positive, a Gather of nothing becomes an empty tensor.
 
     Args:
         model: of any opset; the nodes that are added are of that opset.
@@ -46,6 +47,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     constant_indices(rewriter)
     if target == "stock":
+        empty_gathers(rewriter)
         slice_data(rewriter)
         keep_slices(rewriter)
     for value, given, shape in outputs:

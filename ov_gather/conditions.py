@@ -75,6 +75,14 @@ def has_empty_input(view: LayerView, operands: Operands) -> bool:
     return any(array.size == 0 for array in operands)
 
 
+def is_static_and_empty(view: LayerView, operands: Operands) -> bool:
+    """The shapes of data and indices are static, one has no elements, and one is not constant."""
+    shapes = view.input_shapes[:2]
+    if not all(shape.is_static for shape in shapes) or (view.is_constant(0) and view.is_constant(1)):
+        return False
+    return any(0 in shape.sizes for shape in shapes)
+
+
 def is_narrowed(view: LayerView, operands: Operands) -> bool:
     """An input has elements of 64 bits, be it the indices, or these are u32, which become i32."""
     index_type = view.input_types[view.operation.index_rule.port]

@@ -33,7 +33,9 @@ def single_layer(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant:
     text = {name: str(attribute.as_int()) for name, attribute in node.attributes.items()}
     operation = next(it for it in reversed(versions_of(node.op_type)) if (CUSTOM_OPSET in it.opsets) == custom)
     builder = ModelBuilder(node.name or node.op_type)
-    inputs = [_value(builder, *it) for it in zip(("data", "indices"), operands, constant, strict=True)]
+    # The plugin dies of a Gather of static shapes without elements, and a model that gets so far has none.
+    is_open = any(array.size == 0 for array in operands)
+    inputs = [_value(builder, *it, is_open) for it in zip(("data", "indices"), operands, constant, strict=True)]
     values: list[NDArray[Any] | None] = [None, None]
     if node.op_type != "GatherND":
         text.setdefault("axis", "0")
@@ -57,10 +59,10 @@ def fitted(node: onnx_ir.Node, operands: Sequence[NDArray[Any]]) -> list[NDArray
     return [data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))], indices]
 
 
-def _value(builder: ModelBuilder, name: str, array: NDArray[Any], constant: bool) -> Value:
+def _value(builder: ModelBuilder, name: str, array: NDArray[Any], constant: bool, is_open: bool = False) -> Value:
     element_type = by_dtype(array.dtype)
     if element_type is None:
         raise TypeError(f"{name} of {array.dtype}: OpenVINO has no such type")
     if constant:
         return builder.const(name, element_type, array)
-    return builder.parameter(name, element_type, PartialShape.of(array.shape))
+    return builder.parameter(name, element_type, PartialShape.of([-1] * array.ndim if is_open else array.shape))

@@ -65,7 +65,7 @@ class Rewriter:
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
 
-    def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value) -> None:
+    def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
         """Connect an input with another value; what nothing uses any more goes."""
         old = node.inputs[position]
         node.replace_input_with(position, value)

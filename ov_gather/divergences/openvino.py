@@ -170,6 +170,15 @@ OPENVINO = (
         why="the CPU plugin does not execute an operation with an empty input; its output is memory as it was found",
     ),
     Divergence(
+        name="dies-of-empty-gathers",
+        runtimes=_STOCK,
+        operations=_GATHERS,
+        observed=(Observed.CRASHES,),
+        applies=conditions.is_static_and_empty,
+        why="where shapes are static, and data or indices without elements, the CPU plugin divides by zero when it compiles "
+        "Gather, which ends the process",
+    ),
+    Divergence(
         name="no-large-tensors",
         runtimes=_STOCK,
         observed=(Observed.DIFFERS, Observed.REFUSES, Observed.CRASHES),

@@ -116,6 +116,25 @@ def removed_slice(view: LayerView) -> Iterator[Violation]:
         )
 
 
+@layer_rule("OVG707", Severity.WARNING)
+def empty_gather(view: LayerView) -> Iterator[Violation]:
+    """A Gather whose shapes are static has data or indices without elements: the OpenVINO CPU plugin dies when it compiles it.
+
+    It divides by zero, which ends the process. Where one of the shapes is open, or both operands are constant, it does not.
+    """
+    known = _KNOWN["dies-of-empty-gathers"]
+    if known.concerns("openvino", "", view.operation.name) and known.applies(view, ()):
+        position = 0 if 0 in view.input_shapes[0].sizes else 1
+        port = view.layer.inputs[position]
+        yield Violation(
+            f"{view.operation.inputs[position].name} of shape {view.input_shapes[position]} has no elements: {known.why}",
+            "take the layer out, or leave a dimension of its inputs open",
+            port.line,
+            view.layer,
+            port.id,
+        )
+
+
 def _is_all(view: LayerView, layer: Layer, position: int, number: int) -> bool:
     """Whether an input of a layer is constant, and each element this number."""
     source = view.graph.producer(layer, layer.inputs[position])

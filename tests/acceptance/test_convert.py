@@ -57,6 +57,21 @@ def test_verify_with_given_inputs(cli, tmp_path):
     assert "--input x: write NAME=FILE.npy" in done.stderr
 
 
+@pytest.mark.parametrize("sizes", [(0,), ("n",)])
+@pytest.mark.parametrize("target", ["stock", "extension"])
+def test_verify_without_an_index(cli, tmp_path, sizes, target):
+    """Of static shapes stock OpenVINO dies of such a Gather: it is not written, and not what is checked of an open one."""
+    model = save_gather(tmp_path / "m.onnx", "Gather", x=(4, 2), indices=sizes)
+    np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
+    np.save(tmp_path / "i.npy", np.zeros(0, np.int64))
+    inputs = ("--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy")
+    done = cli("convert", model, "-o", tmp_path / "m.xml", "--verify", "--target", target, *inputs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "gathers: 1, passed: 1: passed" in done.stdout
+    done = cli("validate", tmp_path / "m.xml")
+    assert "OVG707" not in done.stdout
+
+
 def test_what_was_rewritten_and_what_is_lost(cli, tmp_path):
     model = save_gather(tmp_path / "m.onnx", "Gather", axis=1)
     done = cli("convert", model, "-o", tmp_path / "m.xml")

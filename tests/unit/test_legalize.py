@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from legalized import constant, indices, legalized, model, random
 from onnx import numpy_helper
 from ov_gather.converters.legalize import legalize
+from ov_gather.converters.nodes import ConversionError
 
 
 def test_smaller_indices():
@@ -224,3 +225,40 @@ def test_every_broadcast(data):
 def test_unknown_target():
     with pytest.raises(ValueError, match="target 'gpu' is unknown: stock or extension"):
         legalize(onnx_ir.from_proto(model("float[1] x) => (float[1] y)", "y = Identity(x)")), target="gpu")
+
+
+@pytest.mark.parametrize(
+    ("x", "i", "y", "axis"),
+    [
+        ("3,4", "0", "3,0", 1),
+        ("5,0", "2,3", "2,3,0", 0),
+        ("3,4", "2,0", "2,0,4", -2),
+        ("0,4", "0", "0,4", 0),
+        ("7", "0", "0", 0),
+    ],
+)
+@pytest.mark.parametrize("element_type", ["float", "int64", "bool", "float16"])
+def test_a_gather_of_nothing(x, i, y, axis, element_type):
+    """OpenVINO's CPU plugin divides by zero when it compiles a Gather of static shapes without elements."""
+    proto = model(f"{element_type}[{x}] x, int64[{i}] i) => ({element_type}[{y}] y)", f"y = Gather<axis = {axis}>(x, i)")
+    names = {"float": "float32"}
+    data, places = (np.zeros([int(size) for size in dims.split(",")], np.int64) for dims in (x, i))
+    inputs = {"x": data.astype(names.get(element_type, element_type)), "i": places}
+    ops, (rewrite,) = legalized(proto, inputs)
+    assert (ops["Gather"], rewrite.done) == (0, True)
+    assert rewrite.what == f"replaced by the empty tensor of shape [{y.replace(',', ', ')}] that it gives"
+    assert legalized(proto, inputs, target="extension") == (Counter(Gather=1), [])
+
+
+def test_indices_of_an_empty_axis():
+    proto = model("float[2,0] x, int64[3] i) => (float[2,3] y)", "y = Gather<axis = 1>(x, i)")
+    with pytest.raises(ConversionError, match=r"output y\): no index is valid for axis 1 of size 0, and there are 3 of them"):
+        legalize(onnx_ir.from_proto(proto))
+
+
+def test_empty_strings_and_open_sizes_stay():
+    strings = model("string[3] x, int64[0] i) => (string[0] y)", "y = Gather(x, i)")
+    (rewrite,) = legalize(onnx_ir.from_proto(strings))
+    assert (rewrite.done, rewrite.what) == (False, "empty gather of strings kept: OpenVINO's CPU plugin dies of it")
+    proto = model("float[3,4] x, int64[N] i) => (float[N,4] y)", "y = Gather(x, i)")
+    assert legalized(proto, {"x": random(3, 4), "i": indices(3, 0)}) == (Counter(Gather=1), [])

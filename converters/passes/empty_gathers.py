@@ -1,0 +1,50 @@
+"""Gather of static shapes, with data or indices without elements: the CPU plugin dies of it, so its empty result is made."""
+
+from __future__ import annotations
+
+from math import prod
+
+import onnx_ir
+from ov_gather.converters.graphs import axis_of, nodes_of
+from ov_gather.converters.nodes import ConversionError, describe
+from ov_gather.converters.passes.rewriter import Rewriter
+
+
+def empty_gathers(rewriter: Rewriter) -> None:
+    """Rewrite in place. Raises ConversionError where the axis is empty and there are indices: none is in bounds."""
+    for node in nodes_of(rewriter.model, "Gather"):
+        data, indices = (_sizes(value) for value in node.inputs[:2])
+        if data is None or indices is None or all(prod(shape) for shape in (data, indices)):
+            continue
+        axis = axis_of(node, len(data))
+        shape = (*data[:axis], *indices, *data[axis + 1 :])
+        if prod(shape):
+            raise ConversionError(
+                f"{describe(node)}: no index is valid for axis {axis} of size 0, and there are {prod(indices)} of them"
+            )
+        dtype = None if node.inputs[0] is None else node.inputs[0].dtype
+        if dtype is None or dtype == onnx_ir.DataType.STRING or rewriter.opset < 9:
+            what = "strings" if dtype == onnx_ir.DataType.STRING else f"opset {rewriter.opset} or of unknown type"
+            rewriter.report(node, f"empty gather of {what} kept: OpenVINO's CPU plugin dies of it", done=False)
+            continue
+        rewriter.report(node, f"replaced by the empty tensor of shape {list(shape)} that it gives")
+        _become_empty(rewriter, node, shape, dtype)
+
+
+def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
+    """The sizes of a value; None where one is open."""
+    if value is None or value.shape is None or not all(isinstance(dim, int) for dim in value.shape):
+        return None
+    return tuple(int(dim) for dim in value.shape if isinstance(dim, int))
+
+
+def _become_empty(rewriter: Rewriter, node: onnx_ir.Node, shape: tuple[int, ...], dtype: onnx_ir.DataType) -> None:
+    """The node becomes a Cast of an empty tensor, and keeps its output."""
+    sizes = rewriter.constant(node, list(shape))
+    empty = rewriter.insert(node, "ConstantOfShape", [sizes], onnx_ir.DataType.FLOAT, shape)
+    rewriter.replace_input(node, 0, empty)
+    rewriter.replace_input(node, 1, None)
+    node.resize_inputs(1)
+    node.op_type = "Cast"
+    node.attributes.clear()
+    node.attributes.add(onnx_ir.AttrInt64("to", dtype.value))
