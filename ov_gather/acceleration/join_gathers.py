@@ -48,6 +48,8 @@ def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:
     places = {(identity(it.data), it.axis, it.batch_dims) for it in found}
     if len(places) > 1 or concat.get_attributes()["axis"] % rank != first.axis + 1:
         return None
-    columns = [ops.unsqueeze(it.indices, ops.constant(-1)) for it in found]
+    types = {it.indices.get_element_type().get_type_name() for it in found}
+    same_type = [it.indices if len(types) == 1 else ops.convert(it.indices, "i64") for it in found]
+    columns = [ops.unsqueeze(indices, ops.constant(-1)) for indices in same_type]
     reasons = [it.out_of_bounds for it in found if it.out_of_bounds]
     return replace(first, indices=ops.concat(columns, -1).output(0), out_of_bounds="".join(reasons[:1]))

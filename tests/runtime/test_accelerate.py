@@ -189,6 +189,18 @@ def test_slices_side_by_side_become_one_gather(data, axis, clamp, ends):
     )
 
 
+def test_slices_side_by_side_by_indices_of_two_types():
+    """The random models found that this was a RuntimeError."""
+    data, whole = parameter("data", [7, 6]), ops.constant(np.array([9, 6]))
+    ends = [ops.broadcast(parameter(f"i{kind.__name__}", [9, 1], kind), whole) for kind in (np.int32, np.int64)]
+    model = model_of(ops.concat([ops.gather_elements(data, end, 0) for end in ends], 1))
+    other, summary = accelerated(model)
+    assert [change.done for change in summary.changes] == [["one ov_gather.Gather for 2"]] * 2
+    rng = np.random.default_rng(0)
+    indices = [rng.integers(-7, 7, (9, 1)).astype(kind) for kind in (np.int32, np.int64)]
+    check_same(model, other, [rng.random((7, 6), np.float32), *indices])
+
+
 @pytest.mark.parametrize(
     "options",
     [{"concat_axis": 0}, {"concat_axis": 2}, {"other": ops.relu}, {"read": True}, {"ends": 1}],

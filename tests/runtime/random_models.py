@@ -1,0 +1,295 @@
+"""Random models around gathers, for `accelerate`: shared values, dynamic shapes, sub-graphs, indices computed in many ways; and
+inputs for them, in and out of bounds, of the sizes that the model was made for and of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import openvino as ov
+from openvino import Output
+from openvino import opset13 as ops
+from random_operations import BINARY, ROUGH, SMOOTH, integers, sizes_of
+
+LARGEST = 4096
+"""Elements of a value that operations are added to."""
+ELEMENT_TYPES = ("i32", "i64", "bf16", "i8", "u8", "boolean", "f64")
+
+
+@dataclass
+class Sample:
+    """A model, and arrays for its Parameters, in their order: `trials` by what they are for."""
+
+    model: ov.Model
+    trials: dict[str, list[np.ndarray]]
+
+
+@dataclass
+class Builder:
+    """Values so far, and Parameters; of those that are indices the size of the axis."""
+
+    rng: np.random.Generator
+    smooth: bool
+    size: int
+    floats: list[Output] = field(default_factory=list)
+    indices: list[Output] = field(default_factory=list)
+    finished: list[Output] = field(default_factory=list)
+    parameters: list[ov.Node] = field(default_factory=list)
+    bounds: dict[str, int] = field(default_factory=dict)
+
+    def pick(self, *choices):
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def chance(self, share):
+        return bool(self.rng.random() < share)
+
+    def parameter(self, shape, element_type):
+        node = ops.parameter(ov.PartialShape(list(map(int, shape))), element_type, name=f"p{len(self.parameters)}")
+        self.parameters.append(node)
+        return node.output(0)
+
+    def data(self):
+        """A value of numbers, mostly one that is there."""
+        if not self.floats or self.chance(0.2):
+            shape = self.rng.integers(
+                1, self.size, int(self.rng.integers(1, 5) if not self.smooth else self.rng.integers(2, 4))
+            )
+            self.floats.append(self.parameter(shape, ov.Type.f32))
+        return self.floats[-1] if self.chance(0.5) else self.pick(*self.floats)
+
+    def add(self, value):
+        if np.prod(sizes_of(value)) <= LARGEST and len(sizes_of(value)) <= 5:
+            self.floats.append(value)
+        else:
+            self.finished.append(value)
+
+    def operate(self):
+        """One stock operation."""
+        value = self.data()
+        if self.chance(0.15):
+            others = [it for it in self.floats if sizes_of(it) == sizes_of(value)]
+            self.add(self.pick(*BINARY)(value, self.pick(*others)).output(0))
+        else:
+            self.add(self.pick(*SMOOTH, *(() if self.smooth else ROUGH))(self.rng, value))
+
+    def gather(self):
+        """One gather of the kinds that passes look for, or another one."""
+        self.pick(*[self.elements] * 6, self.side_by_side, self.labels, self.turned, self.other_type, self.stock, self.in_if)()
+
+    def elements(self):
+        data = self.data()
+        self.add(self.elements_of(data))
+
+    def elements_of(self, data):
+        axis = int(self.rng.integers(len(sizes_of(data))))
+        return ops.gather_elements(data, self.index(data, axis), self.pick(axis, axis - len(sizes_of(data)))).output(0)
+
+    def side_by_side(self):
+        """As graph networks have it."""
+        data = self.data()
+        axis = int(self.rng.integers(len(sizes_of(data))))
+        count = int(self.rng.integers(1, self.size + 3))
+        ends = [ops.gather_elements(data, self.slices(data, axis, count), axis) for _ in range(self.pick(2, 2, 3))]
+        self.add(ops.concat(ends, min(axis + 1, len(sizes_of(data)) - 1)).output(0))
+
+    def labels(self):
+        """Gathered from LogSoftmax, and mostly the outputs of the model."""
+        data = self.data()
+        axis = int(self.rng.integers(len(sizes_of(data))))
+        scores = ops.gather_elements(ops.log_softmax(data, axis), self.index(data, axis, sizes_of(data)[axis] // 2 or 1), axis)
+        moved = ops.unsqueeze(scores, integers(0)) if self.chance(0.3) else scores
+        (self.finished if self.chance(0.7) else self.floats).append(moved.output(0))
+
+    def turned(self):
+        """With a Transpose of the last two dimensions behind it."""
+        gathered = self.elements_of(self.data())
+        rank = len(sizes_of(gathered))
+        order = [*range(rank)] if rank < 2 else [*range(rank - 2), rank - 1, rank - 2]
+        self.add(ops.transpose(gathered, integers(*order)).output(0))
+
+    def other_type(self):
+        """Of other numbers, or of integers that become indices."""
+        data = ops.convert(ops.clamp(self.data(), 0.0, 3.0), self.pick(*ELEMENT_TYPES)).output(0)
+        if self.smooth:
+            data = self.parameter(sizes_of(data), ov.Type.i32)
+            self.bounds[data.get_node().get_friendly_name()] = 2
+        self.finished.append(self.elements_of(data))
+
+    def stock(self):
+        """Gather and GatherND."""
+        data = self.data()
+        axis = int(self.rng.integers(len(sizes_of(data))))
+        if self.chance(0.7):
+            index = self.line(sizes_of(data)[axis], int(self.rng.integers(1, self.size)))
+            self.add(ops.gather(data, index, integers(axis)).output(0))
+        else:
+            index = ops.unsqueeze(self.line(sizes_of(data)[0], int(self.rng.integers(1, self.size))), integers(-1))
+            inside = ops.clamp(index, 0, sizes_of(data)[0] - 1)
+            self.add(ops.gather_nd(data, inside).output(0))
+
+    def in_if(self):
+        """In the bodies of an If."""
+        data = self.data()
+        shape, axis = sizes_of(data), int(self.rng.integers(len(sizes_of(data))))
+        index = self.index(data, axis)
+        condition = self.parameter([], ov.Type.boolean)
+        node, bodies, inner = ops.if_op(condition), [], []
+        for _ in range(2):
+            given = ops.parameter(shape, np.float32), ops.parameter(sizes_of(index), index.get_element_type())
+            inner.append(given)
+            gathered = self.pick(ops.relu, ops.tanh)(ops.gather_elements(*given, axis))
+            bodies.append(ov.Model([gathered], list(given), "body"))
+        node.set_then_body(bodies[0])
+        node.set_else_body(bodies[1])
+        for i, value in enumerate((data, index)):
+            node.set_input(value, inner[0][i], inner[1][i])
+        self.finished.append(node.set_output(bodies[0].results[0], bodies[1].results[0]))
+
+    def line(self, size, count):
+        """Indices of one dimension, counted from the start."""
+        index = self.source([count], size)
+        return ops.clamp(index, -size, size - 1).output(0) if self.chance(0.6) else index
+
+    def index(self, data, axis, count=0):
+        """For a GatherElements: whole, or small and repeated; maybe clamped, converted or shared."""
+        shape = sizes_of(data)
+        shape[axis] = count or int(self.rng.integers(1, self.size + 3))
+        shared = [it for it in self.indices if sizes_of(it) == shape]
+        if shared and self.chance(0.5):
+            return self.pick(*shared)
+        if self.chance(0.15) and shape[axis] <= sizes_of(data)[axis] and not self.smooth:
+            index = ops.topk(data, ops.constant(shape[axis]), axis, "max", "value").output(1)
+        elif self.chance(0.3):
+            index = self.inside(self.source(shape, sizes_of(data)[axis]), sizes_of(data)[axis])
+        else:
+            own = [size if i == axis or self.chance(0.3) else 1 for i, size in enumerate(shape)]
+            index = self.repeated(self.inside(self.source(own, sizes_of(data)[axis]), sizes_of(data)[axis]), data, axis, shape)
+        self.indices.append(index)
+        return index
+
+    def slices(self, data, axis, count):
+        """An index that is the same for whole slices."""
+        shape = [*sizes_of(data)[:axis], count, *sizes_of(data)[axis + 1 :]]
+        own = [size if i <= axis else 1 for i, size in enumerate(shape)]
+        return self.repeated(self.inside(self.source(own, sizes_of(data)[axis]), sizes_of(data)[axis]), data, axis, shape)
+
+    def source(self, shape, size):
+        """A Parameter, or a constant."""
+        element_type = self.pick(ov.Type.i64, ov.Type.i64, ov.Type.i32)
+        if self.chance(0.2):
+            return ops.constant(self.rng.integers(-size, size, shape).astype(element_type.to_dtype())).output(0)
+        value = self.parameter(shape, element_type)
+        self.bounds[value.get_node().get_friendly_name()] = size
+        return value
+
+    def inside(self, index, size):
+        """As it is, or computed so that it is in bounds."""
+        kind = index.get_element_type().to_dtype()
+        way = self.pick("as it is", "as it is", "clamped", "modulo", "clamped", "added", "converted")
+        if way == "clamped":
+            return ops.clamp(index, self.pick(-size, 0), size - 1).output(0)
+        if way == "modulo":
+            return ops.floor_mod(ops.clamp(index, -1000, 1000), ops.constant(np.array(size, kind))).output(0)
+        if way == "added":
+            return ops.subtract(ops.add(index, ops.constant(np.array(1, kind))), ops.constant(np.array(1, kind))).output(0)
+        return ops.convert(index, "i32").output(0) if way == "converted" else index
+
+    def repeated(self, index, data, axis, shape):
+        """What is 1 becomes what data has, from constants or from data's shape as it is then."""
+        kind = index.get_element_type().get_type_name()
+        if self.chance(0.5):
+            wanted, times = integers(*shape), integers(*(a // b for a, b in zip(shape, sizes_of(index), strict=True)))
+        else:
+            own, given = (ops.shape_of(it) for it in (index, data))
+            parts = [
+                ops.gather(own if i == axis or sizes_of(index)[i] == size else given, integers(i), integers(0))
+                for i, size in enumerate(shape)
+            ]
+            ones = [
+                integers(1) if i == axis or sizes_of(index)[i] == size else part
+                for (i, size), part in zip(enumerate(shape), parts, strict=True)
+            ]
+            wanted, times = (ops.concat(it, 0).output(0) for it in (parts, ones))
+        way = self.pick("numpy", "bidirectional", "tile", "concat")
+        if way == "bidirectional":
+            return ops.broadcast(index, wanted, broadcast_spec="BIDIRECTIONAL").output(0)
+        if way == "tile":
+            return ops.tile(index, times).output(0)
+        if way == "concat" and len(shape) > 1 and axis != 0 and sizes_of(index)[0] == 1 and shape[0] <= 4:
+            index = ops.concat([index] * shape[0], 0).output(0)
+        whole = ops.broadcast(index, wanted)
+        return ops.convert(whole, "i64").output(0) if kind == "i32" and self.chance(0.3) else whole.output(0)
+
+
+def sample(seed, *, smooth=False, size=7):
+    """The model of a seed."""
+    builder = Builder(np.random.default_rng(seed), smooth, size)
+    for _ in range(int(builder.rng.integers(1, 4))):
+        for _ in range(int(builder.rng.integers(0, 4))):
+            builder.operate()
+        builder.gather()
+    for _ in range(int(builder.rng.integers(0, 4))):
+        builder.operate()
+    outputs = [it for it in (*builder.finished, *builder.floats) if not it.get_target_inputs()]
+    used = _used(outputs)
+    parameters = [node for node in builder.parameters if node.get_friendly_name() in used]
+    model = ov.Model([ops.result(it) for it in outputs], parameters, f"random{seed}")
+    shapes = [list(node.get_output_shape(0)) for node in parameters]
+    opened = _open(builder, model)
+    return Sample(model, dict(_trials(builder, parameters, shapes, opened)))
+
+
+def _used(outputs):
+    names, seen, left = set(), set(), [it.get_node() for it in outputs]
+    while left:
+        node = left.pop()
+        if node.get_instance_id() not in seen:
+            seen.add(node.get_instance_id())
+            names.add(node.get_friendly_name())
+            left += [it.get_node() for it in node.input_values()]
+    return names
+
+
+def _open(builder, model):
+    """Make some dimensions dynamic, or bounded, where the model can be so; these, by Parameter and dimension."""
+    if builder.chance(0.35):
+        return []
+    wanted = {}
+    for i, node in enumerate(model.get_parameters()):
+        shape = [builder.pick(-1, f"1..{size + 5}") if builder.chance(0.6) else size for size in node.get_output_shape(0)]
+        wanted[i] = ov.PartialShape(shape)
+    try:
+        model.reshape(wanted)
+    except RuntimeError:
+        return []
+    return [(i, j) for i, shape in wanted.items() for j, dim in enumerate(shape) if dim.is_dynamic]
+
+
+def _trials(builder, parameters, shapes, opened) -> Iterator[tuple[str, list[np.ndarray]]]:
+    yield "in bounds", _arrays(builder, parameters, shapes)
+    indices = [i for i, node in enumerate(parameters) if node.get_friendly_name() in builder.bounds]
+    if indices:
+        arrays = _arrays(builder, parameters, shapes)
+        wrong = builder.pick(*indices)
+        size = builder.bounds[parameters[wrong].get_friendly_name()]
+        arrays[wrong].flat[int(builder.rng.integers(arrays[wrong].size))] = builder.pick(size, -size - 1, size + 40, -90)
+        yield "out of bounds", arrays
+    if opened:
+        i, j = builder.pick(*opened)
+        others = [list(shape) for shape in shapes]
+        others[i][j] = builder.pick(1, others[i][j] + 1, others[i][j] + 3)
+        yield "other sizes", _arrays(builder, parameters, others)
+
+
+def _arrays(builder, parameters, shapes):
+    arrays = []
+    for node, shape in zip(parameters, shapes, strict=True):
+        dtype, size = node.get_element_type().to_dtype(), builder.bounds.get(node.get_friendly_name())
+        if size is not None:
+            arrays.append(builder.rng.integers(-size, size, shape).astype(dtype))
+        elif dtype == np.bool_:
+            arrays.append(np.array(builder.chance(0.5)))
+        else:
+            arrays.append(builder.rng.standard_normal(shape).astype(dtype))
+    return arrays

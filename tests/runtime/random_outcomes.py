@@ -1,0 +1,170 @@
+"""What becomes of random models when they are accelerated: judged in worker processes, so that a crash is an outcome, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+BAD = ("DIFFERS", "LOST ERROR", "NEW ERROR", "CRASH")
+WAYS: tuple[dict[str, Any], ...] = ({}, {}, {}, {"portable": True}, {"portable": True, "assume_in_bounds": True})
+"""How models are accelerated, seed after seed. The last way promises nothing for indices out of bounds."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one trial of one model. `changed`: the gathers to which something was done.
+
+    `kind`: same; raises, before and after; unstable, as the model itself computes now this, now that; or one of BAD.
+    """
+
+    seed: int
+    trial: str
+    kind: str
+    detail: str = ""
+    changed: int = 0
+
+    @property
+    def is_bad(self) -> bool:
+        return self.kind in BAD
+
+
+def outcomes(seeds: Sequence[int]) -> Iterator[Outcome]:
+    """In f32, model after model, from a worker process, which starts anew after a crash."""
+    left = list(seeds)
+    while left:
+        ours, theirs = get_context("spawn").Pipe()
+        process = get_context("spawn").Process(target=_work, args=(theirs, left))
+        process.start()
+        theirs.close()
+        seed, stage = left[0], "start"
+        try:
+            while left:
+                message = ours.recv()
+                if isinstance(message, Outcome):
+                    yield message
+                else:
+                    seed, stage = message
+                    left = left[left.index(seed) + (stage == "done") :]
+        except EOFError:
+            process.join()
+            before = stage.startswith("before")
+            yield Outcome(seed, stage, "unstable" if before else "CRASH", f"exit code {process.exitcode}")
+            left = left[left.index(seed) + 1 :]
+        process.join()
+
+
+def _work(connection: Connection, seeds: Sequence[int]) -> None:
+    from ov_gather.acceleration import changes
+
+    changes.SMALL = 0
+    for seed in seeds:
+        for message in _judge(seed):
+            connection.send(message)
+        connection.send((seed, "done"))
+
+
+def _judge(seed: int) -> Iterator[Outcome | tuple[int, str]]:
+    """Outcomes, and before each step what is done."""
+    from accelerating import accelerated
+    from random_models import sample
+
+    yield seed, "making the model"
+    made, way = sample(seed), WAYS[seed % len(WAYS)]
+    yield seed, "accelerating"
+    try:
+        other, summary = accelerated(made.model, **way)
+        if seed % 7 == 0:
+            other, _ = accelerated(other, **way)
+    except RuntimeError as error:
+        yield Outcome(seed, "accelerating", "NEW ERROR", _last_line(error))
+        return
+    changed = len(summary.changed)
+    yield seed, "before: compiling"
+    first = _Tried(made.model)
+    yield seed, "compiling"
+    second = _Tried(other)
+    for trial, arrays in made.trials.items():
+        yield seed, f"before: {trial}"
+        before, again = first(arrays), first(arrays)
+        if isinstance(before, str) and way.get("assume_in_bounds"):
+            continue
+        if not isinstance(before, str) and not _fit(made.model, arrays):
+            yield Outcome(seed, trial, "unstable", "the model takes shapes that do not fit")
+            continue
+        yield seed, trial
+        kind, detail = compare(before, again, second(arrays))
+        yield Outcome(seed, trial, kind, detail, changed)
+
+
+def _fit(model: Any, arrays: Sequence[np.ndarray]) -> bool:
+    """Whether shapes are those of a valid model. The plugin does not check all: some MatMuls read behind their operands."""
+    try:
+        model.clone().reshape({i: list(array.shape) for i, array in enumerate(arrays)})
+    except RuntimeError:
+        return False
+    return True
+
+
+class _Tried:
+    """A model that is compiled; if that raises, every inference raises so."""
+
+    def __init__(self, model: Any) -> None:
+        import openvino as ov
+
+        try:
+            config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+            self._request, self._error = ov.Core().compile_model(model, "CPU", config).create_infer_request(), ""
+        except RuntimeError as error:
+            self._error = _last_line(error)
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | str:
+        """Outputs, or the error."""
+        import openvino as ov
+
+        if self._error:
+            return self._error
+        tensors = [ov.Tensor(array) for array in arrays]
+        try:
+            for i, tensor in enumerate(tensors):
+                self._request.set_input_tensor(i, tensor)
+            self._request.start_async()
+            self._request.wait()
+        except RuntimeError as error:
+            return _last_line(error)
+        return [np.array(tensor.data) for tensor in self._request.output_tensors]
+
+
+def _last_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[-1]
+
+
+def compare(before: list[np.ndarray] | str, again: list[np.ndarray] | str, after: list[np.ndarray] | str) -> tuple[str, str]:
+    """The kind of an outcome, and a detail."""
+    if isinstance(before, str) or isinstance(again, str):
+        same = isinstance(before, str) and isinstance(again, str)
+        return ("unstable", "") if not same else ("raises", before) if isinstance(after, str) else ("LOST ERROR", before)
+    if isinstance(after, str):
+        return "NEW ERROR", after
+    if any(_bits(one) != _bits(other) for one, other in zip(before, again, strict=True)):
+        return "unstable", ""
+    for i, (one, other) in enumerate(zip(before, after, strict=True)):
+        if _bits(one) != _bits(other):
+            return "DIFFERS", f"output {i}: {_difference(one, other)}"
+    return "same", ""
+
+
+def _bits(array: np.ndarray) -> tuple[tuple[int, ...], bytes]:
+    return array.shape, array.tobytes()
+
+
+def _difference(one: np.ndarray, other: np.ndarray) -> str:
+    if one.shape != other.shape:
+        return f"shape {one.shape}, then {other.shape}"
+    places = np.argwhere(one != other)
+    worst = np.nanmax(np.abs(one.astype(float) - other.astype(float)), initial=0)
+    return f"{len(places)} of {one.size}, by {worst:.3g}"

@@ -1,0 +1,42 @@
+"""`accelerate` on random models; `python tests/random_accelerate.py` tries any number of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from random_outcomes import compare, outcomes
+
+COUNT = 100
+
+
+def test_random_models_stay_the_same_in_f32():
+    found = list(outcomes(range(COUNT)))
+    assert [outcome for outcome in found if outcome.is_bad] == []
+    kinds = Counter((outcome.trial, outcome.kind) for outcome in found)
+    assert kinds["in bounds", "same"] > 0.9 * COUNT
+    assert kinds["out of bounds", "raises"] > 0.2 * COUNT
+    assert kinds["other sizes", "same"] > 0.1 * COUNT
+    assert kinds["other sizes", "raises"] > 0.1 * COUNT
+    assert len({outcome.seed for outcome in found if outcome.changed}) > 0.5 * COUNT
+
+
+ONE, OTHER = [np.float32([0.5, 0.0])], [np.float32([0.5, -0.0])]
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "after", "kind"),
+    [
+        (ONE, ONE, ONE, "same"),
+        ("out of bounds", "out of bounds", "is too large", "raises"),
+        (ONE, OTHER, ONE, "unstable"),
+        (ONE, "out of bounds", ONE, "unstable"),
+        (ONE, ONE, OTHER, "DIFFERS"),
+        (ONE, ONE, [ONE[0][:1]], "DIFFERS"),
+        ("out of bounds", "out of bounds", ONE, "LOST ERROR"),
+        (ONE, ONE, "out of bounds", "NEW ERROR"),
+    ],
+)
+def test_what_counts_as_what(before, again, after, kind):
+    assert compare(before, again, after)[0] == kind
