@@ -10,6 +10,7 @@ from pathlib import Path
 import onnx
 import onnx_ir
 from ov_gather.converters.errors import ConversionError, describe
+from ov_gather.converters.external_data import check_locations, check_sizes, external_tensors
 from ov_gather.converters.graphs import bodies_of, nodes_of
 
 from ov_gather.onnx_layers import GATHERS
@@ -28,8 +29,8 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         raise FileNotFoundError(f"{os.fspath(source)}: no such file")
     try:
         _check(source)
-        model = onnx_ir.from_proto(source) if isinstance(source, onnx.ModelProto) else onnx_ir.load(source)
-        _check_external_data(model)
+        model = _read(source)
+        check_sizes(model)
         _open_negative_dims(model)
         onnx_ir.to_proto(model)  # raises where a name is not UTF-8
     except Exception as error:  # what onnx, protobuf and onnx-ir raise has no common base
@@ -42,6 +43,17 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         _check_types(node, model.opset_imports[""])
     for node in nodes_of(model, *_OF_BODIES):
         _check_bodies(node)
+    return model
+
+
+def _read(source: OnnxSource) -> onnx_ir.Model:
+    if isinstance(source, onnx.ModelProto):
+        check_locations(source, Path())
+        return onnx_ir.from_proto(source)
+    proto = onnx.load(source, load_external_data=False)
+    check_locations(proto, Path(source).parent)
+    model = onnx_ir.from_proto(proto)
+    onnx_ir.external_data.set_base_dir(model.graph, Path(source).parent)
     return model
 
 
@@ -63,7 +75,7 @@ def naming(source: OnnxSource) -> Iterator[None]:
 
 def save_onnx(model: onnx_ir.Model, path: Path) -> None:
     """Write a model; if it has external data, with all tensors in a file beside it, as a protobuf ends at 2 GB."""
-    if not any(True for _ in _external_tensors(model)):
+    if not any(True for _ in external_tensors(model)):
         onnx_ir.save(model, path)
         return
     for graph in model.graphs():
@@ -90,7 +102,7 @@ def _make_constant(graph: onnx_ir.Graph, value: onnx_ir.Value) -> None:
 
 def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
     """The files that a model is read from: itself and its external data."""
-    files = {Path(tensor.path) for tensor in _external_tensors(model)}
+    files = {Path(tensor.path) for tensor in external_tensors(model)}
     if not isinstance(source, onnx.ModelProto):
         files.add(Path(source))
     return {path.resolve() for path in files}
@@ -120,18 +132,6 @@ def _check(source: OnnxSource) -> None:
             if value.type.HasField("tensor_type"):
                 value.type.tensor_type.shape.SetInParent()
         onnx.checker.check_model(proto)
-
-
-def _external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
-    values = (value for graph in model.graphs() for value in graph.initializers.values())
-    return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
-
-
-def _check_external_data(model: onnx_ir.Model) -> None:
-    for tensor in _external_tensors(model):
-        end, size = (tensor.offset or 0) + tensor.nbytes, Path(tensor.path).stat().st_size
-        if end > size:
-            raise ConversionError(f"tensor '{tensor.name}' ends at byte {end} of {tensor.path}, which has {size}")
 
 
 def _open_negative_dims(model: onnx_ir.Model) -> None:

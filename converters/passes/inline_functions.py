@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+
 import onnx_ir
 from onnx_ir.passes import PreconditionError
 from onnx_ir.passes.common import InlinePass, NameFixPass
+from ov_gather.converters.errors import ConversionError
+from ov_gather.converters.graphs import bodies_of
 from ov_gather.converters.passes.rewriter import Rewrite
+
+# Functions that call one another may expand to more nodes than any memory holds, and protobuf reads only so many levels.
+LARGEST, DEEPEST = 100_000, 30
 
 
 def inline_functions(model: onnx_ir.Model) -> list[Rewrite]:
-    """Inline in place; what cannot be (of another opset than the model, recursive) is left to whoever executes the model."""
+    """Inline in place; what cannot be (of another opset than the model, recursive) is left to whoever executes the model.
+
+    Raises ConversionError where a model would become too large.
+    """
     names = [f"function {domain}.{name}" for domain, name, _ in model.functions]
     if not names:
         return []
+    _refuse_large(model)
     for function in model.functions.values():
         for node in function.all_nodes():
             for output in node.outputs:
@@ -23,3 +34,37 @@ def inline_functions(model: onnx_ir.Model) -> list[Rewrite]:
         return [Rewrite(name, f"not inlined: {error}", False) for name in names]
     NameFixPass()(model)  # a body may already use the names that inlining makes up
     return [Rewrite(name, "inlined", True) for name in names]
+
+
+def _refuse_large(model: onnx_ir.Model) -> None:
+    """Count what inlining makes of each function, those first that it calls, without doing it."""
+    functions = model.functions
+    calls = {name: [node.op_identifier() for node in function.all_nodes()] for name, function in functions.items()}
+    order = TopologicalSorter({name: functions.keys() & called for name, called in calls.items()})
+    expanded: dict[onnx_ir.OperatorIdentifier, tuple[int, int]] = {}
+    try:
+        for name in order.static_order():
+            expanded[name] = _expanded(f"function {name[0]}.{name[1]}", functions[name].graph, expanded)
+    except CycleError:
+        return  # InlinePass refuses these
+    _expanded("the model", model.graph, expanded)
+
+
+def _expanded(
+    place: str, graph: onnx_ir.Graph, of_functions: dict[onnx_ir.OperatorIdentifier, tuple[int, int]]
+) -> tuple[int, int]:
+    """How many nodes a graph has, its functions inlined, and on how many levels of bodies. Raises ConversionError."""
+    own, nodes, deepest, waiting = 0, 0, 0, [(graph, 1)]
+    while waiting:
+        body, level = waiting.pop()
+        for node in body:
+            inside, levels = of_functions.get(node.op_identifier(), (1, 1))
+            own, nodes, deepest = own + 1, nodes + inside, max(deepest, level + levels - 1)
+            waiting += [(it, level + 1) for _, it in bodies_of(node)]
+    if nodes - own > LARGEST:
+        raise ConversionError(
+            f"{place} grows from {own:,} to {nodes:,} nodes when functions are inlined; at most {LARGEST:,} may be added"
+        )
+    if deepest > DEEPEST:
+        raise ConversionError(f"{place} has bodies on {deepest} levels when functions are inlined; at most {DEEPEST} may be")
+    return nodes, deepest

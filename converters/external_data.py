@@ -1,0 +1,56 @@
+"""The tensors of an ONNX model that other files hold: where they are, and what is wrong with that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+import onnx_ir
+from onnx.external_data_helper import uses_external_data
+from ov_gather.converters.errors import ConversionError
+
+
+def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
+    """The initializers that are in other files."""
+    values = (value for graph in model.graphs() for value in graph.initializers.values())
+    return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
+
+
+def check_locations(proto: onnx.ModelProto, folder: Path) -> None:
+    """Raise ConversionError where a tensor is not in the folder of its model, links followed, or its place there is no number.
+
+    ONNX's checker tells some of this, but not of a model that it was not given by path; and no one tells which offset is bad.
+    """
+    for tensor in filter(uses_external_data, _tensors(proto)):
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        place, file = f"tensor '{tensor.name}'", folder / entries.get("location", "")
+        if not file.resolve().is_relative_to(folder.resolve()):
+            raise ConversionError(f"{place}: {file} is {file.resolve()}, which is outside the folder of the model")
+        for key in ("offset", "length"):
+            value = entries.get(key, "0")
+            if not (value.isascii() and value.isdigit() and len(value) < 30):
+                raise ConversionError(f"{place}: its {key} in {file} must be a number of bytes, 0 or more, not '{value}'")
+
+
+def check_sizes(model: onnx_ir.Model) -> None:
+    """Raise ConversionError where a file does not hold all of a tensor."""
+    for tensor in external_tensors(model):
+        place, start = f"tensor '{tensor.name}'", tensor.offset or 0
+        end, size = start + tensor.nbytes, Path(tensor.path).stat().st_size
+        if end > size:
+            raise ConversionError(f"{place}: it is bytes {start} to {end} of {tensor.path}, which has {size}")
+        if tensor.length is not None and tensor.length != tensor.nbytes:
+            raise ConversionError(f"{place}: its length in {tensor.path} is {tensor.length} bytes, but it has {tensor.nbytes}")
+
+
+def _tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Those of the graph, of all bodies, and of functions."""
+    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
+    while waiting:
+        graph = waiting.pop()
+        if isinstance(graph, onnx.GraphProto):
+            yield from graph.initializer
+        for attribute in (attribute for node in graph.node for attribute in node.attribute):
+            yield from (attribute.t, *attribute.tensors)
+            waiting += (*((attribute.g,) if attribute.HasField("g") else ()), *attribute.graphs)
