@@ -17,8 +17,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 import ml_dtypes
@@ -28,6 +26,7 @@ from onnx import helper, numpy_helper
 from ov_gather.converters import LossyConversionWarning, compile_onnx
 from rich.console import Console
 from rich.table import Table
+from worker_process import call_each
 
 TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -164,27 +163,9 @@ def _bits(array: np.ndarray) -> object:
 
 
 def run(chosen: Sequence[Cell]) -> list[Result]:
-    """Their outcomes, each from a worker process, which starts anew after a crash."""
-    results: list[Result] = []
-    while len(results) < len(chosen):
-        rest = chosen[len(results) :]
-        ours, theirs = get_context("spawn").Pipe()
-        process = get_context("spawn").Process(target=_work, args=(theirs, rest))
-        process.start()
-        theirs.close()
-        try:
-            for cell in rest:
-                results.append(Result(cell, *ours.recv()))
-        except EOFError:
-            process.join()
-            results.append(Result(chosen[len(results)], "CRASH", f"exit code {process.exitcode}"))
-        process.join()
-    return results
-
-
-def _work(connection: Connection, chosen: Sequence[Cell]) -> None:
-    for cell in chosen:
-        connection.send(outcome(cell))
+    """Their outcomes."""
+    found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
+    return [Result(cell, *it) for cell, it in zip(chosen, found, strict=True)]
 
 
 def table(results: Sequence[Result]) -> Table:

@@ -1,0 +1,209 @@
+"""ONNX's backend tests through stock OpenVINO and through `compile_onnx`: python tests/onnx_backend.py [--every N] [--verbose]
+
+ONNX's own runner (`onnx.backend.test`) makes the models and their inputs, and compares the outputs with what ONNX expects,
+within the tolerance of each test. Stock OpenVINO reads a model from a path and, where that does not pass, from its bytes. Each
+test runs in a worker process, so that a crash is an outcome. Exit code 1 where stock OpenVINO passes a test that `compile_onnx`
+does not pass, unless a LossyConversionWarning says so, and where `compile_onnx` crashes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import unittest
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+from rich.console import Console
+from rich.table import Table
+from worker_process import call_each
+
+KINDS = {"Node": "node", "Simple": "simple", "PyTorchConverted": "pytorch-converted", "PyTorchOperator": "pytorch-operator"}
+OUTCOMES = ("passed", "warned", "refused", "wrong", "crash")
+"""From the best to the worst. What is wrong but was warned of counts as warned."""
+Outcome = tuple[str, str]  # one of OUTCOMES, and the reason
+Run = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Result(NamedTuple):
+    kind: str
+    name: str
+    stock: Outcome
+    ours: Outcome
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether stock OpenVINO does better, or ours crashes."""
+        return self.ours[0] == "crash" or (self.stock[0] == "passed" and self.ours[0] not in ("passed", "warned"))
+
+
+class RefusedError(Exception):
+    """A runtime said that it cannot compile or execute a model."""
+
+
+def prepare_stock(model: onnx.ModelProto, by_path: bool) -> Run:
+    import openvino
+
+    from ov_gather.runtimes.openvino import CONFIG, element_type_of, to_array, to_tensor
+
+    core, names = openvino.Core(), inputs_of(model)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "model.onnx")
+        onnx.save(model, path)
+        compiled = core.compile_model(core.read_model(path if by_path else path.read_bytes()), "CPU", CONFIG)
+
+    def run(inputs: Sequence[Any]) -> Sequence[Any]:
+        request, tensors = compiled.create_infer_request(), []
+        for position, port in enumerate(compiled.inputs):  # by name, or where the front end renames it by position
+            given = (array for name, array in zip(names, inputs, strict=True) if name in port.get_names())
+            tensors.append(to_tensor(np.asarray(next(given, inputs[position])), element_type_of(port)))
+            request.set_input_tensor(position, tensors[-1])
+        request.start_async()
+        request.wait()
+        return [to_array(request.get_output_tensor(i), element_type_of(port)) for i, port in enumerate(compiled.outputs)]
+
+    return run
+
+
+def prepare_ours(model: onnx.ModelProto) -> Run:
+    from ov_gather.converters import compile_onnx
+
+    compiled, names = compile_onnx(model), inputs_of(model)
+
+    def run(inputs: Sequence[Any]) -> Sequence[Any]:
+        outputs = compiled({name: np.asarray(array) for name, array in zip(names, inputs, strict=True)})
+        return [outputs[value.name] for value in model.graph.output]
+
+    return run
+
+
+def inputs_of(model: onnx.ModelProto) -> list[str]:
+    initialized = {tensor.name for tensor in model.graph.initializer}
+    return [value.name for value in model.graph.input if value.name not in initialized]
+
+
+PREPARE: Mapping[str, Callable[[onnx.ModelProto], Run]] = {
+    "stock by path": lambda model: prepare_stock(model, by_path=True),
+    "stock by bytes": lambda model: prepare_stock(model, by_path=False),
+    "ours": prepare_ours,
+}
+
+
+class Backend:
+    """What ONNX's runner calls."""
+
+    def __init__(self, prepare: Callable[[onnx.ModelProto], Run]) -> None:
+        self._prepare = _refusing(prepare)
+
+    def supports_device(self, device: str) -> bool:
+        return device == "CPU"
+
+    def prepare(self, model: onnx.ModelProto, device: str) -> Prepared:
+        return Prepared(_refusing(self._prepare(model)))
+
+
+class Prepared(NamedTuple):
+    run: Run
+
+
+def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """So that an error of the runtime is told from one of the comparison."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:  # whatever it is, a test that should pass must show it
+            raise RefusedError(f"{type(error).__name__}: {error}") from error
+
+    return call
+
+
+@cache
+def tests(runtime: str) -> Mapping[tuple[str, str], Callable[[], None]]:
+    """By kind and name, a function that raises where the runtime does not pass."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the generators of some operators divide by zero on purpose
+        import onnx.backend.test
+
+        runner = onnx.backend.test.BackendTest(Backend(PREPARE[runtime]), __name__)
+    found = {}
+    for category, kind in KINDS.items():
+        suite = runner.test_cases[f"OnnxBackend{category}ModelTest"]
+        for name in unittest.defaultTestLoader.getTestCaseNames(suite):
+            if name.endswith("_cpu"):
+                found[kind, name.removesuffix("_cpu")] = getattr(suite(name), name)
+    return found
+
+
+def outcome(test: tuple[str, str, str]) -> Outcome:
+    """Of a kind, a name and a runtime."""
+    from ov_gather.converters import LossyConversionWarning
+
+    *name, runtime = test
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            tests(runtime)[tuple(name)]()
+        except RefusedError as error:
+            return "refused", str(error)
+        except (AssertionError, AttributeError, TypeError) as error:  # a sequence compared with a tensor has no shape
+            reason = " ".join(str(error).split())[:300]
+        else:
+            return "passed", ""
+    losses = [str(it.message) for it in caught if issubclass(it.category, LossyConversionWarning)]
+    return ("warned", f"{losses[0]} ({reason})") if losses else ("wrong", reason)
+
+
+def run(every: int) -> list[Result]:
+    names = sorted(tests("ours"))[::every]
+    for runtime in PREPARE:
+        tests(runtime)  # before the fork: this process has no thread of OpenVINO, but all models
+    with ThreadPoolExecutor(2) as pool:
+        ours = pool.submit(_outcomes, names, "ours")
+        stock = pool.submit(_outcomes, names, "stock by path").result()
+        again = [name for name in names if stock[name][0] != "passed"]
+        for name, it in pool.submit(_outcomes, again, "stock by bytes").result().items():
+            stock[name] = min(stock[name], it, key=lambda it: OUTCOMES.index(it[0]))
+    return [Result(*name, stock[name], ours.result()[name]) for name in names]
+
+
+def _outcomes(names: Sequence[tuple[str, str]], runtime: str) -> dict[tuple[str, str], Outcome]:
+    found = call_each(outcome, [(*name, runtime) for name in names], lambda code: ("crash", f"exit code {code}"), "fork")
+    return dict(zip(names, found, strict=True))
+
+
+def table(results: Sequence[Result]) -> Table:
+    view = Table("kind", "tests", "through", *OUTCOMES, box=None, padding=(0, 1, 0, 0))
+    for kind in (*KINDS.values(), "all"):
+        mine = [it for it in results if kind in (it.kind, "all")]
+        for name, found in (("stock OpenVINO", [it.stock for it in mine]), ("compile_onnx", [it.ours for it in mine])):
+            counts = Counter(outcome for outcome, _ in found)
+            view.add_row(kind, str(len(mine)), name, *(str(counts[it] or "") for it in OUTCOMES))
+    return view
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--every", type=int, default=1, help="only each Nth test")
+    parser.add_argument("--verbose", action="store_true", help="list what does not pass, not just what is bad")
+    arguments = parser.parse_args()
+    results = run(arguments.every)
+    Console(width=100).print(table(results))
+    for result in results:
+        if result.is_bad or (arguments.verbose and result.ours[0] != "passed"):
+            print(result)
+    bad = sum(result.is_bad for result in results)
+    print(f"passed by stock OpenVINO and not by compile_onnx without a warning, or crashed: {bad}")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
