@@ -38,6 +38,8 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     """
     from ov_gather.converters.compiled import CompiledModel
 
+    from ov_gather.acceleration.compressed import keep_compressed
+
     with naming(model):
         original = load(model)
         legalize(original, target=_TARGET)
@@ -50,7 +52,9 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
             if any(is_index(*use) for use in uses_of(value, passes=lambda node: True))
         }
         losses = find_losses(original, target=_TARGET, checks_inputs=True)
-        compiled = CompiledModel(read(original, _TARGET), inputs, outputs, carried, index_inputs, device)
+        converted = read(original, _TARGET)
+        keep_compressed(converted)
+        compiled = CompiledModel(converted, inputs, outputs, carried, index_inputs, device)
     for summary in summaries(losses):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     return compiled

@@ -95,7 +95,7 @@ def convert(
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
         losses = find_losses(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target)
-    rewrites += _constants_folded(model)
+    rewrites += [*_constants_folded(model), *_kept_compressed(model)]
     model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
     model.set_rt_info(target, ["ov_gather", "target"])
     model.set_rt_info("; ".join(map(str, losses)), ["ov_gather", "losses"])
@@ -146,6 +146,13 @@ def _constants_folded(model: openvino.Model) -> list[Rewrite]:
     ]
 
 
+def _kept_compressed(model: openvino.Model) -> list[Rewrite]:
+    from ov_gather.acceleration.compressed import keep_compressed
+
+    what = "weights left compressed: a stock Gather takes them, ours checks the indices"
+    return [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]
+
+
 def _refuse_types(model: onnx_ir.Model) -> None:
     """Raise ConversionError where OpenVINO has no such element type."""
     for node in model.graph.all_nodes():
@@ -175,6 +182,10 @@ def written(model: openvino.Model, output: Path, *, fp16: bool = False) -> Itera
     """The .xml, with its .bin, under a temporary name, and in their places when all went well. Raises OSError."""
     import openvino
 
+    from ov_gather.acceleration.compressed import keep_compressed
+
+    if fp16:
+        keep_compressed(model, halved=True)
     with replacing_together(output) as path:
         try:
             openvino.save_model(model, path, compress_to_fp16=fp16)

@@ -1,0 +1,51 @@
+"""Gathers of compressed weights stay stock: OpenVINO's Gather decompresses what it takes, and nothing else.
+
+Before an operation of ours it decompresses all weights when it compiles. Ours so takes the positions themselves, which raises
+where an index is out of bounds, and the stock Gather takes the weights there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from openvino import Model, Output
+from openvino import opset8 as ops
+
+from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, take_place
+
+_DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
+
+
+def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
+    """Rewrite in place. The names of the gathers.
+
+    Args:
+        model: whose gathers are ours.
+        halved: it will be written with its floating-point constants as float16.
+    """
+    kept = []
+    for gather in nodes_of(model, "ov_gather.Gather"):
+        data, indices, along = gather.input_values()
+        attributes, shape, axis = gather.get_attributes(), dims(data), constant(along)
+        if attributes["bounds"] != "error" or attributes["batch_dims"] or shape is None or axis is None:
+            continue
+        size = shape[int(axis.item())]
+        if size.is_dynamic or not _is_compressed(data, halved):
+            continue
+        positions, first = ops.constant(np.arange(size.get_length(), dtype=np.int32)), ops.constant(np.array(0))
+        checked = ours("Gather", [positions.output(0), indices, first.output(0)], {"batch_dims": 0, "bounds": "error"})
+        checked.set_friendly_name(f"{gather.get_friendly_name()}/positions")
+        take_place(gather, ops.gather(data, checked, along))
+        kept.append(gather.get_friendly_name())
+    return kept
+
+
+def _is_compressed(data: Output, halved: bool) -> bool:
+    """Whether it is decompressed from a Constant of a smaller type, or will be once the model is written."""
+    inner = data
+    while inner.get_node().get_type_name() in _DECOMPRESSION:
+        inner = inner.get_node().input_value(0)
+    if inner.get_node().get_type_name() != "Constant":
+        return False
+    return bool(inner.get_element_type().bitwidth < data.get_element_type().bitwidth) or (
+        halved and inner == data and data.get_element_type().get_type_name() in ("f32", "f64")
+    )

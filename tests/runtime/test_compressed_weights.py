@@ -1,0 +1,125 @@
+"""Embeddings whose weights are compressed stay so with our extension, and an index out of bounds still is an error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import openvino as ov
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from openvino import opset13 as ops
+from ov_gather.converters import compile_onnx, convert_model
+
+from ov_gather.acceleration.compressed import keep_compressed
+from ov_gather.acceleration.graph import ours
+
+RNG = np.random.default_rng(5)
+WORDS, WIDTH, BLOCK = 16000, 1024, 64
+DECOMPRESSED = WORDS * WIDTH * 4 / 2**20  # MiB
+
+# What compiling and running a model takes of memory that is not mapped from its file, in MiB; and the outputs.
+MEASURE = """
+import sys
+import numpy as np, openvino, ov_gather
+def anonymous():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon")) / 1024
+core = ov_gather.register(openvino.Core())
+before = anonymous()
+request = core.compile_model(sys.argv[1], "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+def run(index):
+    request.set_input_tensor(openvino.Tensor(np.array(index)))
+    request.start_async()
+    request.wait()
+    return request.get_output_tensor().data
+np.save(sys.argv[2], run([0, -1, 15999, 7]))
+print(anonymous() - before)
+try:
+    run([3, 16000])
+except RuntimeError as error:
+    print(str(error).splitlines()[-1] or str(error))
+"""
+
+
+def embedding(path, kind):
+    nodes, rows = [], "table"
+    if kind == "f32":
+        tensors = [numpy_helper.from_array(RNG.standard_normal((WORDS, WIDTH), np.float32), "table")]
+    elif kind == "f16":
+        tensors = [numpy_helper.from_array(RNG.standard_normal((WORDS, WIDTH), np.float32).astype(np.float16), "half")]
+        nodes = [helper.make_node("Cast", ["half"], ["table"], to=TensorProto.FLOAT)]
+    else:
+        narrow = RNG.integers(-128, 128, (WORDS, WIDTH), np.int8)
+        tensors = [numpy_helper.from_array(narrow, "narrow"), numpy_helper.from_array(RNG.random(WORDS, np.float32), "scale")]
+        nodes = [helper.make_node("DequantizeLinear", ["narrow", "scale"], ["table"], axis=0)]
+    nodes.append(helper.make_node("Gather", [rows, "i"], ["y"], name="embed"))
+    inputs = [helper.make_tensor_value_info("i", TensorProto.INT64, ["n"])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", WIDTH])]
+    graph = helper.make_graph(nodes, "graph", inputs, outputs, tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+    return path
+
+
+def in_blocks_of_4_bits(path, index_is_checked):
+    """As NNCF compresses an embedding."""
+    packed = RNG.integers(0, 256, WORDS * WIDTH // 2, np.uint8)
+    elements = ov.op.Constant(ov.Tensor(packed, [WORDS, WIDTH // BLOCK, BLOCK], ov.Type.u4))
+    scales = ops.constant(RNG.random((WORDS, WIDTH // BLOCK, 1), np.float32).astype(np.float16))
+    blocks = ops.multiply(ops.subtract(ops.convert(elements, "f16"), ops.constant(np.float16(8))), scales)
+    table = ops.convert(ops.reshape(blocks, ops.constant(np.array([WORDS, WIDTH])), special_zero=False), "f32")
+    index, axis = ops.parameter([-1], np.int64), ops.constant(np.array(0))
+    inputs = [value.output(0) for value in (table, index, axis)]
+    gather = (
+        ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"}) if index_is_checked else ops.gather(table, index, axis)
+    )
+    model = ov.Model([gather], [index], "model")
+    assert len(keep_compressed(model)) == index_is_checked
+    ov.serialize(model, path)
+    return path
+
+
+def test_weights_of_4_bits_stay_compressed(tmp_path):
+    seed = RNG.bit_generator.state
+    stock = measured(in_blocks_of_4_bits(tmp_path / "stock.xml", False), tmp_path / "y.npy")
+    RNG.bit_generator.state = seed
+    memory, message, rows = measured(in_blocks_of_4_bits(tmp_path / "ours.xml", True), tmp_path / "y.npy")
+    assert memory < DECOMPRESSED / 2
+    assert "indices[1] = 16000 is out of bounds for axis 0 of size 16000 (valid -16000..15999)" in message
+    assert rows.tobytes() == stock[2].tobytes()
+
+
+def measured(path, output):
+    done = subprocess.run([sys.executable, "-c", MEASURE, path, output], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    memory, *message = done.stdout.splitlines()
+    return float(memory), " ".join(message), np.load(output)
+
+
+@pytest.mark.parametrize("kind", ["f16", "i8", "f32 written as f16"])
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_weights_stay_compressed(kind, tmp_path):
+    source, halved = embedding(tmp_path / "m.onnx", kind[:3].strip()), kind.endswith("written as f16")
+    results = {}
+    for target in ("stock", "extension"):
+        convert_model(source, target=target, fp16=halved, output=tmp_path / f"{target}.xml")
+        results[target] = measured(tmp_path / f"{target}.xml", tmp_path / "y.npy")
+    memory, message, rows = results["extension"]
+    assert memory < results["stock"][0] + DECOMPRESSED / 4
+    assert memory < DECOMPRESSED / 2
+    assert "indices[1] = 16000 is out of bounds for axis 0 of size 16000 (valid -16000..15999)" in message
+    assert results["stock"][1] == ""  # which returns zeros
+    assert rows.tobytes() == results["stock"][2].tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_compile_onnx_keeps_weights_compressed(tmp_path):
+    source = embedding(tmp_path / "m.onnx", "f16")
+    compiled = compile_onnx(source)
+    table = numpy_helper.to_array(onnx.load(source).graph.initializer[0])
+    (rows,) = compiled({"i": np.array([5, -2])}).values()
+    assert np.array_equal(rows, table[[5, -2]].astype(np.float32))
+    with pytest.raises(IndexError, match=r"indices\[0\] = -16001 is out of bounds for axis 0 of size 16000"):
+        compiled({"i": np.array([-16001])})
