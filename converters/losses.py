@@ -14,6 +14,7 @@ from ov_gather.converters.errors import describe
 from ov_gather.converters.graphs import axis_of, bodies_of, constant_of, inputs_of, is_used, nodes_of, uses_of
 from ov_gather.converters.loading import is_default
 from ov_gather.converters.ranges import Ranges, integer_ranges
+from ov_gather.converters.repeats import wrong_tiles
 
 from ov_gather.conditions import NARROWED_BY_CPU
 from ov_gather.cpu_plugin import as_seen
@@ -63,6 +64,7 @@ def find_losses(
     """
     ranges = integer_ranges(model)
     losses = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
+    losses += [Loss(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
     if target == "stock":
         for node in nodes_of(model, *GATHERS):
             losses += _of_stock_gather(node, ranges, assume_in_bounds)
@@ -205,6 +207,7 @@ def _is_in_bounds(node: onnx_ir.Node, ranges: Ranges) -> bool:
     return interval is not None and all(map(interval.indexes, dims))
 
 
+_TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
 _OUT_OF_BOUNDS = {"Gather": "yields zeros", "GatherND": "reads foreign memory"}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import onnx
 import openvino
@@ -45,3 +47,19 @@ def test_bodies_that_do_not_fit_their_node(nodes):
     onnx.checker.check_model(proto)  # which does not notice
     with pytest.raises(ConversionError, match=r"node (If|Loop|Scan) .*do not fit those of the node"):
         convert_model(proto)
+
+
+@pytest.mark.parametrize("rank", [2, 3, 4, 5])
+def test_repeats_that_are_known_at_run_time_only(rank):
+    """The plugin of 2026.4.1 is right up to rank 3; what it does beyond is said."""
+    dims, result = (",".join(f"{letter}{axis}" for axis in range(rank)) for letter in "AB")
+    proto = model(f"float[{dims}] x, int64[{rank}] r) => (float[{result}] y)", "y = Tile(x, r)")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compiled = compile_onnx(proto)
+    assert [str(it.message) for it in caught if "unwritten" in str(it.message)] == [str(it.message) for it in caught]
+    assert bool(caught) == (rank > 3)
+    x = np.arange(2**rank, dtype=np.float32).reshape([2] * rank)
+    for repeats in ([1] * rank, [1] * (rank - 1) + [3], [2] + [1] * (rank - 2) + [2], [3] * rank):
+        if rank <= 3 or sum(number > 1 for number in repeats) <= 2:
+            np.testing.assert_array_equal(compiled({"x": x, "r": np.array(repeats)})["y"], np.tile(x, repeats))
