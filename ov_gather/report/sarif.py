@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,14 @@ def _result(finding: Finding) -> dict[str, Any]:
         "ruleId": finding.rule,
         "ruleIndex": _INDEX[finding.rule],
         "level": finding.severity.value,
-        "message": {"text": message_text(finding) + hint},
+        "message": {"text": _without_links(message_text(finding) + hint)},
         "locations": [location],
     }
+
+
+def _without_links(text: str) -> str:
+    """With its brackets escaped where a part of it, perhaps a name, could be read as a link (SARIF 2.1.0, 3.11.6)."""
+    return re.sub(r"[\\\[\]]", r"\\\g<0>", text) if "](" in text else text
 
 
 def _logical_locations(place: Location) -> list[dict[str, str]]:

@@ -232,6 +232,21 @@ def test_hostile_names_in_sarif(cli, hostile, sarif_schema):
     assert (graph["name"], graph["fullyQualifiedName"]) == ("else_body", "If 'choose_axis' / else_body")
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("[1, 2]", "[1, 2]"),
+        ("[click](1)", r"\[click\](1)"),
+        (r"[click\](http://x)", r"\[click\\\](http://x)"),
+        ("table[0](1)", r"table\[0\](1)"),
+    ],
+)
+def test_a_name_in_sarif_is_no_link(name, written):
+    place = Location("m.xml", 1, 2, name, "Gather")
+    document = json.loads(render(Report(["m.xml"], [Finding("OVG601", Severity.ERROR, "is wrong", "", place)]), "sarif"))
+    assert document["runs"][0]["results"][0]["message"]["text"] == f"Gather '{written}' (layer 2): is wrong"
+
+
 def test_hostile_names_in_junit(cli, hostile):
     (suite,) = ElementTree.fromstring(cli("validate", hostile, "--format", "junit").stdout)
     (case,) = suite
