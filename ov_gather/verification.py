@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,12 @@ class VerificationResult:
         return verification_table(self)
 
 
+def require_onnxruntime() -> None:
+    """Raise ImportError where there is none, for what to install is to be said before the work is done."""
+    if find_spec("onnxruntime") is None:
+        raise ImportError("onnxruntime, which ONNX models are verified with, is not installed: pip install onnxruntime")
+
+
 def verify_conversion(
     onnx_path: Path,
     ir_path: Path,
@@ -97,6 +104,7 @@ def verify_conversion(
         OSError: a file cannot be read.
         TypeError, ValueError: a file is not a model; the inputs do not fit it.
     """
+    require_onnxruntime()
     model = capture.load(onnx_path)
     choices = made_up_inputs(model, seed) if inputs is None else [check_inputs(model, inputs)]
     with borrowed(["onnxruntime", "kernel", TARGETS[target]]) as runtimes:

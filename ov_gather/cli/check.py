@@ -23,7 +23,7 @@ from ov_gather.report.layers import operations_table, outputs_table, summary, ta
 from ov_gather.results import CrossCheckResult, LayerResult
 from ov_gather.rules.validation import open_document, validate_document
 from ov_gather.sweep import DEFAULT_SWEEP
-from ov_gather.verification import VerificationResult
+from ov_gather.verification import VerificationResult, require_onnxruntime
 
 _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 
@@ -81,8 +81,11 @@ def command(
     """
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
+    models = [path for path in paths if path.suffix == ".onnx"]
+    if models:
+        require_onnxruntime()
     with opened(page) as file:  # refuses a place that cannot be written, before any work
-        verified = [_verify(path, seed) for path in paths if path.suffix == ".onnx"]
+        verified = [_verify(path, seed) for path in models]
         results = [_as_result(it) for it in verified]
         findings: list[Finding] = []
         unreadable: list[Finding] = []

@@ -102,6 +102,10 @@ def _convert(
     from ov_gather.cli.arrays import load_array
     from ov_gather.converters.models import convert, written
 
+    if verify:
+        from ov_gather.verification import require_onnxruntime
+
+        require_onnxruntime()
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
     _print_rewrites(conversion.rewrites)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import onnx
 import pytest
@@ -37,3 +39,15 @@ def test_check_says_so_and_goes_on(cli, tmp_path, seven, samples):
     assert "not verified: onnxruntime accepts none of the inputs that were made up" in done.stdout
     assert "FAILED" not in done.stdout
     assert "gather_8_open_sizes.xml" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["convert", "check"])
+def test_without_onnxruntime_it_is_said_before_anything_is_done(cli, tmp_path, seven, command):
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['onnxruntime'] = None")
+    options = ("-o", tmp_path / "m.xml", "--verify") if command == "convert" else ()
+    done = cli(command, seven, *options, env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        "error: onnxruntime, which ONNX models are verified with, is not installed: pip install onnxruntime\n"
+    )
