@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import IO
 
+from ov_gather.interrupts import held
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
@@ -40,8 +42,9 @@ def replacing_together(path: Path) -> Iterator[Path]:
     with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as directory:
         written = Path(directory, path.name)
         yield written
-        for file in sorted(Path(directory).iterdir(), key=written.__eq__):
-            file.replace(path.with_name(file.name))
+        with held():
+            for file in sorted(Path(directory).iterdir(), key=written.__eq__):
+                file.replace(path.with_name(file.name))
 
 
 def _umask() -> int:

@@ -33,11 +33,8 @@ def cli(tmp_path: Path) -> Cli:
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(command), *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            cwd=SAMPLES.parent,
-            **options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120, "cwd": SAMPLES.parent}
+            | options,
         )
 
     return run

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from ov_gather.interrupts import end_cleanly, exit_code
+
 # With what the overview says of them, so that --help need not import them.
 COMMANDS = {
     "check": "Parse, validate, execute and cross-check every gather-family layer.",
@@ -56,14 +58,26 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point: every error that a user can cause is one line on stderr and exit code 2."""
+    """Entry point: every error that a user can cause is one line on stderr and exit code 2; Ctrl+C 130, SIGTERM 143."""
     if sys.stdout is None:  # closed by the caller: only the exit code is wanted
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
     elif isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
+    end_cleanly()
     warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
     try:
         group()
     except (ImportError, IndexError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:
-        click.echo(f"error: {error or type(error).__name__}", err=True)
-        sys.exit(2)
+        _fail(str(error) or type(error).__name__)
+    except RuntimeError as error:
+        if isinstance(error, RecursionError):
+            raise  # a fault of ours
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        _fail(f"OpenVINO: {lines[-1] if lines else 'no reason given'}")
+
+
+def _fail(reason: str) -> None:
+    if (code := exit_code()) is not None:
+        sys.exit(code)
+    click.echo(f"error: {reason}", err=True)
+    sys.exit(2)

@@ -36,7 +36,10 @@ def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, p
     read = read_model(model)
     summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
     with replacing_together(output) as path:
-        ov.serialize(read, path)
+        try:
+            ov.serialize(read, path)
+        except RuntimeError as error:
+            raise OSError(f"{output} cannot be written: {error}") from None
     out = console()
     out.print(summary.table() if summary.changes else str(summary))
     out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers changed")

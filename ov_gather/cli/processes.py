@@ -66,8 +66,9 @@ class _Worker:
         """Send the item; the connection is ready when the result is there, or the process has died."""
         if self.process is None:
             self.connection, theirs = _CONTEXT.Pipe()
-            self.process = _CONTEXT.Process(target=_serve, args=(self.function, theirs), daemon=True)
-            self.process.start()
+            process = _CONTEXT.Process(target=_serve, args=(self.function, theirs), daemon=True)
+            process.start()
+            self.process = process  # not before: one that was interrupted while it started cannot be stopped
             theirs.close()  # or its death would not close the last copy
         self.index = index
         with suppress(OSError):  # it has died already: result() tells

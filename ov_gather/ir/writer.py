@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from heapq import heapify, heappop, heappush
@@ -16,6 +16,7 @@ from typing import IO
 from xml.sax.saxutils import escape, quoteattr
 
 from ov_gather.files import replacing
+from ov_gather.interrupts import held
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Edge, Element, Layer, Model, Port
 from ov_gather.ir.weights import payload
@@ -35,8 +36,13 @@ def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if path.suffix == ".bin":
         raise ValueError(f"{path}: the .bin has this name; give the .xml another")
-    with replacing(path) as xml_file, replacing(path.with_suffix(".bin")) as bin_file:
+    with ExitStack() as files:
+        xml_file, bin_file = (files.enter_context(replacing(it)) for it in (path, path.with_suffix(".bin")))
         xml_file.write(_serialize(model, bin_file))
+        for file in (xml_file, bin_file):
+            file.flush()  # that the disk is full must show before one of them is in its place
+        with held():
+            files.close()
 
 
 def to_bytes(model: Model) -> tuple[bytes, bytes]:

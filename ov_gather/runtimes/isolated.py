@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import Pipe
 from typing import Any
+from weakref import WeakSet
 
 from numpy.typing import NDArray
 
+from ov_gather.interrupts import on_end
 from ov_gather.runtimes.base import CrashedError, ModelT, RefusedError, Runtime
 
 RUNTIMES = {
@@ -88,6 +90,17 @@ class IsolatedRuntime(Runtime[ModelT]):
         return self._worker
 
 
+_workers: WeakSet[_Worker] = WeakSet()
+
+
+def _kill_all() -> None:
+    for worker in list(_workers):
+        worker.kill()
+
+
+on_end(_kill_all)
+
+
 class _Worker:
     """A process that executes `ov_gather.runtimes.worker`."""
 
@@ -96,15 +109,17 @@ class _Worker:
         program = _PROGRAM.format(path=sys.path, module=module, name=class_name)
         self._version = ""
         self.seconds = 0.0
+        self._is_killed = False
         self._connection, theirs = Pipe()
         with theirs:  # its end would go unnoticed while we had a copy
             self._process = subprocess.Popen(
                 [sys.executable, "-c", program], stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
+        _workers.add(self)
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return not self._is_killed and self._process.poll() is None
 
     def version(self) -> str:
         """What it says first, without being asked."""
@@ -124,6 +139,11 @@ class _Worker:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def kill(self) -> None:
+        """Without waiting, in the middle of anything: who waits for an answer learns that there is none."""
+        self._is_killed = True
+        self._process.kill()
 
     def stop(self) -> None:
         self._connection.close()

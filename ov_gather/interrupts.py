@@ -1,0 +1,59 @@
+"""Ctrl+C and SIGTERM: the process ends, and what it had begun is undone."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_stops: list[Callable[[], None]] = []
+_ended_by: list[int] = []
+
+
+def end_cleanly() -> None:
+    """From now on both signals raise SystemExit in the main thread, with the exit code that shells expect: 130 and 143. One
+    that is ignored stays so."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+
+
+def on_end(stop: Callable[[], None]) -> None:
+    """Call this first, then, so that nothing keeps the process waiting while it clears up. It must not wait for a lock."""
+    _stops.append(stop)
+
+
+def exit_code() -> int | None:
+    """That of the signal that ends this process, if one does: what it raised may have come out of C++ as another error."""
+    return _ended_by[0] if _ended_by else None
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    for it in _SIGNALS:
+        signal.signal(it, signal.SIG_IGN)  # or a second Ctrl+C would leave half of it undone
+    _ended_by.append(128 + number)
+    for stop in _stops:
+        stop()
+    sys.exit(128 + number)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Both signals wait until this is over: for several files that belong together and take their places."""
+    arrived: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()  # no other thread is interrupted
+    before = {number: signal.getsignal(number) for number in _SIGNALS} if is_main else {}
+    before = {number: handler for number, handler in before.items() if handler is not None}
+    for number in before:
+        signal.signal(number, lambda it, frame: arrived.append(it))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for it in arrived:
+            signal.raise_signal(it)

@@ -1,0 +1,56 @@
+"""A disk that is full: one line, exit code 2, and nothing that is half-written."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+SIZE = 100
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A gather, whose constant indices are what the .bin holds."""
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [SIZE, SIZE]) for name in ("x", "y")]
+    nodes = [helper.make_node("GatherElements", ["x", "i"], ["y"], name="take")]
+    indices = numpy_helper.from_array(np.arange(SIZE * SIZE).reshape(SIZE, SIZE) % SIZE, "i")
+    graph = helper.make_graph(nodes, "graph", infos[:1], infos[1:], [indices])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
+    return tmp_path / "m.onnx"
+
+
+@pytest.mark.parametrize("limit", [0, 1000, 10_000])
+@pytest.mark.parametrize("command", ["run", "convert", "legalize", "accelerate", "nodes"])
+def test_nothing_is_left(cli, model, tmp_path, command, limit):
+    """No file can be larger than so many bytes."""
+    assert cli("convert", model, "-o", tmp_path / "m.xml").returncode == 0
+    np.save(tmp_path / "x.npy", np.zeros((SIZE, SIZE), np.float32))
+    out = tmp_path / "out"
+    out.mkdir()
+    arguments = {
+        "run": ("run", tmp_path / "m.xml", "--input", f"data={tmp_path}/x.npy", "-o", out / "o.npy"),
+        "convert": ("convert", model, "-o", out / "o.xml"),
+        "legalize": ("convert", model, "-o", out / "o.onnx", "--legalize-only"),
+        "accelerate": ("accelerate", tmp_path / "m.xml", "-o", out / "o.xml"),
+        "nodes": ("convert", model, "--nodes", out),
+    }[command]
+    done = cli(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: "), done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [("explain",), ("validate", "ir_samples/valid"), ("check", "ir_samples/valid/spec_layer.xml")]
+)
+def test_stdout_on_a_full_disk(cli, arguments):
+    with Path("/dev/full").open("w") as file:
+        done = cli(*arguments, stdout=file)
+    assert done.returncode == 2
+    assert done.stderr == "error: [Errno 28] No space left on device\n"

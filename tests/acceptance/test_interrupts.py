@@ -1,0 +1,143 @@
+"""Ctrl+C and SIGTERM in the middle of every command that takes time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+COMMAND = str(Path(sys.executable).with_name("ov-gather"))
+HEEDING = [
+    sys.executable,
+    "-c",
+    "import os, signal, sys; signal.signal(2, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])",
+]
+"""Runs a command that Ctrl+C ends, also where whoever runs the tests ignores it, as background jobs do."""
+
+
+@pytest.fixture
+def model(tmp_path):
+    """An ONNX model with 200 gathers, which take a while to verify."""
+    nodes, last = [], "x"
+    for i in range(200):
+        nodes.append(helper.make_node("Gather", [last, "i"], [f"y{i}"], name=f"take{i}"))
+        last = f"y{i}"
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [300, 300]) for name in ("x", last)]
+    indices = numpy_helper.from_array(np.arange(300)[::-1].copy(), "i")
+    graph = helper.make_graph(nodes, "graph", infos[:1], infos[1:], [indices])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
+    return tmp_path / "m.onnx"
+
+
+def processes_of(group):
+    """The ids of those that were started by a process, and by these."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def interrupt(arguments, directory, when, number):
+    """Start a command in a process group of its own, and send the signal once `when()`, to all if it is Ctrl+C. The exit code,
+    with what it said; there must be no process left."""
+    environment = os.environ | {"TMPDIR": str(directory / "tmp")}
+    (directory / "tmp").mkdir()
+    command = [*HEEDING, COMMAND, *map(str, arguments)]
+    output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **output, start_new_session=True, env=environment) as process:
+        end = time.monotonic() + 60
+        while not when(process.pid):
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+        start = time.monotonic()
+        error = process.communicate(timeout=60)[1].decode()
+    assert time.monotonic() - start < 20
+    assert "Traceback" not in error
+    end = time.monotonic() + 10
+    while processes_of(process.pid):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    left = {path.name for path in (directory / "tmp").iterdir()}
+    assert left <= {".ses"}  # which onnxruntime writes
+    return process.returncode, error
+
+
+BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+
+
+@BOTH
+def test_verify(model, tmp_path, number, code):
+    """In the middle of the verification, when everything is written under temporary names."""
+
+    def verifies(pid):
+        return len(processes_of(pid)) > 2 and any((tmp_path / "tmp").glob("*/model.onnx"))
+
+    assert interrupt(["convert", model, "-o", tmp_path / "m.xml", "--verify"], tmp_path, verifies, number) == (code, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "tmp"]
+
+
+@BOTH
+def test_check(model, tmp_path, samples, number, code):
+    """While processes execute layers; the report and the folder of failures are not there either."""
+    arguments = ["check", samples / "valid", "--report", tmp_path / "page.html", "--failures", tmp_path / "failures"]
+    returned, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 2, number)
+    assert returned == code
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "tmp"]
+
+
+@BOTH
+def test_validate_in_processes(tmp_path, samples, number, code):
+    (tmp_path / "many").mkdir()
+    text = (samples / "valid" / "deberta_bias.xml").read_bytes()
+    for i in range(3000):
+        (tmp_path / "many" / f"{i}.xml").write_bytes(text)
+    arguments = ["validate", tmp_path / "many", "--jobs", "2", "-o", tmp_path / "report.txt"]
+    returned, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 3, number)
+    assert returned == code
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["many", "tmp"]
+
+
+def test_what_is_already_there_stays(model, tmp_path):
+    """An .xml and a .bin that are to be overwritten."""
+    for name in ("m.xml", "m.bin"):
+        (tmp_path / name).write_text("old")
+    arguments = ["convert", model, "-o", tmp_path / "m.xml", "--verify", "--force"]
+    code, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 2, signal.SIGTERM)
+    assert code == 143
+    assert [(tmp_path / name).read_text() for name in ("m.xml", "m.bin")] == ["old", "old"]
+
+
+def test_a_pair_of_files_takes_its_place_undisturbed(tmp_path):
+    """The signal comes between the moves of the .bin and of the .xml."""
+    program = f"""
+import os, signal, sys
+from pathlib import Path
+from ov_gather.files import replacing_together
+from ov_gather.interrupts import end_cleanly
+end_cleanly()
+replace = Path.replace
+def replacing(self, target):
+    replace(self, target)
+    os.kill(os.getpid(), signal.SIGTERM)
+Path.replace = replacing
+with replacing_together(Path({str(tmp_path / "m.xml")!r})) as path:
+    path.write_text("new")
+    path.with_suffix(".bin").write_text("new")
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 143
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.bin", "m.xml"]
