@@ -123,6 +123,10 @@ COMPUTED_EARLY = "OpenVINO computes it when it compiles"
 """Why a gather stays of which `is_computed_early` says that."""
 
 
+_NEVER_EARLY = ("Multinomial", "RandomUniform", "ReadValue")
+"""Operations that yield something else from time to time, though all that they read is constant."""
+
+
 def is_computed_early(values: list[Output]) -> bool:
     """Whether values depend on nothing but constants: OpenVINO computes them when it compiles, with what it has for that."""
     left, seen = [value.get_node() for value in values], set()
@@ -131,7 +135,8 @@ def is_computed_early(values: list[Output]) -> bool:
         if node.get_instance_id() in seen:
             continue
         seen.add(node.get_instance_id())
-        if node.get_input_size() == 0 and node.get_type_name() != "Constant":
+        kind = node.get_type_name()
+        if kind in _NEVER_EARLY or (node.get_input_size() == 0 and kind != "Constant"):
             return False
         left += [value.get_node() for value in node.input_values()]
     return True
