@@ -47,6 +47,17 @@ class _OneOutput(nn.Module):
         return self.model(input_ids=input_ids, attention_mask=attention_mask)[0]
 
 
+def funnel(tokens: int = 32) -> Example:
+    """Funnel: embeddings of relative positions, which are constants, are gathered at constant places."""
+    from transformers import FunnelConfig, FunnelModel
+
+    config = FunnelConfig(
+        vocab_size=1000, block_sizes=[2, 2], num_decoder_layers=1, d_model=64, n_head=4, d_head=16, d_inner=128
+    )
+    ids = torch.randint(0, 1000, (1, tokens))
+    return _OneOutput(FunnelModel(config)), {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+
+
 class _GNN(nn.Module):
     """Three layers that gather the rows at both ends of each edge and add their messages up."""
 
@@ -193,6 +204,7 @@ def rtdetr(size: int = 320) -> Example:
 
 MODELS: dict[str, Callable[[], Example]] = {
     "deberta": deberta,
+    "funnel": funnel,
     "gnn": gnn,
     "knn": knn,
     "beam": beam,

@@ -1,0 +1,47 @@
+"""Quantise real architectures and compare: `python tests/real_quantised.py DIR [NAME...]`.
+
+Exports models of `real_models.py`, lets NNCF make int8, 4-bit weights and QDQ of each, accelerates and converts these, and
+executes all in worker processes, in f32. Exits with 1 where a result differs or does not run. Needs `.[models,test]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent / "runtime"))
+
+from quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
+from real_models import MODELS, export
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; all if none is given")
+    arguments = parser.parse_args()
+    failures = 0
+    for name in arguments.names or MODELS:
+        directory = arguments.directory / name
+        directory.mkdir(parents=True, exist_ok=True)
+        source = export(name, directory)
+        torch.manual_seed(0)
+        inputs = {key: np.asarray(value) for key, value in MODELS[name]()[1].items()}
+        results = [
+            *(("int8", *it) for it in accelerated(to_int8(source, inputs), inputs, directory)),
+            *(("4-bit weights", *it) for it in accelerated(to_int4(source, inputs), inputs, directory)),
+            *(("QDQ", *it) for it in converted(to_qdq(source, inputs), inputs, directory)),
+        ]
+        for result in results:
+            print(name, *result, sep=": ", flush=True)
+            failures += result[-1] != SAME
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
