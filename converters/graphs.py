@@ -63,6 +63,14 @@ def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
     return [(it.name, it.as_graph()) for it in graphs]
 
 
+def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
+    """The initializers and the outputs of Constant nodes, of all graphs."""
+    for graph in model.graphs():
+        yield from graph.initializers.values()
+    for node in nodes_of(model, "Constant"):
+        yield node.outputs[0]
+
+
 def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
     """Where a value is used, as node and position of the input, and the outputs of nodes that it passes through."""
     seen, waiting = {value}, [value]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir.passes.common import ShapeInferencePass
 from ov_gather.converters.passes.constant_indices import constant_indices
+from ov_gather.converters.passes.empty_constants import empty_constants
 from ov_gather.converters.passes.empty_gathers import empty_gathers
 from ov_gather.converters.passes.fold_broadcast import fold_broadcast
 from ov_gather.converters.passes.inline_functions import inline_functions
@@ -23,7 +24,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     """Rewrite the gathers of a model, in place, and of the bodies of If, Loop and Scan; its functions are inlined.
 
     The result computes the same: GatherElements with broadcast indices becomes Gather or GatherND, data is sliced to smaller
-    indices, constant negative indices become positive, a Gather of nothing becomes an empty tensor.
+    indices, constant negative indices become positive, a Gather of nothing becomes an empty tensor, and
+    constants without elements are computed.
 
     Args:
         model: of any opset; the nodes that are added are of that opset.
@@ -41,7 +43,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     inlined = inline_functions(model)
-    outputs = [(value, value.type, value.shape) for value in model.graph.outputs]
+    outputs = [(value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, integer_ranges(model))
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
@@ -50,6 +52,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         empty_gathers(rewriter)
         slice_data(rewriter)
         keep_slices(rewriter)
-    for value, given, shape in outputs:
+    empty_constants(rewriter)
+    for value, (given, shape) in zip(model.graph.outputs, outputs, strict=True):
         value.type, value.shape = given, shape
     return [*inlined, *rewriter.rewrites]

@@ -11,8 +11,9 @@ import onnx_ir
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from ov_gather.converters.errors import describe
-from ov_gather.converters.graphs import axis_of, bodies_of, constant_of, inputs_of, is_used, nodes_of, uses_of
+from ov_gather.converters.graphs import axis_of, bodies_of, constant_of, constants_of, inputs_of, is_used, nodes_of, uses_of
 from ov_gather.converters.loading import is_default
+from ov_gather.converters.passes.empty_constants import lost_constants
 from ov_gather.converters.ranges import Ranges, integer_ranges
 from ov_gather.converters.repeats import wrong_tiles
 
@@ -75,7 +76,7 @@ def find_losses(
 
 def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDArray[Any]]]:
     """The constants that OpenVINO's CPU plugin does not keep as they are, where that makes a difference."""
-    for value in _constants(model):
+    for value in constants_of(model):
         tensor, element_type = constant_of(value), _element_type(value)
         if tensor is None or element_type in (None, STRING) or all(_is_folded(*use) for use in value.uses()):
             continue
@@ -166,6 +167,8 @@ def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None
 def _of_constants(model: onnx_ir.Model) -> Iterator[Loss]:
     for value, _ in altered_constants(model):
         yield Loss(f"constant '{value.name}'", f"{_element_type(value)} holds values that OpenVINO's CPU plugin alters")
+    for value in lost_constants(model):
+        yield Loss(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
 
 
 def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Loss]:
@@ -209,14 +212,6 @@ def _is_in_bounds(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
 _OUT_OF_BOUNDS = {"Gather": "yields zeros", "GatherND": "reads foreign memory"}
-
-
-def _constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
-    for graph in model.graphs():
-        yield from graph.initializers.values()
-    for node in model.graph.all_nodes():
-        if is_default(node, ("Constant",)):
-            yield node.outputs[0]
 
 
 def _element_type(value: onnx_ir.Value | None) -> ElementType | None:

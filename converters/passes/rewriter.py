@@ -69,7 +69,7 @@ class Rewriter:
         """Connect an input with another value; what nothing uses any more goes."""
         old = node.inputs[position]
         node.replace_input_with(position, value)
-        _drop(old)
+        drop(old)
 
     def _new_name(self, wanted: str) -> str:
         name, number = wanted, 1
@@ -90,7 +90,7 @@ def _names_of(model: onnx_ir.Model) -> set[str]:
     return names
 
 
-def _drop(value: onnx_ir.Value | None) -> None:
+def drop(value: onnx_ir.Value | None) -> None:
     """Remove an unused value with what only served to compute it."""
     waiting = [value]
     while waiting:

@@ -1,0 +1,65 @@
+"""Constants without elements: OpenVINO's front end makes one element of them, so they are computed instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx_ir
+from ov_gather.converters.graphs import constant_of, constants_of
+from ov_gather.converters.loading import is_default
+from ov_gather.converters.passes.rewriter import Rewriter, drop
+
+# Their inputs but the first say how: axes, sizes, a region. The front end knows what it means that one of these is empty.
+_WITH_SETTINGS = (
+    *("CastLike", "Expand", "Pad", "Reshape", "Resize", "Slice", "Split", "Squeeze", "Tile", "Unsqueeze", "Upsample"),
+    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
+    *("ReduceSum", "ReduceSumSquare"),
+)
+# OpenVINO 2026.4.1 dies of an empty constant there.
+_FATAL = ("LayerNormalization", "Tile", "Unique")
+
+
+def empty_constants(rewriter: Rewriter) -> None:
+    """Rewrite in place; strings, opsets before 9, and where OpenVINO would die of it, are left alone."""
+    for value in list(lost_constants(rewriter.model)):
+        tensor, graph, before = constant_of(value), value.graph, value.producer()
+        if before is None and isinstance(graph, onnx_ir.Graph) and len(graph):
+            before = graph[0]
+        if before is None or tensor is None or tensor.dtype == onnx_ir.DataType.STRING or rewriter.opset < 9:
+            continue
+        sizes = [int(size) for size in tensor.shape.numpy()]
+        empty = rewriter.insert(before, "ConstantOfShape", [rewriter.constant(before, sizes)], onnx_ir.DataType.FLOAT, sizes)
+        if tensor.dtype != onnx_ir.DataType.FLOAT:
+            empty = rewriter.insert(before, "Cast", [empty], tensor.dtype, sizes, to=tensor.dtype)
+        for node, position in _uses(value):
+            if is_default(node, _FATAL) and position == 0:
+                continue
+            rewriter.report(node, f"its empty input '{value.name}' is computed, as OpenVINO makes one element of the constant")
+            rewriter.replace_input(node, position, empty)
+        if value.is_graph_output():
+            _replace_output(value, empty)
+
+
+def lost_constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
+    """The constants without elements that are used for more than settings."""
+    for value in constants_of(model):
+        tensor = constant_of(value)
+        if tensor is not None and tensor.size == 0 and (value.is_graph_output() or _uses(value)):
+            yield value
+
+
+def _replace_output(value: onnx_ir.Value, computed: onnx_ir.Value) -> None:
+    """Make another value the output of the graph, by the same name."""
+    graph = value.graph
+    assert graph is not None
+    value.name, computed.name = computed.name, value.name
+    graph.outputs[list(graph.outputs).index(value)] = computed
+    drop(value)
+
+
+def _uses(value: onnx_ir.Value) -> list[tuple[onnx_ir.Node, int]]:
+    return [(node, position) for node, position in value.uses() if not _is_setting(node, position)]
+
+
+def _is_setting(node: onnx_ir.Node, position: int) -> bool:
+    return is_default(node, _WITH_SETTINGS if position else ("ConstantOfShape",))

@@ -1,0 +1,74 @@
+"""Constants without elements, of which OpenVINO's front end makes one element, stay empty; or it is said that they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir
+import openvino
+import pytest
+from legalized import constant, model, run
+from ov_gather.converters import compile_onnx, convert_model
+from ov_gather.converters.legalize import legalize
+from ov_gather.converters.losses import find_losses
+
+X = np.float32([[1, 2, 3, 4]])
+EMPTY = np.zeros((0, 4), np.float32)
+IF = """y = If (b) <then_branch = some () => (float[N,4] p) { p = Neg(x) },
+    else_branch = none () => (float[0,4] q) { q = Constant<value = float[0,4] {}>() }>"""
+LOOP = """t = Constant<value = bool {1}>() n = Cast<to = 7>(b)
+    y = Loop (n, t, c) <body = round (int64 i, bool go, float[K,4] s) => (bool on, float[L,4] u) {
+        on = Identity(go) u = Concat<axis = 0>(s, x) }>"""
+
+MODELS = {
+    "the output of a branch": (IF, {}),
+    "where a loop starts": (LOOP, {"c": EMPTY}),
+    "an output": ("y = Identity(c)", {"c": EMPTY}),
+    "an operand": ("z = Add(c, c) y = Concat<axis = 0>(x, z)", {"c": EMPTY}),
+    "beside what is not empty": ("y = Concat<axis = 0>(c, x, c)", {"c": EMPTY}),
+    "integers": ("s = Size(c) f = Cast<to = 1>(s) y = Add(x, f)", {"c": np.zeros((3, 0), np.int64)}),
+    "booleans": ("n = NonZero(c) s = Size(n) f = Cast<to = 1>(s) y = Add(x, f)", {"c": np.zeros(0, bool)}),
+    "the data of a gather of nothing": (
+        "i = NonZero(c) j = Squeeze(i, a) y = Gather(x, j)",
+        {"c": np.zeros(0, bool), "a": np.array([0])},
+    ),
+    "axes of a reduction": ("s = ReduceSum(x, a) y = Add(x, s)", {"a": np.zeros(0, np.int64)}),
+    "the shape of a scalar": (
+        "o = Slice(x, z, e, a) s = Reshape(o, c) y = Add(x, s)",
+        {"z": np.array([0, 0]), "e": np.array([1, 1]), "a": np.array([0, 1]), "c": np.zeros(0, np.int64)},
+    ),
+    "the region of a resize": (
+        "u = Unsqueeze(x, a) r = Resize(u, c, k) y = Squeeze(r, a)",
+        {"a": np.array([0, 1]), "c": np.zeros(0, np.float32), "k": np.float32([1, 1, 2, 1])},
+    ),
+}
+
+
+@pytest.mark.parametrize(("nodes", "constants"), MODELS.values(), ids=MODELS)
+def test_empty_stays_empty(nodes, constants):
+    proto = model("float[M,4] x, bool b) => (float[N,4] y)", nodes)
+    for name, array in constants.items():
+        constant(array, proto, name)
+    compiled, stock = (
+        compile_onnx(proto),
+        openvino.compile_model(convert_model(proto), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}),
+    )
+    for b in (np.array(True), np.array(False)):
+        inputs = {"x": X, "b": b}
+        (expected,) = run(proto, inputs)
+        np.testing.assert_array_equal(compiled(inputs)["y"], expected)
+        used = {name: array for name, array in inputs.items() if any(name in port.get_names() for port in stock.inputs)}
+        request = stock.create_infer_request()
+        request.start_async(used)
+        request.wait()
+        np.testing.assert_array_equal(request.get_output_tensor(0).data, expected)
+
+
+@pytest.mark.parametrize("operator", ["Tile(c, r)", "LayerNormalization(c, s)", "Unique(c)", "Concat<axis = 0>(words, words)"])
+def test_what_stays_as_it_is_is_named(operator):
+    """OpenVINO would die of the first three, and cannot compute strings."""
+    proto = model("int64[2] r, float[4] s) => (int64[R] y)", f"z = {operator} y = Shape(z)")
+    name, array = ("words", np.zeros(0, object)) if "words" in operator else ("c", EMPTY)
+    changed = onnx_ir.from_proto(constant(array, proto, name))
+    assert legalize(changed) == []
+    told = [loss.what for loss in find_losses(changed, target="stock") if loss.place == f"constant '{name}'"]
+    assert told == ["OpenVINO makes one element of a constant that has none"]
