@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from openvino import Dimension, Node, Output
@@ -30,6 +31,8 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
     """Why Gather-8 should not gather them; empty if it should."""
     if is_quantised and is_low_precision(slices.data):
         return LOW_PRECISION
+    if _is_taken_for_none(slices):
+        return "OpenVINO would take such a Gather for one that changes nothing"
     return "" if assume_in_bounds else slices.out_of_bounds
 
 
@@ -49,6 +52,15 @@ def slices_of(gather: Node) -> Slices | str:
     ones = [i for i in range(batch_dims, len(given)) if i != axis]
     indices = ops.squeeze(smaller, ops.constant(np.array(ones, np.int64))).output(0) if ones else smaller
     return Slices(data, indices, axis, batch_dims, _out_of_bounds(smaller, have[axis]))
+
+
+def _is_taken_for_none(slices: Slices) -> bool:
+    """Whether OpenVINO 2026.4.1 may remove the Gather. It does where constant indices are 0, 1 and so on to the axis' end, also
+    where that is so of all batches together, and each batch takes only a few of them."""
+    if not slices.batch_dims or not is_computed_early([slices.indices]):
+        return False
+    shape, size = slices.indices.get_partial_shape(), slices.data.get_partial_shape()[slices.axis]
+    return bool(shape.is_dynamic or size.is_dynamic or prod(shape.to_shape()) == size.get_length())
 
 
 def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int | None:

@@ -154,6 +154,16 @@ def test_gather_8_only_of_whole_slices():
     assert summary.changes[0].reason == "the index is not the same for whole slices"
 
 
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("elements", [[[0], [1]], [[1], [0]], [[0, 1], [1, 0]]], ids=str)
+def test_constant_indices_that_count_over_batches(elements, portable):
+    """OpenVINO removes such a Gather, as if each batch took all. The random models found that."""
+    index = ops.convert(ops.constant(np.array(elements, np.int32)), "i64")
+    model = model_of(ops.relu(ops.gather_elements(parameter("data", [2, 2]), index, 1)))
+    other, _ = accelerated(model, portable=portable)
+    check_same(model, other, [np.random.default_rng(0).random((2, 2), np.float32)])
+
+
 def messages(data, axis, concat_axis, *, clamp=True, other=None, read=False, ends=2):
     """Rows of data by each of `ends` indices, side by side."""
     whole = list(data)
