@@ -21,6 +21,7 @@ from ov_gather.acceleration.graph import (
     walk,
 )
 from ov_gather.acceleration.quantised import is_low_precision
+from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
@@ -31,15 +32,27 @@ SMALL = 8192
 """Elements of an output below which the microseconds to call an operation that is not OpenVINO's own are more than it saves."""
 
 
+ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
+
+
 @dataclass(slots=True)
 class Change:
-    """A gather as it was (`layer` with the layers of the sub-graphs around it), what was done in turn, and why no more."""
+    """A gather as it was (`layer` with the layers of the sub-graphs around it), what was done in turn, and why no more.
+
+    `rounds_elsewhere`: the model may give other bits where it is computed in bf16 or f16, no less accurate ones.
+    """
 
     layer: str
     operation: str
     shapes: str
     done: list[str] = field(default_factory=list)
     reason: str = ""
+    rounds_elsewhere: bool = False
+
+    @property
+    def steps(self) -> list[str]:
+        """What was done, in words, and what that means."""
+        return [*self.done, *([ROUNDS_ELSEWHERE] if self.rounds_elsewhere else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +73,7 @@ class Summary:
 
         view = Table("layer", "operation", "data, indices", "changed", "why no more")
         for it in self.changes:
-            view.add_row(*map(Text, (it.layer, it.operation, it.shapes, "\n".join(it.done) or "no", it.reason)))
+            view.add_row(*map(Text, (it.layer, it.operation, it.shapes, "\n".join(it.steps) or "no", it.reason)))
         return view
 
     def __str__(self) -> str:
@@ -116,11 +129,16 @@ class Log:
         take_place(gather, other)
         self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other)
 
-    def done(self, gather: Node, what: str, now: Node) -> None:
-        """Something was done to `gather`, which is `now` from here on; several may become one."""
+    def done(self, gather: Node, what: str, now: Node, *, rounds: bool | None = None) -> None:
+        """Something was done to `gather`, which is `now` from here on; several may become one.
+
+        rounds: whether this rounds elsewhere, if another reason than `now` itself tells.
+        """
+        rounds = rounds_elsewhere(now) if rounds is None else rounds
         changes = self._changes.pop(gather.get_instance_id(), [])
         for change in changes:
             change.done.append(what)
+            change.rounds_elsewhere |= rounds
             change.reason = ""
         self._changes.setdefault(now.get_instance_id(), []).extend(changes)
 

@@ -45,7 +45,7 @@ def gather_logits(model: Model, log: Log) -> None:
         for gather in gathers:
             taken = like(gather, logits)
             take_place(gather, ops.subtract(_alone(taken, maximum), total))
-            log.done(gather, "before LogSoftmax", taken)
+            log.done(gather, "before LogSoftmax", taken, rounds=True)
 
 
 def _takes_a_part(gather: Node, softmax: Node) -> bool:

@@ -26,7 +26,7 @@ def shrink_constants(model: Model, log: Log) -> None:
             made[key] = _broadcast(elements, _shrunk(elements, axis), index)
         if broadcast := made[key]:
             gather.input(1).replace_source_output(broadcast.output(0))
-            log.done(gather, f"constant of {broadcast.get_input_partial_shape(0)} and Broadcast", gather)
+            log.done(gather, f"constant of {broadcast.get_input_partial_shape(0)} and Broadcast", gather, rounds=False)
 
 
 def _shrunk(elements: NDArray[Any], axis: int) -> NDArray[Any]:

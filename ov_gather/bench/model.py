@@ -1,4 +1,7 @@
-"""A whole model beside another that computes the same, as `accelerate` makes it: time, and which operations take it."""
+"""A whole model beside another that computes the same, as `accelerate` makes it: time, which operations take it, and accuracy.
+
+Measured in f32, and in the precision that OpenVINO computes in by default on this machine.
+"""
 
 from __future__ import annotations
 
@@ -6,47 +9,112 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf, sqrt
 from statistics import median
 from typing import Any
 
 import numpy as np
 import openvino as ov
+from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import constant, dims, is_gather, operation, walk
 from ov_gather.ops.spec import CUSTOM_OPSET
 
+Array = NDArray[Any]
+
 PAIRS = 10
 """Of inferences that are compared with each other: at least so many, and as many as there are in so many seconds."""
 SECONDS = 4.0
+TOLERANCE = 1.05
+"""How many times the error in bf16 or f16 may be what it was before."""
 _PROFILED = 10
 """Inferences whose operations are timed, after as many that are not."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMeasurement:
-    """Before and after: median seconds of an inference, and the share of each type of operation in it; how many times faster it
-    is, the median of pairs; whether the outputs are the same, bit by bit."""
+    """Before and after, in one precision.
 
+    Attributes:
+        seconds: the medians of an inference.
+        ratio: how many times faster it is, the median of pairs.
+        shares: of each type of operation in that time.
+        same: whether the outputs are the same, bit by bit.
+        errors: how far the outputs are from those before in f32, as `error` tells.
+    """
+
+    precision: str
     seconds: tuple[float, float]
     ratio: float
     shares: tuple[Mapping[str, float], Mapping[str, float]]
     same: bool
+    errors: tuple[float, float]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether outputs differ in f32, or in another precision are less accurate than before."""
+        return not self.same and self.errors[1] > TOLERANCE * self.errors[0]
 
 
-def measure(before: ov.Model, after: ov.Model, threads: int) -> ModelMeasurement:
-    """Both on the same random inputs, on the CPU plugin. Raises ValueError for inputs that differ or that are not static."""
+def measure(before: ov.Model, after: ov.Model, threads: int) -> list[ModelMeasurement]:
+    """Both on the same random inputs, on the CPU plugin, in f32 and in the default precision if it is another.
+
+    Raises ValueError for inputs that differ or that are not static.
+    """
     if (wanted := list(map(_describe, before.inputs))) != (given := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {given}")
     inputs = list(random_inputs(before))
-    requests = [_request(model, inputs, threads) for model in (before, after)]
+    exact = _outputs(_request(before, inputs, "f32", threads))
+    return [
+        _measure(before, after, inputs, exact, precision, threads) for precision in dict.fromkeys(("f32", default_precision()))
+    ]
+
+
+def default_precision() -> str:
+    """What the CPU plugin computes f32 in on this machine, if it is not told: f32 or bf16."""
+    return str(ov.Core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name())
+
+
+def _measure(
+    before: ov.Model, after: ov.Model, inputs: list[ov.Tensor], exact: list[Array], precision: str, threads: int
+) -> ModelMeasurement:
+    requests = [_request(model, inputs, precision, threads) for model in (before, after)]
     pairs = _by_turns(*requests)
-    outputs = [[np.array(it.data).tobytes() for it in request.output_tensors] for request in requests]
+    first, second = map(_outputs, requests)
     return ModelMeasurement(
-        (median(first for first, _ in pairs), median(second for _, second in pairs)),
-        median(first / second for first, second in pairs),
-        (_shares(before, inputs, threads), _shares(after, inputs, threads)),
-        outputs[0] == outputs[1],
+        precision,
+        (median(one for one, _ in pairs), median(other for _, other in pairs)),
+        median(one / other for one, other in pairs),
+        (_shares(before, inputs, precision, threads), _shares(after, inputs, precision, threads)),
+        [it.tobytes() for it in first] == [it.tobytes() for it in second],
+        (error(first, exact), error(second, exact)),
     )
+
+
+def error(outputs: list[Array], exact: list[Array]) -> float:
+    """How far outputs are from exact ones: the root of the mean square over all outputs, each relative to its own size.
+
+    Infinite where the shapes differ.
+    """
+    squares = [_relative(one, other) ** 2 for one, other in zip(outputs, exact, strict=True)]
+    return sqrt(sum(squares) / len(squares)) if squares else 0.0
+
+
+def _relative(output: Array, exact: Array) -> float:
+    if output.shape != exact.shape:
+        return inf
+    have, want = output.astype(np.float64), exact.astype(np.float64)
+    same = (have == want) | (np.isnan(have) & np.isnan(want))
+    difference = np.where(same, 0.0, np.subtract(have, want, where=~same, out=np.zeros_like(have)))
+    scale = np.mean(np.square(np.where(np.isfinite(want), want, 0.0))) if want.size else 0.0
+    square = np.mean(np.square(difference)) if want.size else 0.0
+    return float(np.sqrt(square / scale if scale else square))
+
+
+def _outputs(request: ov.InferRequest) -> list[Array]:
+    """Of one inference."""
+    _infer(request)
+    return [np.array(it.data) for it in request.output_tensors]
 
 
 def _by_turns(first: ov.InferRequest, second: ov.InferRequest) -> list[tuple[float, float]]:
@@ -71,18 +139,18 @@ def _describe(port: Any) -> str:
     return f"{port.get_element_type()} {port.get_partial_shape()}"
 
 
-def _request(model: ov.Model, inputs: list[ov.Tensor], threads: int, profile: bool = False) -> ov.InferRequest:
-    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "PERF_COUNT": profile}
+def _request(model: ov.Model, inputs: list[ov.Tensor], precision: str, threads: int, profile: bool = False) -> ov.InferRequest:
+    config = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERF_COUNT": profile}
     request = ov.Core().compile_model(model, "CPU", config).create_infer_request()
     for i, tensor in enumerate(inputs):
         request.set_input_tensor(i, tensor)
     return request
 
 
-def _shares(model: ov.Model, inputs: list[ov.Tensor], threads: int) -> Mapping[str, float]:
+def _shares(model: ov.Model, inputs: list[ov.Tensor], precision: str, threads: int) -> Mapping[str, float]:
     """By type, the greatest first. The plugin calls all operations that are not its own "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
-    request = _request(model, inputs, threads, profile=True)
+    request = _request(model, inputs, precision, threads, profile=True)
     seconds: Counter[str] = Counter()
     for i in range(2 * _PROFILED):
         _infer(request)

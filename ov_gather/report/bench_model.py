@@ -1,4 +1,4 @@
-"""Two models beside each other as a table: which operations take how much of an inference."""
+"""Two models beside each other: a table of which operations take how much of an inference, and what came out in a line."""
 
 from __future__ import annotations
 
@@ -21,3 +21,16 @@ def render(measured: ModelMeasurement) -> Table:
         if max(shares) >= _LEAST:
             table.add_row(name, *(f"{share:.1%}" for share in shares))
     return table
+
+
+def summarize(measured: ModelMeasurement) -> str:
+    """How much faster the latter is, and how its outputs compare."""
+    first, second = (f"{seconds * 1e3:.3f} ms" for seconds in measured.seconds)
+    return f"{measured.ratio:.2f}x ({first} before, {second} after), {_outputs(measured)}"
+
+
+def _outputs(measured: ModelMeasurement) -> str:
+    if measured.same:
+        return "the same outputs"
+    errors = f"error against f32 {measured.errors[0]:.3g} before, {measured.errors[1]:.3g} after"
+    return f"{'worse' if measured.is_worse else 'other'} outputs ({errors})"

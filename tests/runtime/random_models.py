@@ -10,9 +10,9 @@ import numpy as np
 import openvino as ov
 from openvino import Output
 from openvino import opset13 as ops
-from random_operations import BINARY, ROUGH, SMOOTH, integers, sizes_of
+from random_operations import BINARY, ROUGH, SMOOTH, integers, matmul, sizes_of
 
-LARGEST = 4096
+LARGEST = 20000
 """Elements of a value that operations are added to."""
 ELEMENT_TYPES = ("i32", "i64", "bf16", "i8", "u8", "boolean", "f64")
 
@@ -56,7 +56,7 @@ class Builder:
                 1, self.size, int(self.rng.integers(1, 5) if not self.smooth else self.rng.integers(2, 4))
             )
             self.floats.append(self.parameter(shape, ov.Type.f32))
-        return self.floats[-1] if self.chance(0.5) else self.pick(*self.floats)
+        return self.floats[-1] if self.chance(0.8 if self.smooth else 0.5) else self.pick(*self.floats)
 
     def add(self, value):
         if np.prod(sizes_of(value)) <= LARGEST and len(sizes_of(value)) <= 5:
@@ -228,8 +228,10 @@ def sample(seed, *, smooth=False, size=7):
     for _ in range(int(builder.rng.integers(1, 4))):
         for _ in range(int(builder.rng.integers(0, 4))):
             builder.operate()
+        if smooth:
+            builder.add(matmul(builder.rng, builder.data()))  # which OpenVINO computes in less than f32
         builder.gather()
-    for _ in range(int(builder.rng.integers(0, 4))):
+    for _ in range(int(builder.rng.integers(1 if smooth else 0, 4))):
         builder.operate()
     outputs = [it for it in (*builder.finished, *builder.floats) if not it.get_target_inputs()]
     used = _used(outputs)

@@ -48,7 +48,7 @@ def _with_constant(make: Callable[[Output, Output], object]) -> Unary:
     return build
 
 
-def _matmul(rng: np.random.Generator, value: Output) -> Output:
+def matmul(rng: np.random.Generator, value: Output) -> Output:
     width, wanted, turned = sizes_of(value)[-1], int(rng.integers(1, 9)), bool(rng.integers(2))
     shape = (wanted, width) if turned else (width, wanted)
     scaled = ops.constant(rng.standard_normal(shape, np.float32) / np.float32(np.sqrt(width)))
@@ -169,7 +169,7 @@ SMOOTH: tuple[Unary, ...] = (
     _elementwise(lambda value: ops.mvn(value, integers(-1), True, 0.1, "inside_sqrt")),
     *map(_with_constant, (ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.squared_difference, ops.prelu)),
     _with_constant(lambda value, other: ops.divide(value, ops.add(ops.abs(other), number(1)))),
-    *[_matmul] * 6,
+    *[matmul] * 6,
     *[_square] * 2,
     *[_transposed] * 2,
     *(_flat, _with_one_more, _without_ones, _start_of, _every_second, _padded, _tiled, _beside_itself, _in_half, _normalized),

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-BAD = ("DIFFERS", "LOST ERROR", "NEW ERROR", "CRASH")
+BAD = ("DIFFERS", "LESS ACCURATE", "LOST ERROR", "NEW ERROR", "CRASH")
+LARGE = 24
+"""The size of dimensions where precision is the subject: an error is a mean over some hundreds of numbers then."""
 WAYS: tuple[dict[str, Any], ...] = ({}, {}, {}, {"portable": True}, {"portable": True, "assume_in_bounds": True})
 """How models are accelerated, seed after seed. The last way promises nothing for indices out of bounds."""
 
@@ -19,7 +21,8 @@ WAYS: tuple[dict[str, Any], ...] = ({}, {}, {}, {"portable": True}, {"portable":
 class Outcome:
     """Of one trial of one model. `changed`: the gathers to which something was done.
 
-    `kind`: same; raises, before and after; unstable, as the model itself computes now this, now that; or one of BAD.
+    `kind`: same; raises, before and after; unstable, as the model itself computes now this, now that; rounds elsewhere, where
+    that was said and is no less accurate; or one of BAD.
     """
 
     seed: int
@@ -33,12 +36,16 @@ class Outcome:
         return self.kind in BAD
 
 
-def outcomes(seeds: Sequence[int]) -> Iterator[Outcome]:
-    """In f32, model after model, from a worker process, which starts anew after a crash."""
+def outcomes(seeds: Sequence[int], *, exact: bool = True) -> Iterator[Outcome]:
+    """Model after model, from a worker process, which starts anew after a crash.
+
+    exact: in f32, of any operations; else in the precision that OpenVINO computes in by default, of operations that make of
+    small errors small errors, in bounds.
+    """
     left = list(seeds)
     while left:
         ours, theirs = get_context("spawn").Pipe()
-        process = get_context("spawn").Process(target=_work, args=(theirs, left))
+        process = get_context("spawn").Process(target=_work, args=(theirs, left, exact))
         process.start()
         theirs.close()
         seed, stage = left[0], "start"
@@ -58,23 +65,26 @@ def outcomes(seeds: Sequence[int]) -> Iterator[Outcome]:
         process.join()
 
 
-def _work(connection: Connection, seeds: Sequence[int]) -> None:
+def _work(connection: Connection, seeds: Sequence[int], exact: bool) -> None:
     from ov_gather.acceleration import changes
 
     changes.SMALL = 0
     for seed in seeds:
-        for message in _judge(seed):
+        for message in _judge(seed, exact):
             connection.send(message)
         connection.send((seed, "done"))
 
 
-def _judge(seed: int) -> Iterator[Outcome | tuple[int, str]]:
+def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
     """Outcomes, and before each step what is done."""
     from accelerating import accelerated
     from random_models import sample
 
+    from ov_gather.bench.model import default_precision
+
     yield seed, "making the model"
-    made, way = sample(seed), WAYS[seed % len(WAYS)]
+    made = sample(seed) if exact else sample(seed, smooth=True, size=LARGE)
+    way = WAYS[seed % len(WAYS)]
     yield seed, "accelerating"
     try:
         other, summary = accelerated(made.model, **way)
@@ -85,9 +95,15 @@ def _judge(seed: int) -> Iterator[Outcome | tuple[int, str]]:
         return
     changed = len(summary.changed)
     yield seed, "before: compiling"
-    first = _Tried(made.model)
+    precision = "f32" if exact else default_precision()
+    first = _Tried(made.model, precision)
     yield seed, "compiling"
-    second = _Tried(other)
+    second = _Tried(other, precision)
+    if not exact:
+        arrays = made.trials["in bounds"]
+        reference, named = _Tried(made.model, "f32")(arrays), any(change.rounds_elsewhere for change in summary.changes)
+        yield Outcome(seed, precision, *_compare_errors(reference, first(arrays), second(arrays), named), changed)
+        return
     for trial, arrays in made.trials.items():
         yield seed, f"before: {trial}"
         before, again = first(arrays), first(arrays)
@@ -113,11 +129,11 @@ def _fit(model: Any, arrays: Sequence[np.ndarray]) -> bool:
 class _Tried:
     """A model that is compiled; if that raises, every inference raises so."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, precision: str) -> None:
         import openvino as ov
 
         try:
-            config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+            config = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1}
             self._request, self._error = ov.Core().compile_model(model, "CPU", config).create_infer_request(), ""
         except RuntimeError as error:
             self._error = _last_line(error)
@@ -156,6 +172,19 @@ def compare(before: list[np.ndarray] | str, again: list[np.ndarray] | str, after
         if _bits(one) != _bits(other):
             return "DIFFERS", f"output {i}: {_difference(one, other)}"
     return "same", ""
+
+
+def _compare_errors(
+    exact: list[np.ndarray] | str, before: list[np.ndarray] | str, after: list[np.ndarray] | str, named: bool
+) -> tuple[str, str]:
+    """The same of outcomes in less than f32, where the summary names what rounds elsewhere."""
+    from ov_gather.bench.model import TOLERANCE, error
+
+    kind, detail = compare(before, before, after)
+    if kind != "DIFFERS" or not named or isinstance(exact, str) or isinstance(before, str) or isinstance(after, str):
+        return kind, detail
+    was, now = error(before, exact), error(after, exact)
+    return "rounds elsewhere" if now <= TOLERANCE * was else "LESS ACCURATE", f"error {was:.3g} before, {now:.3g} after"
 
 
 def _bits(array: np.ndarray) -> tuple[tuple[int, ...], bytes]:

@@ -10,6 +10,7 @@ from openvino import opset13 as ops
 
 import ov_gather
 from ov_gather.acceleration import changes
+from ov_gather.bench.model import TOLERANCE, error
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -37,7 +38,7 @@ LABELS = [([4, 40, 100], [4, 40, 50], 2), ([40, 100], [40, 9], -1), ([3, 100, 8]
 @pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
 @pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
 def test_labels_are_gathered_from_logits(logits, index, axis, hint):
-    """A hint that the machine has no instructions for is f32."""
+    """A hint that the machine has no instructions for is f32. In f16 the last steps may be rounded elsewhere."""
     model = label_scores(logits, index, axis)
     other, summary = accelerated(model)
     assert summary.changes[0].done == ["before LogSoftmax", f"ov_gather.GatherElements by {ov.PartialShape(index)}"]
@@ -49,7 +50,12 @@ def test_labels_are_gathered_from_logits(logits, index, axis, hint):
         values = rng.standard_normal(logits).astype(np.float32)
         values.reshape(-1)[::3] = special
         arrays = [values, rng.integers(-logits[axis], logits[axis], index)]
-        assert outputs_of(model, arrays, hint)[0].tobytes() == outputs_of(other, arrays, hint)[0].tobytes()
+        before, after = outputs_of(model, arrays, hint), outputs_of(other, arrays, hint)
+        if hint == "f16":
+            exact = outputs_of(model, arrays)
+            assert error(after, exact) <= TOLERANCE * error(before, exact)
+        else:
+            assert before[0].tobytes() == after[0].tobytes()
 
 
 def test_label_scores_against_numpy():

@@ -22,6 +22,13 @@ def test_random_models_stay_the_same_in_f32():
     assert len({outcome.seed for outcome in found if outcome.changed}) > 0.5 * COUNT
 
 
+def test_random_models_are_no_less_accurate_in_the_default_precision():
+    found = list(outcomes(range(60), exact=False))
+    assert [outcome for outcome in found if outcome.is_bad] == []
+    assert sum(outcome.kind in ("same", "rounds elsewhere") for outcome in found) > 50
+    assert len({outcome.seed for outcome in found if outcome.changed}) > 30
+
+
 ONE, OTHER = [np.float32([0.5, 0.0])], [np.float32([0.5, -0.0])]
 
 

@@ -1,0 +1,89 @@
+"""`accelerate`: what is computed in bf16 or f16 may be rounded elsewhere. That is said then, and is no less accurate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from accelerating import accelerated, check_same, model_of, outputs_of, parameter
+from openvino import opset13 as ops
+
+from ov_gather.bench.model import TOLERANCE, default_precision, error
+
+pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
+
+NAMED = "rounds elsewhere in bf16/f16"
+WEIGHTS = np.random.default_rng(1).standard_normal((32, 48)).astype(np.float32)
+
+
+def product(value):
+    return ops.matmul(value, ops.constant(WEIGHTS), False, False)
+
+
+BEHIND = {
+    "nothing": lambda gather: gather,
+    "Relu": ops.relu,
+    "Add": lambda gather: ops.add(gather, ops.constant(np.float32(0.3))),
+    "Multiply": lambda gather: ops.multiply(gather, ops.constant(np.linspace(-1, 1, 48, dtype=np.float32))),
+    "Softmax": lambda gather: ops.softmax(gather, 1),
+    "Sigmoid": ops.sigmoid,
+}
+WAYS = {"ours": {}, "Gather-8": {"portable": True, "assume_in_bounds": True}}
+
+
+def rows(data, behind):
+    """Rows by an index that is expanded."""
+    index = ops.broadcast(parameter("i", [300, 1], np.int64), ops.constant(np.array([300, 48])))
+    return model_of(behind(ops.gather_elements(data, index, 0)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", BEHIND)
+def test_no_less_accurate_in_the_default_precision(name, way):
+    model = rows(product(parameter("data", [200, 32])), BEHIND[name])
+    other, summary = accelerated(model, **WAYS[way])
+    assert [change.rounds_elsewhere for change in summary.changed] == [True]
+    assert NAMED in str(summary)
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((200, 32), np.float32), rng.integers(-200, 200, (300, 1))]
+    check_same(model, other, arrays)
+    exact = outputs_of(model, arrays)
+    was, now = (error(outputs_of(tried, arrays, default_precision()), exact) for tried in (model, other))
+    assert now <= TOLERANCE * was
+
+
+def named(model, **way):
+    _, summary = accelerated(model, **way)
+    assert summary.changed
+    assert (NAMED in str(summary)) == any(change.rounds_elsewhere for change in summary.changes)
+    return [change.rounds_elsewhere for change in summary.changed] == [True]
+
+
+def wide(kind=np.float32):
+    return parameter("data", [200, 48], kind)
+
+
+@pytest.mark.parametrize(
+    ("data", "behind", "ours", "stock"),
+    [
+        (wide, lambda gather: gather, False, False),
+        (wide, lambda gather: ops.unsqueeze(gather, ops.constant(0)), False, False),
+        (wide, ops.relu, False, True),
+        (lambda: ops.transpose(parameter("data", [48, 200]), ops.constant(np.array([1, 0]))), ops.relu, False, True),
+        (lambda: ops.relu(wide()), lambda gather: gather, True, True),
+        (lambda: ops.negative(wide(np.int32)), ops.abs, False, False),
+    ],
+    ids=["given", "moved", "given and computed on", "moved before", "computed", "integers"],
+)
+def test_what_rounds_elsewhere(data, behind, ours, stock):
+    assert (named(rows(data(), behind)), named(rows(data(), behind), **WAYS["Gather-8"])) == (ours, stock)
+
+
+def test_labels_round_elsewhere_and_constants_do_not():
+    """LogSoftmax is taken apart; a constant is the same."""
+    labels = ops.gather_elements(ops.log_softmax(wide(), 1), parameter("i", [200, 9], np.int64), 1)
+    assert named(model_of(labels))
+    repeated = ops.constant(np.zeros((300, 48), np.int64))
+    shrunk = model_of(ops.relu(ops.gather_elements(product(parameter("data", [200, 32])), repeated, 0)))
+    _, summary = accelerated(shrunk, "shrink-constants")
+    assert summary.changed
+    assert not any(change.rounds_elsewhere for change in summary.changes)
