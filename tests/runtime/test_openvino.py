@@ -176,6 +176,14 @@ def test_an_empty_axis_is_not_executed():
     assert comparison.divergences == ("not-executed-when-empty",)
 
 
+@pytest.mark.parametrize(("data", "indices"), [("0", "3"), ("?", "?")])
+def test_our_operation_is_executed_on_an_empty_axis(data, indices):
+    """And refuses, as no index is valid there."""
+    arrays = [np.zeros(0, np.float32), np.zeros(3, np.int64)]
+    comparison = only(cross_check(layer_model(F32, data, indices, 0), arrays, runtimes=["extension"]), "extension")
+    assert (comparison.status, comparison.detail, comparison.divergences) == (Status.PASSED, "both refuse", ())
+
+
 def test_given_inputs_out_of_bounds_are_refused_by_both():
     data, indices = np.zeros((3, 7, 5), np.float32), np.full((3, 10, 5), 7)
     comparison = only(cross_check(layer_model(F32), [data, indices]))
