@@ -170,6 +170,9 @@ class CrossCheckResult:
     Attributes:
         outputs: of the model with its gathers replaced by ours, beside those of stock OpenVINO.
         not_run: why a whole IR was not executed as such, or its layers not on their own operands; "" if nothing was left out.
+        source: the path of an ONNX model, which may have no layer that tells it.
+        problem: why an ONNX model fails as a whole, where it could not be executed.
+        losses: what OpenVINO will not execute as the ONNX model says.
     """
 
     layers: tuple[LayerResult, ...]
@@ -177,11 +180,14 @@ class CrossCheckResult:
     environment: Environment = field(default_factory=Environment)
     outputs: tuple[OutputResult, ...] = ()
     not_run: str = ""
+    source: str = ""
+    problem: str = ""
+    losses: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
-        """That of its layers; "" if it has none."""
-        return self.layers[0].path if self.layers else ""
+        """That of its layers; "" if it has none, and is no ONNX model."""
+        return self.source or (self.layers[0].path if self.layers else "")
 
     @property
     def passed(self) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,7 +22,7 @@ from ov_gather.findings import Finding
 from ov_gather.report import check_html, check_json, check_junit, text
 from ov_gather.report.check import CheckReport
 from ov_gather.report.layers import operations_table, outputs_table, summary, table, verification_summary
-from ov_gather.results import CrossCheckResult, LayerResult
+from ov_gather.results import CrossCheckResult
 from ov_gather.rules.validation import open_document, validate_document
 from ov_gather.sweep import DEFAULT_SWEEP
 from ov_gather.verification import VerificationResult, require_onnxruntime
@@ -85,8 +87,9 @@ def command(
     if models:
         require_onnxruntime()
     with opened(page) as file:  # refuses a place that cannot be written, before any work
-        verified = [_verify(path, seed) for path in models]
-        results = [_as_result(it) for it in verified]
+        pairs = [_verify(path, seed) for path in models]
+        verified = [it for it, _ in pairs]
+        results = [_as_result(*it) for it in pairs]
         findings: list[Finding] = []
         unreadable: list[Finding] = []
         if is_sweep:
@@ -101,7 +104,9 @@ def command(
             given = load_inputs(only_layer(document.model, path), inputs) if inputs else None
             limit = cases or DEFAULT_CASES
             results.append(cross_check(document.model, given, runtimes=runtimes, seed=seed, cases=limit, failures=failures))
-        report = CheckReport(results, [*unreadable, *findings])
+        command_line = shlex.join(["ov-gather", *sys.argv[1:]])
+        now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+        report = CheckReport(results, [*unreadable, *findings], command_line, now)
         if file:
             file.write(check_html.render(report).encode())
     if format_ in _FORMATS:
@@ -115,9 +120,8 @@ def command(
     nothing = not report.layers and not verified
     if nothing and not unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
-    passed = report.passed or (verified and not report.layers and not report.errors)
     undone = unreadable or nothing or any(it.not_verified for it in verified)
-    sys.exit(2 if undone else 0 if passed and all(it.passed for it in verified) else 1)
+    sys.exit(2 if undone else 0 if report.passed and all(it.passed for it in verified) else 1)
 
 
 def _irs(paths: Sequence[Path]) -> Iterable[Path]:
@@ -129,23 +133,35 @@ def _irs(paths: Sequence[Path]) -> Iterable[Path]:
     return track(find_irs(paths).files, "checking", console=out, disable=not out.is_terminal, transient=True)
 
 
-def _verify(path: Path, seed: int) -> VerificationResult:
-    """An ONNX model: converted, then compared, whole and gather by gather."""
-    from ov_gather.converters import convert_model
+def _verify(path: Path, seed: int) -> tuple[VerificationResult, tuple[str, ...]]:
+    """An ONNX model: converted, then compared, whole and gather by gather; with what the conversion loses."""
+    from ov_gather.converters.losses import summaries
+    from ov_gather.converters.models import convert, written
     from ov_gather.verification import verify_conversion
 
     with TemporaryDirectory() as directory:
         converted = Path(directory) / "model.xml"
-        convert_model(path, output=converted)
-        return verify_conversion(path, converted, seed=seed)
+        conversion = convert(path, output=converted)
+        losses = tuple(summaries(conversion.losses))
+        for loss in losses:
+            click.echo(f"warning: {loss}", err=True)
+        with written(conversion.model, converted):
+            pass
+        return verify_conversion(path, converted, seed=seed), losses
 
 
-def _as_result(verified: VerificationResult) -> CrossCheckResult:
-    """As reports take it; that it could not be executed is a failure."""
-    layers = verified.gathers
-    if verified.problem:
-        layers = (*layers, LayerResult(verified.path, "the whole model", "", problem=verified.problem))
-    return CrossCheckResult(layers, verified.seed, verified.environment, verified.outputs, verified.not_verified)
+def _as_result(verified: VerificationResult, losses: tuple[str, ...]) -> CrossCheckResult:
+    """As reports take it."""
+    return CrossCheckResult(
+        verified.gathers,
+        verified.seed,
+        verified.environment,
+        verified.outputs,
+        verified.not_verified,
+        verified.path,
+        verified.problem,
+        losses,
+    )
 
 
 def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> CrossCheckResult:

@@ -15,10 +15,12 @@ from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Environm
 @dataclass(frozen=True)
 class CheckReport:
     """What `ov-gather check` came to: a result for each source, and what validation found in all, those that could not be read
-    included."""
+    included; the command that was run, and when."""
 
     results: Sequence[CrossCheckResult]
     findings: Sequence[Finding] = ()
+    command: str = ""
+    date: str = ""
 
     @cached_property
     def layers(self) -> Sequence[LayerResult]:
@@ -36,15 +38,20 @@ class CheckReport:
         return sum(not layer.passed for layer in self.layers)
 
     @property
+    def problems(self) -> Sequence[tuple[str, str]]:
+        """Why models failed as a whole, each with its path."""
+        return [(result.path, result.problem) for result in self.results if result.problem]
+
+    @property
     def errors(self) -> int:
         """How many findings are errors."""
         return sum(finding.severity is Severity.ERROR for finding in self.findings)
 
     @property
     def passed(self) -> bool:
-        """Whether there was a layer, all passed, all outputs too, and no finding is an error."""
-        right = all(it.comparison.passed for _, it in self.outputs)
-        return bool(self.layers) and not self.failed and right and not self.errors
+        """Whether there was a layer or an output, all passed, no model failed as a whole, and no finding is an error."""
+        right = all(it.comparison.passed for _, it in self.outputs) and not self.problems
+        return bool(self.layers or self.outputs) and not self.failed and right and not self.errors
 
     @cached_property
     def counts(self) -> Counter[Status]:

@@ -44,12 +44,13 @@ def _summary(report: CheckReport) -> Iterator[Element]:
     verdict = _verdict(report)
     cases = sum(len(layer.cases) for layer in report.layers)
     layers = _number(len(report.layers), "layer")
-    text = (
-        f"{report.failed:,} of {layers} failed"
-        if report.failed
-        else f"{'All ' if len(report.layers) > 1 else ''}{layers} passed"
-    )
-    text += f", in {_number(cases, 'case')} and {_number(report.counts.total(), 'comparison')} with the reference."
+    text = "There was no layer to check."
+    if report.layers:
+        passed = f"{'All ' if len(report.layers) > 1 else ''}{layers} passed"
+        text = f"{report.failed:,} of {layers} failed" if report.failed else passed
+        text += f", in {_number(cases, 'case')} and {_number(report.counts.total(), 'comparison')} with the reference."
+    if report.problems:
+        text += f" {len(report.problems):,} of {_number(len(report.results), 'model')} failed as a whole."
     wrong = sum(not it.comparison.passed for _, it in report.outputs)
     text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
     text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
@@ -57,7 +58,7 @@ def _summary(report: CheckReport) -> Iterator[Element]:
         "header",
         element("p", "ov-gather check", class_="kicker"),
         element("h1", f"{MARKS[verdict]} {word(verdict).capitalize()}", class_=css_class(verdict)),
-        element("p", text if report.layers else "There was no layer to check.", class_="lead"),
+        element("p", text, class_="lead"),
     )
     if report.layers:
         yield _bar(Counter(map(outcome, report.layers)))
@@ -181,6 +182,8 @@ def _findings(report: CheckReport) -> Iterator[Element]:
 def _environment(report: CheckReport) -> Iterator[Element]:
     it = report.environment
     facts = {
+        "command": report.command,
+        "date": report.date,
         "ov-gather": version("ov-gather"),
         **it.versions,
         "Python": it.python,

@@ -1,4 +1,4 @@
-"""Whole models on the page: their outputs, and which were not run."""
+"""Whole models on the page: their outputs, which failed or were not run, and what their conversion lost."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ov_gather.report.base import path_text
 from ov_gather.report.check import CheckReport
 from ov_gather.report.check_html_layer import css_class
 from ov_gather.report.html import element, table
+from ov_gather.results import Status
 
 
 def whole_models(report: CheckReport) -> Iterator[Element]:
@@ -24,6 +25,10 @@ def whole_models(report: CheckReport) -> Iterator[Element]:
         for path, it in report.outputs
     ]
     not_run = [element("p", f"{path_text(it.path)}: not run as a whole: {it.not_run}") for it in report.results if it.not_run]
-    if rows or not_run:
+    failed = [
+        element("p", f"{path_text(path)}: {problem}", class_=css_class(Status.FAILED)) for path, problem in report.problems
+    ]
+    losses = [element("p", f"{path_text(it.path)}: not as ONNX says: {loss}") for it in report.results for loss in it.losses]
+    if rows or not_run or failed or losses:
         tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
-        yield element("section", element("h2", "Whole models"), *tables, *not_run, class_="findings")
+        yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *losses, class_="findings")

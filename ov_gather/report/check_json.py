@@ -15,13 +15,14 @@ from ov_gather.results import LayerResult, Status
 
 def render(report: CheckReport) -> str:
     """One object: the verdict, how many comparisons came out how, the layers, the outputs of whole models,
-    which of these were not run, why layers diverge, findings, environment."""
+    which of these failed or were not run, why layers diverge, findings, environment."""
     document = {
         "version": version("ov-gather"),
         "passed": report.passed,
         "counts": {word(status): report.counts[status] for status in Status},
         "layers": [_layer(layer) for layer in report.layers],
         "outputs": [{"path": path_text(path), **asdict(it, dict_factory=_plain)} for path, it in report.outputs],
+        "problems": {path_text(path): problem for path, problem in report.problems},
         "not_run": {path_text(it.path): it.not_run for it in report.results if it.not_run},
         "divergences": report.divergences,
         "findings": [finding_object(finding) for finding in report.findings],

@@ -1,5 +1,5 @@
-"""What came out of `ov-gather check` as JUnit XML: beside the suite of validation one of layers and of outputs of
-whole models, each a test case."""
+"""What came out of `ov-gather check` as JUnit XML: beside the suite of validation one of layers, of outputs of
+whole models, and of models that failed as a whole, each a test case."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def render(report: CheckReport) -> str:
     layers = Element("testsuite", {"name": "ov-gather check"})
     layers.extend(map(_case, report.layers))
     layers.extend(_output(*it) for it in report.outputs)
+    layers.extend(_model(*it) for it in report.problems)
     return document(validation, layers)
 
 
@@ -29,6 +30,13 @@ def _output(path: str, output: OutputResult) -> Element:
     case = Element("testcase", {"classname": path, "name": name, "file": path})
     if not output.comparison.passed:
         SubElement(case, "failure", {"type": "difference", "message": printable(str(output.comparison))})
+    return case
+
+
+def _model(path: str, problem: str) -> Element:
+    path = printable(path_text(path))
+    case = Element("testcase", {"classname": path, "name": "the whole model", "file": path})
+    SubElement(case, "failure", {"type": "difference", "message": printable(problem)})
     return case
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import os
+from datetime import date
 
 import numpy as np
 import onnx
@@ -39,6 +41,24 @@ def test_check_says_so_and_goes_on(cli, tmp_path, seven, samples):
     assert "not verified: onnxruntime accepts none of the inputs that were made up" in done.stdout
     assert "FAILED" not in done.stdout
     assert "gather_8_open_sizes.xml" in done.stdout
+
+
+def test_the_page_tells_what_was_run_and_what_the_conversion_loses(cli, tmp_path):
+    infos = [
+        helper.make_tensor_value_info("x", TensorProto.INT64, [7]),
+        helper.make_tensor_value_info("y", TensorProto.INT64, [7]),
+    ]
+    graph = helper.make_graph([helper.make_node("Abs", ["x"], ["y"])], "graph", infos[:1], infos[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
+    done = cli("check", tmp_path / "m.onnx", "--report", tmp_path / "page.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    loss = "i64 is computed as i32, values beyond wrap around: input 'x'"
+    assert f"warning: {loss}" in done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "Passed" in page
+    assert f"ov-gather check {tmp_path}/m.onnx --report {tmp_path}/page.html" in page
+    assert f"not as ONNX says: {loss}" in html.unescape(page)
+    assert str(date.today().year) in page
 
 
 @pytest.mark.parametrize("command", ["convert", "check"])

@@ -29,7 +29,7 @@ import ov_gather
 from ov_gather.report import check_html, check_json, check_junit
 from ov_gather.report.check import CheckReport
 from ov_gather.report.layers import summary
-from ov_gather.results import CaseResult, Comparison, Status
+from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Status
 
 EVIL = "".join(map(chr, range(0x100)))
 EVIL += "</style></script><script>alert(1)</script><!--]]></failure>\udcff\u202e\ufffe\U0001f600"
@@ -88,6 +88,34 @@ def test_what_was_not_run_whole_is_said():
     assert json.loads(check_json.render(only_layers))["not_run"] == {"models/b.xml": "MatMul refuses"}
     assert "models/b.xml: not run as a whole: MatMul refuses" in Page(check_html.render(only_layers)).text
     assert "whole models: 1, outputs: 0, passed: 0, failed: 0, not run: 1" in summary(only_layers.results)
+
+
+def test_a_model_that_fails_as_a_whole_is_a_model_and_no_layer():
+    lost, problem = "i64 is computed as i32: input 'i'", "openvino does not execute the result: no kernel"
+    result = CrossCheckResult((GOOD,), 2026, source="models/a.onnx", problem=problem, losses=(lost,))
+    failed = CheckReport(
+        [result, CrossCheckResult((GOOD,), 2026)], (), "ov-gather check 'a b.onnx'", "2026-07-01 12:00:00+02:00"
+    )
+    assert not failed.passed
+    document = json.loads(check_json.render(failed))
+    assert (document["passed"], document["problems"], len(document["layers"])) == (False, {"models/a.onnx": problem}, 2)
+    cases = ElementTree.fromstring(check_junit.render(failed))[1]
+    assert [(it.get("name"), it.get("file")) for it in cases if it.find("failure") is not None] == [
+        ("the whole model", "models/a.onnx")
+    ]
+    text = Page(check_html.render(failed)).text
+    assert "All 2 layers passed" in text
+    assert "1 of 2 models failed as a whole" in text
+    assert f"models/a.onnx: {problem}" in text
+    assert f"models/a.onnx: not as ONNX says: {lost}" in text
+    assert all(it in text for it in (failed.command, failed.date))
+
+
+def test_a_model_without_a_gather_passes_with_its_outputs():
+    right, wrong = (CheckReport([CrossCheckResult((), 2026, outputs=(it,), source="a.onnx")]) for it in OUTPUTS)
+    assert (right.passed, wrong.passed) == (True, False)
+    assert "Passed" in Page(check_html.render(right)).text
+    assert "a.onnx" in check_json.render(right)
 
 
 def test_json():
