@@ -29,9 +29,9 @@ def to_int8(source: Path, inputs: Arrays) -> ov.Model:
 
 def to_int4(source: Path, inputs: Arrays) -> ov.Model:
     """Only the weights."""
+    adjusted = nncf.AdvancedCompressionParameters(group_size_fallback_mode=nncf.GroupSizeFallbackMode.ADJUST)
     options = {"mode": nncf.CompressWeightsMode.INT4_ASYM, "group_size": 16, "all_layers": True}
-    options["backup_mode"] = nncf.BackupMode.INT8_ASYM
-    return nncf.compress_weights(ov.Core().read_model(source), **options)
+    return nncf.compress_weights(ov.Core().read_model(source), advanced_parameters=adjusted, **options)
 
 
 def to_qdq(source: Path, inputs: Arrays) -> onnx.ModelProto:
