@@ -8,6 +8,7 @@ from ov_gather.converters.passes.constant_indices import constant_indices
 from ov_gather.converters.passes.empty_constants import empty_constants
 from ov_gather.converters.passes.empty_gathers import empty_gathers
 from ov_gather.converters.passes.fold_broadcast import fold_broadcast
+from ov_gather.converters.passes.fold_constants import fold_constants
 from ov_gather.converters.passes.inline_functions import inline_functions
 from ov_gather.converters.passes.keep_slices import keep_slices
 from ov_gather.converters.passes.rewriter import Rewrite, Rewriter
@@ -49,6 +50,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     constant_indices(rewriter)
     if target == "stock":
+        fold_constants(rewriter)
         empty_gathers(rewriter)
         slice_data(rewriter)
         keep_slices(rewriter)

@@ -71,6 +71,17 @@ class Rewriter:
         node.replace_input_with(position, value)
         drop(old)
 
+    def become_constant(self, node: onnx_ir.Node, tensor: onnx_ir.TensorProtocol) -> None:
+        """A node of one output becomes a Constant."""
+        inputs = set(node.inputs)
+        node.resize_inputs(0)
+        node.op_type = "Constant"
+        node.attributes.clear()
+        node.attributes["value"] = onnx_ir.AttrTensor("value", tensor)
+        node.outputs[0].shape = onnx_ir.Shape(tensor.shape)
+        for value in inputs:
+            drop(value)
+
     def _new_name(self, wanted: str) -> str:
         name, number = wanted, 1
         while name in self._names:

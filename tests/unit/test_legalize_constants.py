@@ -84,3 +84,32 @@ def test_refused(nodes, index, message):
     for target in ("stock", "extension"):
         with pytest.raises(ConversionError, match=message):
             legalize(onnx_ir.from_proto(proto), target=target)
+
+
+@pytest.mark.parametrize("element_type", [np.float32, np.float16, np.int64, np.bool_, np.uint8, np.float64])
+def test_gathers_of_constants_are_folded(element_type):
+    """OpenVINO cannot, and its plugin may misread them. Also indices that are smaller than data."""
+    proto = model(
+        "float[1] x) => (float[1] z)",
+        """y = GatherElements<axis = 1>(d, i) w = GatherND(d, n) a = Cast<to = 1>(y) b = Cast<to = 1>(w)
+           c = ReduceSum<keepdims = 0>(a) s = ReduceSum<keepdims = 0>(b) e = Add(c, s) z = Add(e, x)""",
+        opset=13,
+    )
+    data = np.random.default_rng(0).integers(0, 2, (5, 4)).astype(element_type)
+    for name, array in (("d", data), ("i", np.array([[0, -1, 3], [2, 2, -4]])), ("n", np.array([[-1], [0]]))):
+        constant(array, proto, name)
+    ops, rewrites = legalized(proto, {"x": random(1)}, target="stock")
+    assert "GatherElements" not in ops
+    assert "GatherND" not in ops
+    assert [rewrite.what for rewrite in rewrites].count("gather of constants folded") == 2
+    ops, _ = legalized(proto, {"x": random(1)}, target="extension")  # which is folded by OpenVINO
+    assert ops["GatherElements"] == ops["GatherND"] == 1
+
+
+def test_constants_whose_shapes_do_not_fit_are_refused():
+    proto = constant(
+        [[0], [1], [1]],
+        constant(np.ones((2, 2), np.float32), model(") => (float[3,1] y)", "y = GatherElements<axis = 1>(d, i)"), "d"),
+    )
+    with pytest.raises(ConversionError, match=r"node GatherElements '' \(output y\): gather_elements: .*3"):
+        legalize(onnx_ir.from_proto(proto))
