@@ -101,14 +101,14 @@ def error(outputs: list[Array], exact: list[Array]) -> float:
 
 
 def _relative(output: Array, exact: Array) -> float:
-    if output.shape != exact.shape:
+    """Infinite, too, where a NaN is or is not."""
+    if output.shape != exact.shape or (np.isnan(output) != np.isnan(exact)).any():
         return inf
-    have, want = output.astype(np.float64), exact.astype(np.float64)
-    same = (have == want) | (np.isnan(have) & np.isnan(want))
-    difference = np.where(same, 0.0, np.subtract(have, want, where=~same, out=np.zeros_like(have)))
-    scale = np.mean(np.square(np.where(np.isfinite(want), want, 0.0))) if want.size else 0.0
-    square = np.mean(np.square(difference)) if want.size else 0.0
-    return float(np.sqrt(square / scale if scale else square))
+    have, want = (it[~np.isnan(exact)].astype(np.float64) for it in (output, exact))
+    differs = have != want  # infinity less infinity would be NaN
+    size = np.sqrt(np.mean(np.square(want[np.isfinite(want)]))) if np.isfinite(want).any() else 0.0
+    distance = np.sqrt(np.square(have[differs] - want[differs]).sum() / max(want.size, 1))
+    return float(distance / size if size else distance)
 
 
 def _outputs(request: ov.InferRequest) -> list[Array]:

@@ -87,3 +87,22 @@ def test_labels_round_elsewhere_and_constants_do_not():
     _, summary = accelerated(shrunk, "shrink-constants")
     assert summary.changed
     assert not any(change.rounds_elsewhere for change in summary.changes)
+
+
+@pytest.mark.parametrize(
+    ("output", "exact", "expected"),
+    [
+        ([3.0, 4.0], [3.0, 4.0], 0),
+        ([3.0, 4.5], [3.0, 4.0], 0.1),
+        ([np.nan, np.inf, 2.0], [np.nan, np.inf, 2.0], 0),
+        ([np.nan, 2.0], [1.0, 2.0], np.inf),
+        ([1.0, 2.0], [np.nan, 2.0], np.inf),
+        ([np.inf, 2.0], [1.0, 2.0], np.inf),
+        ([0.5, 0.0], [0.0, 0.0], np.sqrt(0.125)),
+        ([1.0], [1.0, 2.0], np.inf),
+        ([], [], 0),
+    ],
+)
+def test_what_an_error_is(output, exact, expected):
+    assert error([np.array(output, np.float32)], [np.array(exact, np.float32)]) == pytest.approx(expected)
+    assert error([], []) == 0
