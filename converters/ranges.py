@@ -46,6 +46,7 @@ def integer_ranges(model: onnx_ir.Model) -> Ranges:
 
 
 def _visit(nodes: Iterable[onnx_ir.Node], ranges: Ranges) -> None:
+    """Analyse in order; bodies, which stand in bodies on some 30 levels at most as protobuf reads no more, on the way."""
     for node in nodes:
         for _, body in bodies_of(node):
             for value, found in _of_body_inputs(node, body, ranges):

@@ -15,13 +15,13 @@ _WITH_SETTINGS = (
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
     *("ReduceSum", "ReduceSumSquare"),
 )
-# OpenVINO 2026.4.1 dies of an empty constant there.
+# OpenVINO 2026.4.1 dies of an empty constant there, also of one that it has computed.
 _FATAL = ("LayerNormalization", "Tile", "Unique")
 
 
 def empty_constants(rewriter: Rewriter) -> None:
     """Rewrite in place; strings, opsets before 9, and where OpenVINO would die of it, are left alone."""
-    for value in list(lost_constants(rewriter.model)):
+    for value in [value for value in lost_constants(rewriter.model) if not _is_fatal(value)]:
         tensor, graph, before = constant_of(value), value.graph, value.producer()
         if before is None and isinstance(graph, onnx_ir.Graph) and len(graph):
             before = graph[0]
@@ -32,8 +32,6 @@ def empty_constants(rewriter: Rewriter) -> None:
         if tensor.dtype != onnx_ir.DataType.FLOAT:
             empty = rewriter.insert(before, "Cast", [empty], tensor.dtype, sizes, to=tensor.dtype)
         for node, position in _uses(value):
-            if is_default(node, _FATAL) and position == 0:
-                continue
             rewriter.report(node, f"its empty input '{value.name}' is computed, as OpenVINO makes one element of the constant")
             rewriter.replace_input(node, position, empty)
         if value.is_graph_output():
@@ -46,6 +44,19 @@ def lost_constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
         tensor = constant_of(value)
         if tensor is not None and tensor.size == 0 and (value.is_graph_output() or _uses(value)):
             yield value
+
+
+def _is_fatal(value: onnx_ir.Value) -> bool:
+    """Whether a constant, or what is computed from constants alone, gets where OpenVINO dies of it."""
+    folded, waiting = {value}, [value]
+    while waiting:
+        for node, position in waiting.pop().uses():
+            if is_default(node, _FATAL) and position == 0:
+                return True
+            if all(it is None or it in folded or constant_of(it) is not None for it in node.inputs):
+                waiting += [output for output in node.outputs if output not in folded]
+                folded.update(node.outputs)
+    return False
 
 
 def _replace_output(value: onnx_ir.Value, computed: onnx_ir.Value) -> None:

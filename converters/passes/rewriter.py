@@ -78,7 +78,7 @@ class Rewriter:
         node.op_type = "Constant"
         node.attributes.clear()
         node.attributes["value"] = onnx_ir.AttrTensor("value", tensor)
-        node.outputs[0].shape = onnx_ir.Shape(tensor.shape)
+        node.outputs[0].shape = onnx_ir.Shape(tensor.shape.numpy())
         for value in inputs:
             drop(value)
 
