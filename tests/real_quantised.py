@@ -21,6 +21,9 @@ sys.path.insert(0, str(Path(__file__).parent / "runtime"))
 from quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
 from real_models import MODELS, export
 
+NAMES = [name for name in MODELS if name != "funnel"]
+"""Stock OpenVINO misreads a gather of Funnel, whose bits so are no measure."""
+
 KINDS: list[tuple[str, Callable[..., Any], Callable[..., Any]]] = [
     ("int8", to_int8, accelerated),
     ("4-bit weights", to_int4, accelerated),
@@ -32,10 +35,10 @@ def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; all if none is given")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; all if none is given")
     arguments = parser.parse_args()
     failures = 0
-    for name in arguments.names or MODELS:
+    for name in arguments.names or NAMES:
         directory = arguments.directory / name
         directory.mkdir(parents=True, exist_ok=True)
         source = export(name, directory)
