@@ -12,6 +12,7 @@ from openvino import opset8 as ops
 from ov_gather.acceleration.changes import Log, why_not_ours
 from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
 from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 
 
@@ -24,7 +25,8 @@ def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bo
         if slices is None:
             continue
         inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]
-        if not why_not_stock(slices, is_quantised=quantised, assume_in_bounds=assume_in_bounds):
+        why_not = why_not_stock(slices, is_quantised=quantised, assume_in_bounds=assume_in_bounds)
+        if not why_not and not is_fused_over(slices.data, concat):
             joined = ops.gather(*inputs, slices.batch_dims)
         elif portable or why_not_ours(gathers[0], concat):
             continue

@@ -6,9 +6,11 @@ operations that it does not fuse over GatherElements, and before and behind ours
 
 from __future__ import annotations
 
+from math import prod
+
 from openvino import Node, Output
 
-from ov_gather.acceleration.graph import is_gather, operation
+from ov_gather.acceleration.graph import is_gather, operation, readers
 
 _MOVES = ("Broadcast", "Concat", "Convert", "Reshape", "Split", "Squeeze", "StridedSlice", "Slice", "Tile", "Transpose")
 MOVES = frozenset((*_MOVES, "Unsqueeze", "VariadicSplit", "Gather", "GatherElements", "GatherND"))
@@ -23,12 +25,12 @@ def rounds_elsewhere(gather: Node) -> bool:
     """
     if not is_gather(gather) or not gather.get_output_element_type(0).is_real():
         return False
-    if _is_computed(gather.input_value(0)):
+    if is_computed(gather.input_value(0)):
         return True
     return operation(gather) == "Gather-8" and not _goes_out(gather)
 
 
-def _is_computed(value: Output) -> bool:
+def is_computed(value: Output) -> bool:
     """Whether arithmetic is among what makes a value, not counting what makes the indices that it is gathered by."""
     left, seen = [value.get_node()], set()
     while left:
@@ -40,6 +42,25 @@ def _is_computed(value: Output) -> bool:
             return True
         left += [it.get_node() for it in node.input_values() if it.get_element_type().is_real()]
     return False
+
+
+FUSED_OVER = "OpenVINO would fuse what is behind a Gather with what is before, and the last bit may differ"
+"""Why a GatherElements stays for which `is_fused_over` says that."""
+
+
+def is_fused_over(data: Output, gathered: Node) -> bool:
+    """Whether OpenVINO would move what is computed from `gathered`, a Gather-8 of `data`, before it, and fuse it with what
+    computes `data`: operations on single elements, of one value and maybe numbers. Fused they may differ, also in f32."""
+    while data.get_element_type().is_real() and len(readers(gathered)) == 1:
+        (gathered,) = readers(gathered)
+        if gathered.get_type_name() not in ("Gather", "Reshape", "Squeeze", "Transpose", "Unsqueeze"):
+            computed = [it for it in gathered.input_values() if not _is_number(it)]
+            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", "Result") and is_computed(data)
+    return False
+
+
+def _is_number(value: Output) -> bool:
+    return bool(value.get_node().get_type_name() == "Constant" and prod(value.get_shape()) == 1)
 
 
 def _goes_out(gather: Node) -> bool:

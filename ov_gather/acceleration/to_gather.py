@@ -8,6 +8,7 @@ from openvino import opset8 as ops
 from ov_gather.acceleration.changes import Log
 from ov_gather.acceleration.graph import gathers_elements, walk
 from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
 from ov_gather.acceleration.slices import slices_of, why_not_stock
 
 
@@ -21,5 +22,7 @@ def to_gather(model: Model, log: Log, *, assume_in_bounds: bool = False) -> None
             log.kept(gather, found)
         elif reason := why_not_stock(found, is_quantised=quantised, assume_in_bounds=assume_in_bounds):
             log.kept(gather, reason)
+        elif is_fused_over(found.data, gather):
+            log.kept(gather, FUSED_OVER)
         else:
             log.replace(gather, ops.gather(found.data, found.indices, ops.constant(found.axis), found.batch_dims))
