@@ -39,7 +39,7 @@ def check_sizes(model: onnx_ir.Model) -> None:
         place, start = f"tensor '{tensor.name}'", tensor.offset or 0
         end, size = start + tensor.nbytes, Path(tensor.path).stat().st_size
         if end > size:
-            raise ConversionError(f"{place}: it is bytes {start} to {end} of {tensor.path}, which has {size}")
+            raise ConversionError(f"{place} ends at byte {end} of {tensor.path}, which has {size}; its offset is {start}")
         if tensor.length is not None and tensor.length != tensor.nbytes:
             raise ConversionError(f"{place}: its length in {tensor.path} is {tensor.length} bytes, but it has {tensor.nbytes}")
 
