@@ -33,10 +33,12 @@ def neighbours(rng: np.random.Generator) -> tuple[onnx.ModelProto, Arrays]:
         "float[1,64,16] points) => (float[1,256,32] y)",
         """x = MatMul(points, before) t = Transpose<perm = [0, 2, 1]>(points) d = MatMul(points, t)
            best, nearest = TopK<axis = -1>(d, four) flat = Reshape(nearest, column) index = Expand(flat, wide)
-           found = GatherElements<axis = 1>(x, index) r = Relu(found) y = MatMul(r, after)""",
+           found = GatherElements<axis = 1>(x, index) r = Add(found, shift) y = MatMul(r, after)""",
     )
     constants = {"four": np.array([4]), "column": np.array([1, 256, 1]), "wide": np.array([1, 256, 32])}
-    return _with(proto, rng, {"before": (16, 32), "after": (32, 32)}, constants), {"points": _normal(rng, 1, 64, 16)}
+    return _with(proto, rng, {"before": (16, 32), "shift": (32,), "after": (32, 32)}, constants), {
+        "points": _normal(rng, 1, 64, 16)
+    }
 
 
 def graph_network(rng: np.random.Generator) -> tuple[onnx.ModelProto, Arrays]:
