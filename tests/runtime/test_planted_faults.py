@@ -24,16 +24,16 @@ SAMPLES = sorted((ROOT / "ir_samples" / "valid").glob("*.xml")) + sorted((ROOT /
 FAULTS = {
     "the upper bound is not checked": (
         "lines.cpp",
-        "static_cast<uint32_t>(static_cast<uint32_t>(index) >= static_cast<uint32_t>(size))",
-        "static_cast<uint32_t>(index < 0)",
+        "| (clamped ^ index)",
+        "| static_cast<uint32_t>(static_cast<int32_t>(index) < 0)",
     ),
     "negative indices are not wrapped": ("lines.cpp", "low + ((low >> 31) & size)", "low"),
     "the index is off by one": (
         "lines.cpp",
-        "wrapped[i] = index;\n        out_of_bounds |=",
-        "wrapped[i] = index ? index - 1 : 0;\n        out_of_bounds |=",
+        "wrapped[i] = static_cast<int32_t>(clamped);",
+        "wrapped[i] = static_cast<int32_t>(clamped ? clamped - 1 : 0);",
     ),
-    "beyond 32 bits is not seen": ("lines.cpp", "static_cast<uint32_t>(low != indices[i])", "0u"),
+    "beyond 32 bits is not seen": ("lines.cpp", "static_cast<uint32_t>(low != given)", "0u"),
     "the stride of the axis is wrong where it is not the last": (
         "lines.cpp",
         "data[offsets[i] * step + (across ? i : 0)]",
