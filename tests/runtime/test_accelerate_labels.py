@@ -10,7 +10,6 @@ from openvino import opset13 as ops
 
 import ov_gather
 from ov_gather.acceleration import changes
-from ov_gather.bench.model import TOLERANCE, error
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -38,7 +37,8 @@ LABELS = [([4, 40, 100], [4, 40, 50], 2), ([40, 100], [40, 9], -1), ([3, 100, 8]
 @pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
 @pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
 def test_labels_are_gathered_from_logits(logits, index, axis, hint):
-    """A hint that the machine has no instructions for is f32. In f16 the last steps may be rounded elsewhere."""
+    """A hint that the machine has no instructions for is f32. In f16 the last steps may be rounded elsewhere: of so few numbers
+    no mean tells, so that each may be off by a step of f16 more than the worst was before."""
     model = label_scores(logits, index, axis)
     other, summary = accelerated(model)
     assert summary.changes[0].done == ["before LogSoftmax", f"ov_gather.GatherElements by {ov.PartialShape(index)}"]
@@ -52,8 +52,10 @@ def test_labels_are_gathered_from_logits(logits, index, axis, hint):
         arrays = [values, rng.integers(-logits[axis], logits[axis], index)]
         before, after = outputs_of(model, arrays, hint), outputs_of(other, arrays, hint)
         if hint == "f16":
-            exact = outputs_of(model, arrays)
-            assert error(after, exact) <= TOLERANCE * error(before, exact)
+            (exact,) = outputs_of(model, arrays)
+            finite = np.isfinite(exact) & np.isfinite(before[0]) & np.isfinite(after[0])
+            was, now = (np.abs(found[0] - exact)[finite].max(initial=0) for found in (before, after))
+            assert now <= was + 2**-10 * np.abs(exact[finite]).max(initial=0)
         else:
             assert before[0].tobytes() == after[0].tobytes()
 
