@@ -3,9 +3,9 @@ place of another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from openvino.utils.node_factory import NodeFactory
 
 from ov_gather.extension import checked_path
 from ov_gather.ops.spec import CUSTOM_OPSET
+
+Found = TypeVar("Found")
 
 
 def operation(node: Node) -> str:
@@ -98,6 +100,24 @@ def has_same_shape(gather: Node) -> bool:
         return False
     axis = axis_of(gather)
     return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)
+
+
+def from_inputs(
+    value: Output, inputs_of: Callable[[Output], list[Output]], compute: Callable[[Output, list[Found]], Found]
+) -> Found:
+    """Compute something of a value from the same of the values that `inputs_of` names; no recursion, for graphs are deep."""
+    known: dict[tuple[int, int], Found] = {}
+    left = [value]
+    while left:
+        current = left[-1]
+        inputs = inputs_of(current)
+        waiting = [it for it in inputs if identity(it) not in known]
+        if waiting:
+            left += waiting
+        else:
+            left.pop()
+            known[identity(current)] = compute(current, [known[identity(it)] for it in inputs])
+    return known[identity(value)]
 
 
 def identity(value: Output) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from operator import add, mul, sub, truediv
 
 from openvino import Output
 
-from ov_gather.acceleration.graph import constant, dims, identity, operation
+from ov_gather.acceleration.graph import constant, dims, from_inputs, operation
 
 Range = tuple[float, float]
 """The least and the greatest; both infinite where one is not known."""
@@ -24,19 +24,8 @@ _EXACT = 2**24
 
 
 def value_range(value: Output) -> Range:
-    """The range of all elements of a value; no recursion, for graphs are deep."""
-    known: dict[tuple[int, int], Range] = {}
-    left = [value]
-    while left:
-        current = left[-1]
-        inputs = _inputs_of_rule(current)
-        waiting = [it for it in inputs if identity(it) not in known]
-        if waiting:
-            left += waiting
-        else:
-            left.pop()
-            known[identity(current)] = _found(current, [known[identity(it)] for it in inputs])
-    return known[identity(value)]
+    """The range of all elements of a value."""
+    return from_inputs(value, _inputs_of_rule, _found)
 
 
 def _inputs_of_rule(value: Output) -> list[Output]:

@@ -8,7 +8,7 @@ from math import prod
 
 from openvino import Dimension, Model, Node, Output, PartialShape, Symbol
 
-from ov_gather.acceleration.graph import axis_of, bodies, constant, dims, identity, is_one, operation, same
+from ov_gather.acceleration.graph import axis_of, bodies, constant, dims, from_inputs, is_one, operation, same
 
 
 @contextmanager
@@ -98,19 +98,8 @@ _Sizes = list[Dimension | None] | None
 
 
 def _sizes(value: Output) -> _Sizes:
-    """The sizes that a value holds; no recursion, for graphs are deep."""
-    known: dict[tuple[int, int], _Sizes] = {}
-    left = [value]
-    while left:
-        current = left[-1]
-        inputs = _that_hold_sizes(current)
-        waiting = [it for it in inputs if identity(it) not in known]
-        if waiting:
-            left += waiting
-        else:
-            left.pop()
-            known[identity(current)] = _put_together(current, [known[identity(it)] for it in inputs])
-    return known[identity(value)]
+    """The sizes that a value holds."""
+    return from_inputs(value, _that_hold_sizes, _put_together)
 
 
 def _that_hold_sizes(value: Output) -> list[Output]:
