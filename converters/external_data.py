@@ -45,7 +45,7 @@ def check_sizes(model: onnx_ir.Model) -> None:
 
 
 def _tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Those of the graph, of all bodies, and of functions."""
+    """Yield the tensors of the graph, of all bodies, and of functions."""
     waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
     while waiting:
         graph = waiting.pop()

@@ -1,4 +1,4 @@
-"""Which values of a quantised ONNX model OpenVINO's low-precision passes may reach; see `acceleration.quantised`."""
+"""Find the values of a quantised ONNX model that OpenVINO's low-precision passes may reach; see `acceleration.quantised`."""
 
 from __future__ import annotations
 
