@@ -49,8 +49,7 @@ std::vector<Loop> merged(const std::vector<Loop>& loops) {
         if (inner.size == 1) continue;
         if (!result.empty()) {
             Loop& outer = result.back();
-            if (outer.index_stride == inner.index_stride * inner.size &&
-                outer.data_stride == inner.data_stride * inner.size &&
+            if (outer.index_stride == inner.index_stride * inner.size && outer.data_stride == inner.data_stride * inner.size &&
                 outer.output_stride == inner.output_stride * inner.size) {
                 outer = {outer.size * inner.size, inner.index_stride, inner.data_stride, inner.output_stride};
                 continue;
@@ -126,9 +125,8 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
     const int64_t index_size = gather.index_type == IndexType::int32 ? 4 : 8;
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
     const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? index_size : 0));
-    return {loops[loops.size() - 2], line,  gather.axis_size, gather.axis_stride,
-            reach > near_cache,      moved > last_level_cache(),
-            gather.zero};
+    return {loops[loops.size() - 2],    line,       gather.axis_size, gather.axis_stride, reach > near_cache,
+            moved > last_level_cache(), gather.zero};
 }
 
 template <typename Index>
@@ -151,7 +149,8 @@ int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
     const Loop& line = loops.back();
     const Loop& axis = loops[loops.size() - 2];
     if (axis.data_stride != 0 || line.data_stride != gather.element_size || line.output_stride != gather.element_size ||
-        line.index_stride == 0 || axis.size * 2 < gather.axis_size || gather.axis_size * line.size * gather.element_size <= near_cache)
+        line.index_stride == 0 || axis.size * 2 < gather.axis_size ||
+        gather.axis_size * line.size * gather.element_size <= near_cache)
         return 0;
     const int64_t row_piece = second_level_cache() / 2 / gather.axis_size;
     const int64_t bytes = std::max(row_piece, shortest_piece);

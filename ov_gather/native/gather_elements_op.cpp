@@ -13,8 +13,8 @@ bool broadcasts(const Dimension& indices, const Dimension& data, Dimension& outp
     return indices.compatible(1) || Dimension::merge(output, indices, data);
 }
 
-// Indices, which are as many as data has here, are the output. The symbol of data's dimension stays out of this: merged, it would
-// be one with that of indices, whatever they turn out to be.
+// Indices, which are as many as data has here, are the output. The symbol of data's dimension stays out of this: merged, it
+// would be one with that of indices, whatever they turn out to be.
 bool equals(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(data.get_min_length(), data.get_max_length()));
 }
@@ -115,7 +115,8 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     if (m_transpose) swap_last_two(shape);
     auto place = unravel(position, shape);
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 where indices are broadcast
-    OPENVINO_THROW("GatherElements '", get_friendly_name(), "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
+    OPENVINO_THROW("GatherElements '", get_friendly_name(),
+                   "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
 }
 
 }  // namespace ov_gather

@@ -83,8 +83,7 @@ inline void stream(const char* from, char* to, int64_t bytes) {
         memcpy(to, from, head);
         int64_t at = head;
         for (; at + 16 <= bytes; at += 16)
-            _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
-                             _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+            _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
         memcpy(to + at, from + at, bytes - at);
         return;
     }
@@ -262,10 +261,10 @@ bool gather_plane(const Plane& plane, const char* data, const char* indices, cha
         if (i + ahead < lines)
             prefetch_slice(plane, data + ahead * plane.lines.data_stride,
                            read_once<Index>(indices + ahead * plane.lines.index_stride), bytes);
-        const bool in_bounds =
-            line.index_stride == 0 ? constant<Element>(plane, data, read_once<Index>(indices), output, count)
-            : regular ? contiguous(plane, data, reinterpret_cast<const Index*>(indices), reinterpret_cast<Element*>(output), count)
-                      : strided<Element, Index>(plane, data, indices, output, count);
+        const bool in_bounds = line.index_stride == 0 ? constant<Element>(plane, data, read_once<Index>(indices), output, count)
+                               : regular              ? contiguous(plane, data, reinterpret_cast<const Index*>(indices),
+                                                                   reinterpret_cast<Element*>(output), count)
+                                                      : strided<Element, Index>(plane, data, indices, output, count);
         if (!in_bounds) return false;
         data += plane.lines.data_stride;
         indices += plane.lines.index_stride;

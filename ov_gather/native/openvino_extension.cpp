@@ -16,10 +16,11 @@
 
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
+#define RELEASE TEXT(OPENVINO_VERSION_MAJOR) "." TEXT(OPENVINO_VERSION_MINOR) "." TEXT(OPENVINO_VERSION_PATCH)
 
 // For `ov_gather.register`, which reads it from the file: a library for another OpenVINO could not even be loaded.
 extern "C" __attribute__((visibility("default"), used)) const char ov_gather_built_for[] =
-    "ov_gather built for OpenVINO " TEXT(OPENVINO_VERSION_MAJOR) "." TEXT(OPENVINO_VERSION_MINOR) "." TEXT(OPENVINO_VERSION_PATCH);
+    "ov_gather built for OpenVINO " RELEASE;
 
 namespace {
 
@@ -45,7 +46,8 @@ ov::OutputVector convert_gather(const ov::frontend::NodeContext& node) {
     const auto axis = ov::op::v0::Constant::create(ov::element::i64, {}, {node.get_attribute<int64_t>("axis", 0)});
     std::unordered_set<ov::Node*> seen;
     const bool is_constant = ov::is_type<ov::op::v0::Constant>(indices.get_node());  // others may be out of bounds
-    if (is_constant && comes_from_shapes(data, seen)) return std::make_shared<ov::op::v8::Gather>(data, indices, axis)->outputs();
+    if (is_constant && comes_from_shapes(data, seen))
+        return std::make_shared<ov::op::v8::Gather>(data, indices, axis)->outputs();
     return std::make_shared<ov_gather::GatherOp>(data, indices, axis, 0, "error")->outputs();
 }
 

@@ -95,7 +95,8 @@ bool is_number(nb::handle object, int low, int high, int& value) {
 
 // Gathers and returns the output; or the first position whose index is out of bounds; or None where an argument is not plain
 // or not right, which the caller then has to look into.
-nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out, bool zero) {
+nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out,
+                           bool zero) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr())) return nb::none();
     auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
     auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
@@ -110,8 +111,8 @@ nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb
     if (result.is_none()) return result;
 
     auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
-    ov_gather::Gather gather{{}, PyArray_DIM(data, axis), PyArray_STRIDE(data, axis), PyArray_ITEMSIZE(data),
-                             index_type(indices), zero};
+    ov_gather::Gather gather{
+        {}, PyArray_DIM(data, axis), PyArray_STRIDE(data, axis), PyArray_ITEMSIZE(data), index_type(indices), zero};
     gather.loops.reserve(rank);
     for (int i = 0; i < rank; ++i)
         gather.loops.push_back({PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), i == axis ? 0 : PyArray_STRIDE(data, i),
@@ -164,8 +165,13 @@ bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::h
     auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
     auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
     auto* updates = reinterpret_cast<PyArrayObject*>(updates_object.ptr());
-    ov_gather::Scatter scatter{{{1, 0, 0, 0}}, {}, PyArray_DIM(output, axis), index_type(indices),
-                               static_cast<ov_gather::Reduction>(reduction), kind, PyArray_ITEMSIZE(output)};
+    ov_gather::Scatter scatter{{{1, 0, 0, 0}},
+                               {},
+                               PyArray_DIM(output, axis),
+                               index_type(indices),
+                               static_cast<ov_gather::Reduction>(reduction),
+                               kind,
+                               PyArray_ITEMSIZE(output)};
     for (int i = 0; i < PyArray_NDIM(output); ++i) {
         const ov_gather::ScatterLoop loop{PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), PyArray_STRIDE(updates, i),
                                           PyArray_STRIDE(output, i)};
@@ -182,8 +188,8 @@ bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::h
 
 NB_MODULE(_native, module) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
-    module.def("gather_elements", &gather_elements, nb::arg("data"), nb::arg("indices"), nb::arg("axis"),
-               nb::arg("out").none(), nb::arg("zero") = false,
+    module.def("gather_elements", &gather_elements, nb::arg("data"), nb::arg("indices"), nb::arg("axis"), nb::arg("out").none(),
+               nb::arg("zero") = false,
                "The output; or the first position whose index is out of bounds; or None: an argument is not plain.");
     module.def("gather", &gather, nb::arg("data"), nb::arg("indices"), nb::arg("axis"), nb::arg("batch_dims"),
                nb::arg("out").none(), nb::arg("zero"), "The same.");

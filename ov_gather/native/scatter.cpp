@@ -13,10 +13,10 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 14;           // updates worth handing to another thread
-constexpr int64_t neighbours = 256;          // elements of a line beside the axis that are updated together
-constexpr int64_t ahead = 8;                 // rows of indices and updates that are fetched before they are needed
-constexpr int64_t packed_row = 256;          // bytes of a row in a packed column
+constexpr int64_t grain = 1 << 14;   // updates worth handing to another thread
+constexpr int64_t neighbours = 256;  // elements of a line beside the axis that are updated together
+constexpr int64_t ahead = 8;         // rows of indices and updates that are fetched before they are needed
+constexpr int64_t packed_row = 256;  // bytes of a row in a packed column
 
 struct Bytes16 {
     uint64_t low, high;

@@ -1,4 +1,5 @@
-// A plain C++ program with our extension: reads an IR, infers [[0, 1], [2, 3]] gathered by [[1, 0], [-1, <argument>]] on axis 1.
+// A plain C++ program with our extension: reads an IR, infers [[0, 1], [2, 3]] gathered by [[1, 0], [-1, <argument>]] on
+// axis 1.
 #include <openvino/openvino.hpp>
 
 #include <cstdlib>
@@ -7,7 +8,8 @@
 int main(int, char** arguments) {
     ov::Core core;
     core.add_extension(arguments[1]);
-    auto request = core.compile_model(arguments[2], "CPU", ov::hint::inference_precision(ov::element::f32)).create_infer_request();
+    auto request =
+        core.compile_model(arguments[2], "CPU", ov::hint::inference_precision(ov::element::f32)).create_infer_request();
     float data[] = {0, 1, 2, 3};
     int64_t indices[] = {1, 0, -1, std::atoll(arguments[3])};
     request.set_input_tensor(0, ov::Tensor(ov::element::f32, {2, 2}, data));
