@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir
 from numpy.typing import NDArray
-from ov_gather.converters.graphs import inputs_of, is_used, uses_of
-from ov_gather.converters.legalize import legalize
-from ov_gather.converters.loading import OnnxSource, load, naming
-from ov_gather.converters.losses import LossyConversionWarning, altered_constants, find_losses, is_index, summaries, survives
-from ov_gather.converters.models import read
+
+from .graphs import inputs_of, is_used, uses_of
+from .legalize import legalize
+from .loading import OnnxSource, load, naming
+from .losses import LossyConversionWarning, altered_constants, find_losses, is_index, summaries, survives
+from .models import read
 
 if TYPE_CHECKING:
-    from ov_gather.converters.compiled import CompiledModel
+    from .compiled import CompiledModel
 
 _TARGET = "extension"
 
@@ -36,9 +37,9 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         ConversionError: the file is not a valid ONNX model, or a node of it cannot be converted; the message names it.
         OSError: a file cannot be read.
     """
-    from ov_gather.converters.compiled import CompiledModel
-
     from ov_gather.acceleration.compressed import keep_compressed
+
+    from .compiled import CompiledModel
 
     with naming(model):
         original = load(model)

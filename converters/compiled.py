@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import openvino
 from numpy.typing import NDArray
-from ov_gather.converters.errors import ConversionError
 
 from ov_gather.ir.element_types import I64, STRING, U64
 from ov_gather.runtimes.openvino import CONFIG, core_with_extension, element_type_of, reason, to_array, to_tensor
+
+from .errors import ConversionError
 
 _INT32 = np.iinfo(np.int32)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import onnx
 import onnx_ir
 from onnx.external_data_helper import uses_external_data
-from ov_gather.converters.errors import ConversionError
+
+from .errors import ConversionError
 
 
 def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:

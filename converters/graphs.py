@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import onnx_ir
-from ov_gather.converters.interval import Dim
-from ov_gather.converters.nodes import ConversionError, describe
 
 from ov_gather.kernels.arguments import checked_axis
-from ov_gather.onnx_layers import attribute
+from ov_gather.ops.onnx_nodes import attribute
+
+from .interval import Dim
+from .nodes import ConversionError, describe
 
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:

@@ -10,7 +10,6 @@ import numpy as np
 import onnx
 import onnx_ir
 from numpy.typing import NDArray
-from ov_gather.converters.errors import ConversionError, describe
 
 from ov_gather.ir.builder import ModelBuilder, Value
 from ov_gather.ir.element_types import F32, I64, STRING, ElementType, by_onnx
@@ -20,6 +19,8 @@ from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.ops.gather_nd import GATHER_ND_8, GATHER_ND_CUSTOM
 from ov_gather.ops.spec import Operation, ShapeError
+
+from .errors import ConversionError, describe
 
 Inputs = Sequence[Value | None]
 GATHERS: Mapping[str, Mapping[str, Operation]] = {

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import onnx_ir
 from onnx_ir.passes.common import ShapeInferencePass
-from ov_gather.converters.passes.constant_indices import constant_indices
-from ov_gather.converters.passes.empty_constants import empty_constants
-from ov_gather.converters.passes.empty_gathers import empty_gathers
-from ov_gather.converters.passes.fold_broadcast import fold_broadcast
-from ov_gather.converters.passes.fold_constants import fold_constants
-from ov_gather.converters.passes.inline_functions import inline_functions
-from ov_gather.converters.passes.keep_slices import keep_slices
-from ov_gather.converters.passes.rewriter import Rewrite, Rewriter
-from ov_gather.converters.passes.slice_data import slice_data
-from ov_gather.converters.ranges import integer_ranges
+
+from .passes.constant_indices import constant_indices
+from .passes.empty_constants import empty_constants
+from .passes.empty_gathers import empty_gathers
+from .passes.fold_broadcast import fold_broadcast
+from .passes.fold_constants import fold_constants
+from .passes.inline_functions import inline_functions
+from .passes.keep_slices import keep_slices
+from .passes.rewriter import Rewrite, Rewriter
+from .passes.slice_data import slice_data
+from .ranges import integer_ranges
 
 __all__ = ["TARGETS", "Rewrite", "legalize"]
 

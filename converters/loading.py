@@ -9,11 +9,12 @@ from pathlib import Path
 
 import onnx
 import onnx_ir
-from ov_gather.converters.errors import ConversionError, describe
-from ov_gather.converters.external_data import check_locations, check_sizes, external_tensors
-from ov_gather.converters.graphs import bodies_of, nodes_of
 
-from ov_gather.onnx_layers import GATHERS
+from ov_gather.ops.onnx_nodes import GATHERS
+
+from .errors import ConversionError, describe
+from .external_data import check_locations, check_sizes, external_tensors
+from .graphs import bodies_of, nodes_of
 
 OnnxSource = str | os.PathLike[str] | onnx.ModelProto
 

@@ -10,17 +10,18 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
-from ov_gather.converters.errors import describe
-from ov_gather.converters.graphs import axis_of, bodies_of, constant_of, constants_of, inputs_of, is_used, nodes_of, uses_of
-from ov_gather.converters.loading import is_default
-from ov_gather.converters.passes.empty_constants import lost_constants
-from ov_gather.converters.ranges import Ranges, integer_ranges
-from ov_gather.converters.repeats import wrong_tiles
 
-from ov_gather.conditions import NARROWED_BY_CPU
-from ov_gather.cpu_plugin import as_seen
+from ov_gather.divergences.conditions import NARROWED_BY_CPU
+from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
-from ov_gather.onnx_layers import GATHERS, attribute
+from ov_gather.ops.onnx_nodes import GATHERS, attribute
+
+from .errors import describe
+from .graphs import axis_of, bodies_of, constant_of, constants_of, inputs_of, is_used, nodes_of, uses_of
+from .loading import is_default
+from .passes.empty_constants import lost_constants
+from .ranges import Ranges, integer_ranges
+from .repeats import wrong_tiles
 
 _INT32 = np.iinfo(np.int32)
 _PART = 2**16  # elements that fit in a cache, as weights may be gigabytes

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 import onnx
 import onnx_ir
 from onnx_ir.passes.common import RemoveInitializersFromInputsPass
-from ov_gather.converters.errors import ConversionError, describe
-from ov_gather.converters.legalize import Rewrite, legalize
-from ov_gather.converters.loading import OnnxSource, data_file, files_of, load, naming, refuse_to_overwrite, save_onnx
-from ov_gather.converters.losses import Loss, LossyConversionWarning, find_losses, summaries
-from ov_gather.converters.port_names import restore_names
 
 from ov_gather.files import replacing_together
 from ov_gather.ir.element_types import by_onnx
+
+from .errors import ConversionError, describe
+from .legalize import Rewrite, legalize
+from .loading import OnnxSource, data_file, files_of, load, naming, refuse_to_overwrite, save_onnx
+from .losses import Loss, LossyConversionWarning, find_losses, summaries
+from .port_names import restore_names
 
 if TYPE_CHECKING:
     import openvino

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import onnx
 import onnx_ir
-from ov_gather.converters.errors import ConversionError, describe
-from ov_gather.converters.layers import CONVERTERS, add_node, element_type_of, partial_shape
 
 from ov_gather.ir.builder import ModelBuilder, Value
 from ov_gather.ir.model import Model
+
+from .errors import ConversionError, describe
+from .layers import CONVERTERS, add_node, element_type_of, partial_shape
 
 __all__ = ["ConversionError", "convert_node", "describe"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import onnx_ir
-from ov_gather.converters.errors import ConversionError
-from ov_gather.converters.graphs import is_used
+
+from .errors import ConversionError
+from .graphs import is_used
 
 if TYPE_CHECKING:
     import openvino

@@ -7,10 +7,11 @@ from dataclasses import replace
 from math import prod
 
 import onnx_ir
-from ov_gather.converters.graphs import constant_of
-from ov_gather.converters.interval import LARGEST_SIZE, Dim, Interval, every_value, from_sizes, of_size, positions, union
 
-from ov_gather.onnx_layers import attribute
+from ov_gather.ops.onnx_nodes import attribute
+
+from .graphs import constant_of
+from .interval import LARGEST_SIZE, Dim, Interval, every_value, from_sizes, of_size, positions, union
 
 Of = Callable[[onnx_ir.Value | None], Interval | None]
 Rule = Callable[[onnx_ir.Node, Of], Interval | None]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import onnx_ir
-from ov_gather.converters.graphs import bodies_of, constant_of
-from ov_gather.converters.interval import Interval, every_value, union
-from ov_gather.converters.range_rules import RULES
+
+from .graphs import bodies_of, constant_of
+from .interval import Interval, every_value, union
+from .range_rules import RULES
 
 __all__ = ["Interval", "Ranges", "integer_ranges"]
 

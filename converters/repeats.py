@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import onnx_ir
-from ov_gather.converters.graphs import constant_of, nodes_of
-from ov_gather.converters.loading import is_default
-from ov_gather.converters.ranges import Ranges
+
+from .graphs import constant_of, nodes_of
+from .loading import is_default
+from .ranges import Ranges
 
 # The plugin of 2026.4.1 is right of data of up to three axes, and where it repeats up to two; of constant repeats it always is.
 _AXES, _REPEATED = 3, 2

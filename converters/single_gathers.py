@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import onnx_ir
-from ov_gather.converters.errors import describe
-from ov_gather.converters.graphs import constant_of, nodes_of
-from ov_gather.converters.layers import GATHERS, add_constant, add_gather, element_type_of, partial_shape
 
 from ov_gather.ir.builder import ModelBuilder, Value
 from ov_gather.ir.model import Model
+
+from .errors import describe
+from .graphs import constant_of, nodes_of
+from .layers import GATHERS, add_constant, add_gather, element_type_of, partial_shape
 
 _LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
 

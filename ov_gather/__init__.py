@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ov_gather import converters
     from ov_gather.acceleration.accelerate import accelerate
-    from ov_gather.comparison import cross_check
+    from ov_gather.crosscheck.check import cross_check
     from ov_gather.extension import extension_path, register
     from ov_gather.ir.errors import IRError
     from ov_gather.ir.reader import read_ir
@@ -43,7 +43,7 @@ __all__ = [
 _HOME = {
     "IRError": "ov_gather.ir.errors",
     "accelerate": "ov_gather.acceleration.accelerate",
-    "cross_check": "ov_gather.comparison",
+    "cross_check": "ov_gather.crosscheck.check",
     "execute": "ov_gather.runtimes.kernel",
     "extension_path": "ov_gather.extension",
     "gather": "ov_gather.kernels.gather",

@@ -6,12 +6,13 @@ from types import EllipsisType
 
 import numpy as np
 import onnx_ir
-from ov_gather.converters.graphs import axis_of, constant_of, nodes_of
-from ov_gather.converters.nodes import ConversionError, describe
-from ov_gather.converters.passes.rewriter import Rewriter
 
 from ov_gather.kernels.arguments import out_of_bounds, unravel
-from ov_gather.onnx_layers import attribute
+from ov_gather.ops.onnx_nodes import attribute
+
+from ..graphs import axis_of, constant_of, nodes_of
+from ..nodes import ConversionError, describe
+from ..passes.rewriter import Rewriter
 
 # An axis of data, its size, and which elements of the indices index it.
 Part = tuple[int, int, tuple[EllipsisType] | tuple[EllipsisType, int]]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import onnx_ir
-from ov_gather.converters.graphs import constant_of, constants_of
-from ov_gather.converters.loading import is_default
-from ov_gather.converters.passes.rewriter import Rewriter, drop
+
+from ..graphs import constant_of, constants_of
+from ..loading import is_default
+from ..passes.rewriter import Rewriter, drop
 
 # Their inputs but the first say how: axes, sizes, a region. The front end knows what it means that one of these is empty.
 _WITH_SETTINGS = (

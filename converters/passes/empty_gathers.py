@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import prod
 
 import onnx_ir
-from ov_gather.converters.graphs import axis_of, nodes_of
-from ov_gather.converters.nodes import ConversionError, describe
-from ov_gather.converters.passes.rewriter import Rewriter
+
+from ..graphs import axis_of, nodes_of
+from ..nodes import ConversionError, describe
+from ..passes.rewriter import Rewriter
 
 
 def empty_gathers(rewriter: Rewriter) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import onnx_ir
-from ov_gather.converters.graphs import elements_of, nodes_of, same
-from ov_gather.converters.interval import Dim
-from ov_gather.converters.passes.rewriter import Rewriter
-from ov_gather.converters.passes.slice_data import I64, narrower, slice_to
-from ov_gather.converters.quantised import LOW_PRECISION, is_low_precision, is_quantised
+
+from ..graphs import elements_of, nodes_of, same
+from ..interval import Dim
+from ..passes.rewriter import Rewriter
+from ..passes.slice_data import I64, narrower, slice_to
+from ..quantised import LOW_PRECISION, is_low_precision, is_quantised
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import prod
 
 import onnx_ir
-from ov_gather.converters.graphs import axis_of, constant_of, nodes_of
-from ov_gather.converters.nodes import ConversionError, describe
-from ov_gather.converters.passes.rewriter import Rewriter
 
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
-from ov_gather.onnx_layers import attribute
+from ov_gather.ops.onnx_nodes import attribute
+
+from ..graphs import axis_of, constant_of, nodes_of
+from ..nodes import ConversionError, describe
+from ..passes.rewriter import Rewriter
 
 
 def fold_constants(rewriter: Rewriter) -> None:

@@ -7,9 +7,10 @@ from graphlib import CycleError, TopologicalSorter
 import onnx_ir
 from onnx_ir.passes import PreconditionError
 from onnx_ir.passes.common import InlinePass, NameFixPass
-from ov_gather.converters.errors import ConversionError
-from ov_gather.converters.graphs import bodies_of
-from ov_gather.converters.passes.rewriter import Rewrite
+
+from ..errors import ConversionError
+from ..graphs import bodies_of
+from ..passes.rewriter import Rewrite
 
 # Functions that call one another may expand to more nodes than any memory holds, and protobuf reads only so many levels.
 LARGEST, DEEPEST = 100_000, 30

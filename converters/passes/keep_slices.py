@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import onnx_ir
-from ov_gather.converters.graphs import nodes_of
-from ov_gather.converters.passes.rewriter import Rewriter
-from ov_gather.converters.passes.slice_data import START
+
+from ..graphs import nodes_of
+from ..passes.rewriter import Rewriter
+from ..passes.slice_data import START
 
 
 def keep_slices(rewriter: Rewriter) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import onnx_ir
-from ov_gather.converters.graphs import bodies_of, is_used
-from ov_gather.converters.interval import Dim
-from ov_gather.converters.nodes import describe
-from ov_gather.converters.ranges import Ranges
+
+from ..graphs import bodies_of, is_used
+from ..interval import Dim
+from ..nodes import describe
+from ..ranges import Ranges
 
 
 @dataclass(frozen=True)

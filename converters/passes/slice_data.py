@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import onnx_ir
-from ov_gather.converters.graphs import elements_of, nodes_of, same
-from ov_gather.converters.interval import LARGEST_SIZE, Dim
-from ov_gather.converters.passes.rewriter import Rewriter
+
+from ..graphs import elements_of, nodes_of, same
+from ..interval import LARGEST_SIZE, Dim
+from ..passes.rewriter import Rewriter
 
 I64 = onnx_ir.DataType.INT64
 # Where a Slice of all from the first on starts: as far before the end as any axis is long. OpenVINO removes a Slice from 0

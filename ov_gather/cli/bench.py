@@ -21,7 +21,7 @@ from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.output import console
 from ov_gather.files import replacing
-from ov_gather.report.bench import render
+from ov_gather.report.bench.cases import render
 
 THREADS = click.option(
     "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="For everyone."
@@ -93,7 +93,7 @@ def model(model: Path, other: Path | None, threads: int) -> None:
     from ov_gather import accelerate
     from ov_gather.bench.model import measure
     from ov_gather.cli.accelerate import read_model
-    from ov_gather.report.bench_model import render, summarize
+    from ov_gather.report.bench.model import render, summarize
 
     before, after = read_model(model), read_model(other or model)
     if other is None:

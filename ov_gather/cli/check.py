@@ -12,20 +12,23 @@ from tempfile import TemporaryDirectory
 import click
 from rich.progress import Progress, track
 
-from ov_gather.cases import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
 from ov_gather.cli.output import console, has_colour, print_table
 from ov_gather.cli.runtimes import parse_runtimes
-from ov_gather.comparison import cross_check, sweep
-from ov_gather.findings import Finding
-from ov_gather.report import check_html, check_json, check_junit, text
-from ov_gather.report.check import CheckReport
-from ov_gather.report.layers import operations_table, outputs_table, summary, table, verification_summary
-from ov_gather.results import CrossCheckResult
+from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
+from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
+from ov_gather.crosscheck.check import cross_check, sweep
+from ov_gather.crosscheck.models.verify import VerificationResult, require_onnxruntime
+from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.report.check import html as check_html
+from ov_gather.report.check import json as check_json
+from ov_gather.report.check import junit as check_junit
+from ov_gather.report.check.report import CheckReport
+from ov_gather.report.check.tables import operations_table, outputs_table, summary, table, verification_summary
+from ov_gather.report.findings import text
+from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import open_document, validate_document
-from ov_gather.sweep import DEFAULT_SWEEP
-from ov_gather.verification import VerificationResult, require_onnxruntime
 
 _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 
@@ -137,7 +140,7 @@ def _verify(path: Path, seed: int) -> tuple[VerificationResult, tuple[str, ...]]
     """An ONNX model: converted, then compared, whole and gather by gather; with what the conversion loses."""
     from ov_gather.converters.losses import summaries
     from ov_gather.converters.models import convert, written
-    from ov_gather.verification import verify_conversion
+    from ov_gather.crosscheck.models.verify import verify_conversion
 
     with TemporaryDirectory() as directory:
         converted = Path(directory) / "model.xml"

@@ -103,7 +103,7 @@ def _convert(
     from ov_gather.converters.models import convert, written
 
     if verify:
-        from ov_gather.verification import require_onnxruntime
+        from ov_gather.crosscheck.models.verify import require_onnxruntime
 
         require_onnxruntime()
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
@@ -122,8 +122,8 @@ def _convert(
 
 
 def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[Any]] | None) -> bool:
-    from ov_gather.report.layers import verification_summary
-    from ov_gather.verification import verify_conversion
+    from ov_gather.crosscheck.models.verify import verify_conversion
+    from ov_gather.report.check.tables import verification_summary
 
     result = verify_conversion(source, ir, target=target, inputs=inputs)
     if result.not_verified:

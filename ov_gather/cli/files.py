@@ -12,7 +12,7 @@ from typing import IO
 
 import click
 
-from ov_gather.ir.root import root_element
+from ov_gather.ir.xml.root import root_element
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ov_gather.cases import operands
 from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
+from ov_gather.crosscheck.cases.designed import operands
 from ov_gather.files import replacing
 from ov_gather.ir.reader import read_ir
 from ov_gather.runtimes.kernel import execute

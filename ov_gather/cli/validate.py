@@ -12,9 +12,9 @@ import click
 from ov_gather.cli.config import Configured
 from ov_gather.cli.files import Found, find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
-from ov_gather.findings import Finding, Severity
-from ov_gather.report import FORMATS, render
-from ov_gather.report.base import Report
+from ov_gather.report.findings import FORMATS, render
+from ov_gather.report.findings.base import Report
+from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.selection import select_rules
 from ov_gather.rules.validation import not_checked, validate
 

@@ -13,7 +13,7 @@ from ov_gather.ops.layer_view import LayerView
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ov_gather.conditions import Condition, Operands
+    from ov_gather.divergences.conditions import Condition, Operands
 
     Prediction = Callable[[LayerView, Operands], Sequence[NDArray[Any]]]
 

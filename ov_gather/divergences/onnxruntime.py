@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ov_gather import conditions
-from ov_gather.conditions import data_is
+from ov_gather.divergences import conditions
 from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.conditions import data_is
 from ov_gather.ir.element_types import ELEMENT_TYPES, STRING
 
 NOT_IN_ONNXRUNTIME = tuple(

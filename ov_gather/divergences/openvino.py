@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ov_gather import conditions, cpu_plugin
-from ov_gather.conditions import constant_data_is, data_is
-from ov_gather.cpu_plugin import Arithmetic
+from ov_gather.divergences import conditions, cpu_plugin
 from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.conditions import constant_data_is, data_is
+from ov_gather.divergences.cpu_plugin import Arithmetic
 from ov_gather.ir.element_types import BF16, F4E2M1, F8E4M3, F8E5M2, F16, F32, STRING, U2, U32
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ov_gather.conditions import Operands
     from ov_gather.divergences.base import Prediction
+    from ov_gather.divergences.conditions import Operands
 
 _STOCK = ("openvino",)
 _EXTENSION = ("extension",)

@@ -8,11 +8,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
-from ov_gather.collection import paused_collection
 from ov_gather.ir.errors import Fault, IRError
+from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
-from ov_gather.ir.parser import Parser
 from ov_gather.ir.weights import Weights, check_constants
+from ov_gather.ir.xml.parser import Parser
 
 _OF_PAYLOADS = (Fault.NO_WEIGHTS, Fault.RANGE, Fault.CONST)
 

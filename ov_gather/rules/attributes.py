@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ov_gather.findings import Severity
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute
 from ov_gather.rules.base import Violation, graph_rule, layer_rule
+from ov_gather.rules.findings import Severity
 from ov_gather.rules.opsets import attribute_kinds, is_of_kind
 from ov_gather.rules.spelling import hint
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ov_gather.findings import Severity
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.reader import Document
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.rules.findings import Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ov_gather.findings import Severity
 from ov_gather.ir.errors import Fault
 from ov_gather.ir.model import Element, Layer, Model
 from ov_gather.ir.reader import Document
 from ov_gather.rules.base import Violation, document_rule, graph_rule
+from ov_gather.rules.findings import Severity
 from ov_gather.rules.spelling import hint
 
 

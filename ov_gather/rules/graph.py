@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.findings import Severity
 from ov_gather.ir.model import Edge, Layer, Model
 from ov_gather.rules.base import Violation, graph_rule
+from ov_gather.rules.findings import Severity
 
 # What OpenVINO's reader starts from: it creates what these need, and the Parameters.
 SINKS = ("Result", "Assign")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.findings import Severity
 from ov_gather.ir.errors import IRError
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, layer_rule
+from ov_gather.rules.findings import Severity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.findings import Severity
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation, versions_of
 from ov_gather.rules.base import Violation, graph_rule
+from ov_gather.rules.findings import Severity
 from ov_gather.rules.opsets import in_any_case, operations
 from ov_gather.rules.spelling import closest
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ov_gather.findings import Severity
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.rules.base import Violation, graph_rule
+from ov_gather.rules.findings import Severity
 
 # What these types have whatever their opset: inputs, outputs.
 _PORTS = {

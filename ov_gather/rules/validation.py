@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from ov_gather.collection import paused_collection
-from ov_gather.findings import Finding, Location, Severity
 from ov_gather.ir.errors import Fault, IRError
+from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
@@ -26,6 +25,7 @@ from ov_gather.rules import (
     types,
 )
 from ov_gather.rules.base import RULES, Rule, Violation
+from ov_gather.rules.findings import Finding, Location, Severity
 from ov_gather.rules.selection import select_rules
 
 # Imported for their rules, which register themselves.

@@ -16,7 +16,7 @@ from ov_gather.bench.gather import Gather
 from ov_gather.bench.gather_nd import GatherND
 from ov_gather.bench.scatter_elements import ScatterElements
 from ov_gather.bench.validation import generate
-from ov_gather.report.bench import render
+from ov_gather.report.bench.cases import render
 
 
 def test_one_case(cli, tmp_path):

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from ov_gather.findings import Finding, Location, Severity
-from ov_gather.report import FORMATS, render
-from ov_gather.report.base import Report
+from ov_gather.report.findings import FORMATS, render
+from ov_gather.report.findings.base import Report
+from ov_gather.rules.findings import Finding, Location, Severity
 from ov_gather.rules.validation import RULES
 
 VALID = len(list((Path(__file__).parents[2] / "ir_samples" / "valid").glob("*.xml")))

@@ -10,8 +10,8 @@ import pytest
 from artificial_report import EXPECTED, FAILED, GOOD, everything, hostile, report
 
 import ov_gather
-from ov_gather.report import check_html
-from ov_gather.report.check import CheckReport
+from ov_gather.report.check import html as check_html
+from ov_gather.report.check.report import CheckReport
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ov_gather.findings import Finding, Location, Severity
-from ov_gather.report.check import CheckReport
-from ov_gather.results import (
+from ov_gather.crosscheck.results import (
     CaseResult,
     Comparison,
     CrossCheckResult,
@@ -16,6 +14,8 @@ from ov_gather.results import (
     OutputResult,
     Status,
 )
+from ov_gather.report.check.report import CheckReport
+from ov_gather.rules.findings import Finding, Location, Severity
 
 SHAPES = ((3, 40), (3, 40))
 DIFFERENCE = Difference((1, 17), "-0.25", "8.5", 40, 120, ((0.0,) * 32, (1.0,) * 32, (0.0,) * 32))

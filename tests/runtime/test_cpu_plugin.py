@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ov_gather import cpu_plugin
-from ov_gather.cpu_plugin import BASELINE, Arithmetic, arithmetics_here
+from ov_gather.divergences import cpu_plugin
+from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic, arithmetics_here
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.shapes import UNKNOWN, PartialShape

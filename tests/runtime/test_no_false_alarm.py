@@ -8,7 +8,7 @@ import onnx.helper as oh
 import pytest
 
 from ov_gather import validate
-from ov_gather.findings import Severity
+from ov_gather.rules.findings import Severity
 
 ov = pytest.importorskip("openvino")
 from openvino import opset13 as op  # noqa: E402

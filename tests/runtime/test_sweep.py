@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ov_gather.comparison import sweep
+from ov_gather.crosscheck.cases.swept import layers
+from ov_gather.crosscheck.check import sweep
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
-from ov_gather.sweep import layers
 
 
 def views(count, seed=1):

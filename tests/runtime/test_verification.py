@@ -10,12 +10,12 @@ from onnx import TensorProto, helper, numpy_helper
 from rich.console import Console
 
 from ov_gather import register
-from ov_gather.capture import capture, gathers, load
-from ov_gather.onnx_inputs import made_up_inputs
-from ov_gather.report.layers import verification_summary
-from ov_gather.results import Status
+from ov_gather.crosscheck.inputs.onnx import made_up_inputs
+from ov_gather.crosscheck.models.intermediates import capture, gathers, load
+from ov_gather.crosscheck.models.verify import verify_conversion
+from ov_gather.crosscheck.results import Status
+from ov_gather.report.check.tables import verification_summary
 from ov_gather.runtimes.isolated import borrowed
-from ov_gather.verification import verify_conversion
 
 RNG = np.random.default_rng(1)
 TABLE = RNG.standard_normal((50, 16)).astype(np.float32)

@@ -12,10 +12,10 @@ from openvino import opset13 as ops
 
 from ov_gather import cross_check, read_ir
 from ov_gather.cli import check
-from ov_gather.ir_inputs import generate_inputs
-from ov_gather.results import Status
+from ov_gather.crosscheck.inputs.ir import generate_inputs
+from ov_gather.crosscheck.models.ir import OWN_OPERANDS
+from ov_gather.crosscheck.results import Status
 from ov_gather.runtimes import isolated
-from ov_gather.whole_ir import OWN_OPERANDS
 
 HERE = Path(__file__).parent
 SAMPLES = HERE.parents[1] / "ir_samples" / "valid"

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ov_gather import read_ir
-from ov_gather.ir import parser
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.weights import Weights
+from ov_gather.ir.xml import parser
 
 SAMPLES = sorted((Path(__file__).parents[2] / "ir_samples").rglob("*.xml"))
 VALID = [path.read_bytes() for path in SAMPLES if path.parent.name == "valid"]
@@ -169,7 +169,7 @@ def test_limits_hold_the_short_way(monkeypatch, samples):
 
 
 def test_what_is_remembered_is_short():
-    from ov_gather.ir import canonical
+    from ov_gather.ir.xml import canonical
 
     remembered = canonical._remember(lambda text: [text])
     assert remembered("a") is remembered("a")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ov_gather import read_ir
-from ov_gather.cases import DEFAULT_CASES, designed, operands
-from ov_gather.cases.values import special
+from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, designed, operands
+from ov_gather.crosscheck.cases.values import special
 from ov_gather.ir.element_types import by_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers

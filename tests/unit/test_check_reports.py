@@ -26,10 +26,12 @@ from artificial_report import (
 )
 
 import ov_gather
-from ov_gather.report import check_html, check_json, check_junit
-from ov_gather.report.check import CheckReport
-from ov_gather.report.layers import summary
-from ov_gather.results import CaseResult, Comparison, CrossCheckResult, Status
+from ov_gather.crosscheck.results import CaseResult, Comparison, CrossCheckResult, Status
+from ov_gather.report.check import html as check_html
+from ov_gather.report.check import json as check_json
+from ov_gather.report.check import junit as check_junit
+from ov_gather.report.check.report import CheckReport
+from ov_gather.report.check.tables import summary
 
 EVIL = "".join(map(chr, range(0x100)))
 EVIL += "</style></script><script>alert(1)</script><!--]]></failure>\udcff\u202e\ufffe\U0001f600"

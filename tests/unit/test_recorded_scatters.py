@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ov_gather.cpu_plugin import BASELINE, Arithmetic, scattered
+from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic, scattered
 from ov_gather.ir.element_types import by_name
 
 RECORD = json.loads((Path(__file__).parent / "sapphire_rapids_scatters.json").read_text())

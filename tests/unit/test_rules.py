@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ov_gather import validate
-from ov_gather.findings import Severity
 from ov_gather.rules import validation  # noqa: F401 - registers the rules
 from ov_gather.rules.base import RULES
+from ov_gather.rules.findings import Severity
 
 SAMPLES = Path(__file__).parents[2] / "ir_samples"
 # One fault after which other rules rightly speak, too.

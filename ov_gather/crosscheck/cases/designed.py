@@ -1,0 +1,179 @@
+"""Cases: the inputs for one execution of a layer, designed from what its operation specifies, and from what its ports declare.
+
+A design says which indices, which values, which sizes where the layer leaves them open, and how many threads. What a layer
+leaves no room for is not tried twice: constant indices are as they are, static shapes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.cases import indices
+from ov_gather.crosscheck.cases.indices import Span
+from ov_gather.crosscheck.cases.memory import require_memory
+from ov_gather.crosscheck.cases.sizes import Sizes, choose
+from ov_gather.crosscheck.cases.values import VALUES
+from ov_gather.divergences.conditions import reduces
+from ov_gather.ir.element_types import I64
+from ov_gather.ir.model import Model
+from ov_gather.ir.shapes import PartialShape, element_count
+from ov_gather.ops.layer_view import LayerView
+
+DEFAULT_SEED = 2026
+DEFAULT_CASES = 16
+BUDGET = 1 << 25
+"""Elements that the cases of one layer may have in all: of larger layers there are fewer, but two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What a case is meant to show, in the words of `indices`, `values` and `sizes`."""
+
+    indices: str
+    values: str = "small"
+    sizes: str = "some"
+    threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return ", ".join([self.indices, self.values, *([] if self.sizes == "some" else [f"{self.sizes} long"])])
+
+
+# In the order of what they tell: --cases may take but the first. Indices out of bounds come last, for a runtime may not survive
+# them.
+DESIGNS = (
+    Design("random"),
+    Design("boundary", "special", threads=2),
+    Design("random", "bits", "last", threads=2),
+    Design("permutation", "bits", "first", threads=2),
+    Design("negative", "bits"),
+    Design("above", threads=2),
+    Design("below", threads=2),
+    Design("reversed", "bits", threads=2),
+    Design("equal", "special"),
+    Design("duplicates", "bits", threads=2),
+    Design("permutation", "special"),
+    Design("far above", threads=2),
+    Design("far below", threads=2),
+    Design("beyond 32 bits", threads=2),
+    Design("random", "bits", "one"),
+    Design("random", "bits", "none"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`inputs`: arrays for the Parameters of an isolated layer, in order. `threads`: 0 = as many as a runtime likes.
+    `out_of_bounds`: whether an index is meant to be."""
+
+    name: str
+    inputs: tuple[NDArray[Any], ...]
+    threads: int = 0
+    out_of_bounds: bool = False
+
+
+def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
+    """Up to `limit` cases for an isolated layer, the same for the same seed: by threads, with indices out of bounds at the end.
+
+    Raises ValueError where no sizes are valid, or inputs of a valid size do not fit into memory.
+    """
+    attributes = view.read_attributes()
+    for given in view.operation.inputs:
+        if given.attribute:
+            attributes.setdefault(given.attribute.name, -1)  # an axis: the last is always a valid one
+    typical = choose(view, "some", attributes)
+    if typical is None:
+        raise ValueError(f"{view.layer}: no sizes are valid for its inputs")
+    _require_memory(view, typical)
+    most = max(2, BUDGET // max(1, sum(map(element_count, typical))))
+    planned = list(enumerate(islice(_planned(view), min(limit, most))))
+    for number, design in sorted(planned, key=lambda it: (it[1].threads, it[1].indices in indices.INVALID)):
+        inputs = _inputs(view, design, attributes, np.random.default_rng([seed, number]))
+        if inputs is not None:
+            yield Case(design.name, inputs, design.threads, design.indices in indices.INVALID)
+
+
+def _planned(view: LayerView) -> Iterator[Design]:
+    """The designs that differ for this layer, then random ones without end."""
+    port = view.operation.index_rule.port
+    varying = [view.constant(i) is None for i in range(len(view.operation.inputs))]
+    others = any(varies for i, varies in enumerate(varying) if i != port)
+    is_open = any(not shape.is_static for shape in view.input_shapes)
+    endless = (Design("random", f"bits {number}", threads=1 + number % 2) for number in count(1))
+    seen = set()
+    for design in chain(DESIGNS, endless if others else ()):
+        design = replace(
+            design,
+            indices=design.indices if varying[port] else "constant",
+            values=design.values if others else "constant",
+        )
+        if design not in seen and (is_open or design.sizes == "some"):
+            seen.add(design)
+            yield design
+
+
+def _inputs(
+    view: LayerView, design: Design, attributes: Mapping[str, Any], rng: np.random.Generator
+) -> tuple[NDArray[Any], ...] | None:
+    """None where the design is none for this layer: no such indices, no such sizes."""
+    sizes, rule = choose(view, design.sizes, attributes), view.operation.index_rule
+    if sizes is None:
+        return None
+    along = rule.sizes([PartialShape.of(it) for it in sizes], attributes) or (1,)
+    if design.indices == "constant" and 0 in along:  # of which none is valid then
+        return None
+    _require_memory(view, sizes)
+    inputs = []
+    for port, (given, shape) in enumerate(zip(view.operation.inputs, sizes, strict=True)):
+        element_type = view.input_types[port]
+        if view.constant(port) is not None or element_type is None:
+            continue
+        if port == rule.port:
+            dtype = element_type.dtype
+            array = indices.make(design.indices, rng, shape, Span.of(along, rule.lowest_specified, dtype), dtype)
+        elif given.attribute:
+            array = np.full(shape, attributes[given.attribute.name], element_type.dtype)
+        else:
+            array = VALUES["small" if reduces(view, ()) else design.values.partition(" ")[0]](rng, element_type, shape)
+        if array is None:
+            return None
+        inputs.append(array)
+    return tuple(inputs)
+
+
+def _require_memory(view: LayerView, sizes: Sizes) -> None:
+    types = [element_type or I64 for element_type in view.input_types]
+    require_memory(str(view.layer), sum(kind.byte_size(element_count(it)) for kind, it in zip(types, sizes, strict=True)))
+
+
+def as_cases(inputs: Sequence[NDArray[Any]]) -> list[Case]:
+    """Given inputs, on one thread and on two."""
+    return [Case("given", tuple(inputs), threads) for threads in (1, 2)]
+
+
+def check_given(model: Model, arrays: Sequence[NDArray[Any]]) -> None:
+    """Raise TypeError or ValueError where arrays are not what the Parameters of an isolated layer declare."""
+    parameters = model.of_type("Parameter")
+    if len(arrays) != len(parameters):
+        names = " and ".join(layer.name for layer in parameters) or "nothing"
+        raise ValueError(f"{len(arrays)} inputs are given; the layer needs {names}")
+    for layer, array in zip(parameters, arrays, strict=True):
+        if layer.declared_type and array.dtype != layer.declared_type.dtype:
+            raise TypeError(f"{layer.name} must be {layer.declared_type}, not {array.dtype}")
+        if layer.declared_shape and array.shape not in layer.declared_shape:
+            raise ValueError(f"{layer.name} has shape {list(array.shape)}; the layer declares {layer.declared_shape}")
+    require_memory(model.name or "the given inputs", sum(array.nbytes for array in arrays))
+
+
+def operands(view: LayerView, given: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """All inputs of an isolated layer: its constants, and in between what is given for its Parameters."""
+    parameters = iter(given)
+    constants = map(view.constant, range(len(view.layer.inputs)))
+    return [next(parameters) if value is None else value for value in constants]

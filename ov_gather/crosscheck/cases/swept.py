@@ -1,0 +1,131 @@
+"""The family's operations x element types x ranks x axes, as small layers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import cycle, product
+
+import numpy as np
+
+from ov_gather.crosscheck.cases.values import small
+from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.element_types import BOOLEAN, ELEMENT_TYPES, I64, INTEGERS, ElementType
+from ov_gather.ir.model import Model
+from ov_gather.ir.shapes import ANY, PartialShape
+from ov_gather.ops import OPERATIONS
+from ov_gather.ops.spec import Operation
+
+DEFAULT_SWEEP = 10_000
+"""Cases in all."""
+CASES_A_LAYER = 8
+UNSAFE = 8
+"""One layer in so many gets indices out of bounds."""
+RANKS = range(1, 7)
+_LARGEST = 5  # dimension
+
+Sizes = tuple[int, ...]
+Text = dict[str, str]
+
+
+def layers(seed: int) -> Iterator[Model]:
+    """Layers without end, of each operation in turn, in which every type meets every rank and axis; the same for one seed."""
+    rng = np.random.default_rng(seed)
+    cells = {}
+    for operation in OPERATIONS:
+        types = operation.inputs[0].element_types or ELEMENT_TYPES
+        found = [(it, r, axis) for it, r in product(types, RANKS) if it.numpy_name for axis in range(-r, r)]
+        cells[operation.name] = cycle([found[i] for i in rng.permutation(len(found))])
+    for operation in cycle(OPERATIONS):
+        yield _layer(operation, rng, *next(cells[operation.name]))
+
+
+def _layer(operation: Operation, rng: np.random.Generator, element_type: ElementType, rank: int, axis: int) -> Model:
+    """Every third has open dimensions; now and then data is constant, or the indices are."""
+    data = _sizes(rng, rank)
+    indices, text = _INDICES[operation.type](rng, operation, data, axis)
+    if operation.name == "ScatterElementsUpdate-12" and element_type.bits >= 8 and element_type.name[:2] != "f8":
+        mean = () if element_type is BOOLEAN else ("mean",)
+        text = {"reduction": str(rng.choice(["none", "sum", "prod", "min", "max", *mean]))}
+    is_open, constant = rng.integers(3) == 0, rng.choice(["data", "indices", "", "", "", ""])
+    builder = ModelBuilder(f"{operation.name} {element_type} {list(data)} {list(indices)} {axis}")
+    inputs = []
+    for given in operation.inputs:
+        if given.attribute:
+            inputs.append(builder.const(given.name, I64, np.array(axis)))
+            continue
+        sizes = data if given.name == "data" else indices
+        allowed = given.element_types or INTEGERS
+        kind = allowed[rng.integers(len(allowed))] if given.name == "indices" else element_type
+        if given.name == constant:
+            smallest = min(data) if data else 1
+            array = rng.integers(0, smallest, sizes).astype(kind.dtype) if given.name == "indices" else small(rng, kind, sizes)
+            inputs.append(builder.const(given.name, kind, array))
+        else:
+            inputs.append(builder.parameter(given.name, kind, _declared(operation, given.name, sizes, is_open)))
+    return _finished(builder, operation, text, inputs, str(rng.choice(operation.opsets)))
+
+
+def _finished(builder: ModelBuilder, operation: Operation, text: Text, inputs: list[Value], opset: str) -> Model:
+    # What the layer declares as its output is inferred anew when it is isolated.
+    (output,) = builder.layer(
+        operation.type, builder.name, opset, text, inputs, [(inputs[0].element_type, PartialShape.of(()))], tensor="output"
+    )
+    builder.result("output", output)
+    return builder.build()
+
+
+def _declared(operation: Operation, name: str, sizes: Sizes, is_open: bool) -> PartialShape:
+    shape = PartialShape.of(sizes)
+    if not is_open or shape.dims is None:
+        return shape
+    kept = 1 if name == "indices" and operation.type == "GatherND" else 0  # how many coordinates a tuple has
+    count = len(shape.dims) - kept
+    return PartialShape((ANY,) * count + shape.dims[count:])
+
+
+def _sizes(rng: np.random.Generator, rank: int) -> Sizes:
+    return tuple(map(int, rng.integers(1, _LARGEST + 1, rank)))
+
+
+def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
+    """Of the stock operation, off the axis as data; of ours mostly smaller, or to be broadcast, and maybe transposed."""
+    sizes, text = list(data), {"axis": str(axis)}
+    if operation.custom_attributes == {} and "broadcast" in {it.name for it in operation.attributes}:
+        broadcast = bool(rng.integers(2))
+        text["broadcast"] = str(broadcast).lower()
+        text["transpose"] = str(len(data) > 1 and bool(rng.integers(2))).lower()
+        text["same_shape"] = str(not rng.integers(4)).lower()
+        if text["same_shape"] == "false":
+            sizes = [int(rng.choice([1, size] if broadcast else range(1, size + 1))) for size in data]
+    sizes[axis] = int(rng.integers(1, _LARGEST + 3))
+    return tuple(sizes), text
+
+
+def _of_slices(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
+    """Gather: up to two batch dimensions, where the version has them."""
+    has_batches = any(it.name == "batch_dims" for it in operation.attributes)
+    batch = int(rng.integers(0, min(axis % len(data), 2) + 1)) if has_batches else 0
+    text = {"batch_dims": str(batch)} if has_batches else {}
+    return data[:batch] + _sizes(rng, int(rng.integers(0, 3))), text
+
+
+def _of_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
+    """GatherND: what is the axis of others is the number of batch dimensions."""
+    batch = axis % len(data)
+    depth = int(rng.integers(1, len(data) - batch + 1))
+    return (*data[:batch], *_sizes(rng, int(rng.integers(0, 3))), depth), {"batch_dims": str(batch)}
+
+
+def _of_updates(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
+    """ScatterElementsUpdate: off the axis no larger than data."""
+    sizes = [int(rng.integers(1, size + 1)) for size in data]
+    sizes[axis] = int(rng.integers(1, _LARGEST + 3))
+    return tuple(sizes), {}
+
+
+_INDICES: Mapping[str, Callable[[np.random.Generator, Operation, Sizes, int], tuple[Sizes, Text]]] = {
+    "GatherElements": _of_elements,
+    "Gather": _of_slices,
+    "GatherND": _of_tuples,
+    "ScatterElementsUpdate": _of_updates,
+}

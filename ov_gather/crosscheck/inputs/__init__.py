@@ -1,0 +1,1 @@
+"""Inputs that are made up for whole models."""

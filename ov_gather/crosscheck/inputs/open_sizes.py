@@ -1,0 +1,105 @@
+"""Sizes for the dimensions that an ONNX model leaves open: several choices, for no one size suits every model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx_ir
+
+from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
+
+_CHOICES = (
+    # batch, channels, side of a picture, anything else
+    (OPEN_DIMENSION, 3, 64, OPEN_DIMENSION),
+    (1, 3, 224, OPEN_DIMENSION),
+    (OPEN_DIMENSION, OPEN_DIMENSION, OPEN_DIMENSION, OPEN_DIMENSION),
+    (2, 3, 320, 128),
+    (1, 1, 32, 32),
+    (1, 3, 640, 512),
+    (2, 3, 48, 576),
+    (1, 1, 28, 1),
+    (1, 3, 1, 16_000),
+    (32, 32, 32, 32),
+    (1, 1, 1, 1),
+)
+_BATCH, _CHANNELS, _SIDE, _OTHER = range(4)
+_COLOURS = (1, 3, 4)
+
+Dim = int | onnx_ir.SymbolicDim
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """One choice: the shape of each input by its name, and what the names of open dimensions stand for."""
+
+    shapes: Mapping[str, tuple[int, ...]]
+    named: Mapping[str, int]
+
+    def smallest(self, value: onnx_ir.Value) -> tuple[int, ...]:
+        """The sizes of a value of the graph, where one that nobody knows is 1."""
+        if (known := self.shapes.get(str(value.name))) is not None:
+            return known
+        return tuple(self.named.get(str(dim), 1) if (size := closed(dim)) is None else size for dim in value.shape or ())
+
+
+def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[Sizes]:
+    """Each choice once, the likeliest first. Inputs must tell their rank.
+
+    Open dimensions of one name get one size; where a name is a sum of other names ("past + new"), the size that these give.
+    Without names, dimensions that play the same part get the same size, and in some choices all do.
+    """
+    parts: dict[str, int] = {}
+    dims: dict[str, Dim] = {}
+    for value in inputs:
+        for axis, dim in enumerate(value.shape or ()):
+            if closed(dim) is None:
+                parts.setdefault(_key(value, axis), _part(value, axis))
+                dims.setdefault(_key(value, axis), dim)
+    seen = []
+    for choice in _CHOICES:
+        sizes = {key: choice[part] for key, part in parts.items()}
+        sizes |= {key: size for key, dim in dims.items() if (size := _computed(dim, key, sizes)) is not None}
+        if sizes not in seen:
+            seen.append(sizes)
+            yield Sizes({str(value.name): _shape(value, sizes) for value in inputs}, sizes)
+
+
+def closed(dim: Dim) -> int | None:
+    """The size that a dimension has; None where it is open, which some exporters write as -1."""
+    return dim if isinstance(dim, int) and dim >= 0 else None
+
+
+def _shape(value: onnx_ir.Value, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    known = (closed(dim) for dim in value.shape or ())
+    return tuple(sizes[_key(value, axis)] if size is None else size for axis, size in enumerate(known))
+
+
+def _key(value: onnx_ir.Value, axis: int) -> str:
+    """The name of a dimension, or, where it has none, its place."""
+    dim = (value.shape or ())[axis]
+    name = None if isinstance(dim, int) else dim.value
+    return name or f"{axis} of {value.name}"
+
+
+def _part(value: onnx_ir.Value, axis: int) -> int:
+    """Which part a dimension is likely to play in its input."""
+    dims = tuple(value.shape or ())
+    is_picture = len(dims) > 3 and value.dtype is not None and value.dtype.is_floating_point()
+    if axis == 0 and len(dims) > 1:
+        return _BATCH
+    if not is_picture:
+        return _OTHER
+    channels = len(dims) - 1 if closed(dims[-1]) in _COLOURS and closed(dims[1]) is None else 1
+    return _CHANNELS if axis == channels else _SIDE
+
+
+def _computed(dim: Dim, name: str, sizes: Mapping[str, int]) -> int | None:
+    """What a name that is an expression of other names comes to; None for any other name."""
+    try:
+        if isinstance(dim, int) or not (symbols := dim.free_symbols()) or name in symbols or not symbols <= sizes.keys():
+            return None
+        result = dim.evaluate(sizes)
+    except ValueError:  # the name is no expression
+        return None
+    return result if isinstance(result, int) and result >= 0 else None

@@ -1,0 +1,109 @@
+"""What onnxruntime computes within an ONNX model: every gather's own operands and output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+
+from ov_gather.ops.onnx_nodes import GATHERS
+from ov_gather.runtimes.base import Runtime
+
+BATCH = 16
+"""Gathers whose tensors are captured, and held, at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A gather with its operands (`constant`: those that the model gives) and its output."""
+
+    node: onnx_ir.Node
+    operands: tuple[NDArray[Any], NDArray[Any]]
+    constant: tuple[bool, bool]
+    output: NDArray[Any]
+
+
+def load(path: Path) -> onnx_ir.Model:
+    """The model, its functions inlined. Raises ValueError where it is not one."""
+    try:
+        model = onnx_ir.load(path)
+        return onnx_ir.passes.common.InlinePass()(model).model if model.functions else model
+    except OSError:
+        raise
+    except Exception as error:  # what protobuf and onnx-ir raise has no common base
+        raise ValueError(f"{path}: not a valid ONNX model: {error}") from error
+
+
+def gathers(model: onnx_ir.Model) -> tuple[list[onnx_ir.Node], list[onnx_ir.Node]]:
+    """Those of the graph itself, whose tensors can be captured, and those of bodies (If, Loop, Scan), where they cannot."""
+    found = [node for node in model.graph.all_nodes() if node.op_type in GATHERS and not node.domain]
+    return [node for node in found if node.graph is model.graph], [node for node in found if node.graph is not model.graph]
+
+
+def capture(
+    model: onnx_ir.Model, nodes: Sequence[onnx_ir.Node], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
+) -> Iterator[Captured]:
+    """The nodes with what flows through them for these inputs. Raises RefusedError, CrashedError."""
+    for start in range(0, len(nodes), BATCH):
+        batch = nodes[start : start + BATCH]
+        wanted = [value for node in batch for value in (*node.inputs, node.outputs[0]) if value is not None]
+        tensors = iter(values(model, wanted, inputs, runtime))
+        for node in batch:
+            data, indices, output = next(tensors), next(tensors), next(tensors)
+            constant = tuple(value is not None and _constant(value) is not None for value in node.inputs)
+            yield Captured(node, (data, indices), (constant[0], constant[1]), output)
+
+
+def values(
+    model: onnx_ir.Model, wanted: Sequence[onnx_ir.Value], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
+) -> list[NDArray[Any]]:
+    """What some values of the graph are for these inputs. Raises RefusedError, CrashedError."""
+    known = dict(inputs)
+    for value in wanted:
+        constant = _constant(value)
+        if constant is not None:
+            known[str(value.name)] = _array(constant)
+    computed = {str(value.name): value for value in wanted if value.name not in known}
+    if computed:
+        outputs = list(model.graph.outputs)
+        model.graph.outputs[:] = list(computed.values())
+        try:
+            known |= zip(computed, run(model, inputs, runtime), strict=True)
+        finally:
+            model.graph.outputs[:] = outputs
+    return [known[str(value.name)] for value in wanted]
+
+
+def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> list[NDArray[Any]]:
+    """The model's outputs. Raises RefusedError, CrashedError."""
+    with activated(model, runtime):
+        return runtime.execute(list(inputs.values()))
+
+
+@contextmanager
+def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
+    """The runtime has the model, as long as this lasts. Raises RefusedError, CrashedError."""
+    with TemporaryDirectory(prefix="ov_gather.") as directory, runtime:
+        path = Path(directory) / "model.onnx"
+        onnx_ir.save(model, path, external_data="model.data")
+        runtime.activate(path)
+        yield
+
+
+def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:
+    """As onnxruntime takes it: strings are not bytes."""
+    array = constant.numpy()
+    if constant.dtype is not onnx_ir.DataType.STRING:
+        return array
+    return np.array([bytes(word).decode() for word in array.ravel()], object).reshape(array.shape)
+
+
+def _constant(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
+    return onnx_ir.convenience.get_const_tensor(value)

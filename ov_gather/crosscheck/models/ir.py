@@ -1,0 +1,191 @@
+"""A whole IR: what its gather-family layers are given in it, and its outputs with our gathers beside stock OpenVINO's.
+
+Both execute what our writer writes, in processes of their own. `accelerate` promises the same bits, so the outputs must be
+those. Only behind a layer of which nobody knows what OpenVINO makes of the operands that it has in the model (a divergence that
+predicts nothing) may outputs differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.cases.designed import Case
+from ov_gather.crosscheck.inputs.ir import generate_inputs
+from ov_gather.crosscheck.results import Comparison, Difference, LayerResult, OutputResult, Status
+from ov_gather.crosscheck.verdict import first_difference
+from ov_gather.divergences import is_predicted
+from ov_gather.ir.model import Edge, Layer, Model
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.isolated import borrowed
+
+OWN_OPERANDS = "own operands"
+"""What the case is called."""
+BATCH = 16
+"""Layers whose operands are captured, and held, at once."""
+_ENDS = ("Parameter", "Const", "Result")
+_RANDOM = ("RandomUniform", "Multinomial")
+_OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSError, ImportError)
+
+Arrays = Sequence[NDArray[Any]]
+
+
+def is_whole(model: Model) -> bool:
+    """Whether there is more than one layer to execute: a model that is but one gather says nothing that the gather does not."""
+    return not model.is_fragment and sum(layer.type not in _ENDS for _, graph in model.walk() for layer in graph.layers) > 1
+
+
+class WholeIR:
+    """A whole IR with generated inputs. `not_run` says what could not be done with it; "" so far nothing."""
+
+    def __init__(self, model: Model, seed: int) -> None:
+        self.not_run = ""
+        self._model = model
+        self._inputs: Arrays = ()
+        self._expected: Arrays | None = None
+        try:
+            self._inputs = generate_inputs(model, seed)
+            if not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.of_type("Parameter")):
+                self._run("openvino", _closed(model, self._inputs))
+            self._expected = self._run("openvino", model)
+        except _OBSTACLES as error:
+            self.not_run = _reason(error)
+
+    def own_cases(self, views: Sequence[LayerView]) -> Iterator[Case | None]:
+        """For each layer the case with the operands that it has in the model. None in bodies of sub-graphs, where they cannot
+        be had, and where the model cannot be run."""
+        for start in range(0, len(views), BATCH):
+            batch = [(view, _operands(view) if view.graph is self._model else []) for view in views[start : start + BATCH]]
+            arrays = self._captured([port for _, ports in batch for port in ports])
+            for _, ports in batch:
+                yield Case(OWN_OPERANDS, tuple(arrays[port] for port in ports), 1) if ports and arrays else None
+
+    def outputs(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> tuple[OutputResult, ...]:
+        """With our gathers, beside those of stock OpenVINO; `layers`: what came out for these views."""
+        if self._expected is None:
+            return ()
+        if random := [layer for _, graph in self._model.walk() for layer in graph.of_type(*_RANDOM)]:
+            self.not_run = f"{random[0]} makes its outputs random"
+            return ()
+        try:
+            found: Arrays | Exception = self._run("accelerated", self._model)
+        except (RefusedError, CrashedError, IndexError) as error:
+            found = error
+        except (OSError, ImportError) as error:
+            self.not_run = str(error)  # there is no extension
+            return ()
+        excuses = self._excuses(views, layers)
+        return tuple(
+            OutputResult(
+                _name(self._model, result), str(right.dtype), right.shape, _compare(right, found, i, excuses.get(result.id))
+            )
+            for i, (result, right) in enumerate(zip(_results(self._model), self._expected, strict=True))
+        )
+
+    def _run(self, runtime: str, model: Model) -> Arrays:
+        with borrowed([runtime]) as (it,):
+            outputs = it.run(model, self._inputs)
+        if isinstance(outputs, Exception):
+            raise outputs
+        return outputs
+
+    def _captured(self, ports: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], NDArray[Any]]:
+        """What comes out of some ports (the ids of layer and port), which Results are added to."""
+        wanted = list(dict.fromkeys(ports))
+        if self._expected is None or not wanted:
+            return {}
+        try:
+            outputs = self._run("openvino", _with_results(self._model, wanted))
+        except _OBSTACLES as error:
+            self.not_run = f"to capture operands: {_reason(error)}"
+            return {}
+        return dict(zip(wanted, outputs[len(self._expected) :], strict=True))
+
+    def _excuses(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> Mapping[int, tuple[str, ...]]:
+        """By id, the layers behind one with divergences that predict nothing on its own operands: the names of those."""
+        found: dict[int, tuple[str, ...]] = {}
+        for view, layer in zip(views, layers, strict=True):
+            own = [it for case in layer.cases if case.name == OWN_OPERANDS for it in case.comparisons]
+            names = tuple(name for it in own if it.runtime == "openvino" for name in it.divergences)
+            if names and not is_predicted(names):
+                found |= {i: (*found.get(i, ()), *names) for i in _behind(self._model, view.layer.id)}
+        return found
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RefusedError):
+        return f"OpenVINO refuses it: {error}"
+    return f"OpenVINO {error}" if isinstance(error, CrashedError) else str(error)
+
+
+def _closed(model: Model, inputs: Arrays) -> Model:
+    """The model for inputs of just these shapes. OpenVINO refuses it where they do not fit together; while they are open, its
+    MatMul reads beyond its operands instead."""
+    arrays = iter(inputs)
+    closed = {layer.id: PartialShape.of(next(arrays).shape).attribute() for layer in model.of_type("Parameter")}
+    layers = (
+        replace(layer, attributes={**layer.attributes, "shape": closed[layer.id]}) if layer.id in closed else layer
+        for layer in model.layers
+    )
+    return replace(model, layers=tuple(layers))
+
+
+def _operands(view: LayerView) -> list[tuple[int, int]]:
+    """Where its inputs that are not constant come from; none where an input comes from nowhere."""
+    sources = [view.producer(position) for position in range(len(view.layer.inputs))]
+    if not all(sources):
+        return []
+    return [(source[0].id, source[1].id) for source in sources if source and source[0].type != "Const"]
+
+
+def _with_results(model: Model, ports: Sequence[tuple[int, int]]) -> Model:
+    """The model with a Result more for each of these ports, after its own."""
+    first = max(layer.id for layer in model.layers) + 1
+    outputs = {(layer.id, port.id): port for layer in model.layers for port in layer.outputs}
+    layers = [
+        Layer(first + i, f"captured_{first + i}", "Result", "opset1", inputs=(replace(outputs[port], id=0, attributes={}),))
+        for i, port in enumerate(ports)
+    ]
+    edges = [Edge(*port, first + i, 0) for i, port in enumerate(ports)]
+    return replace(model, layers=(*model.layers, *layers), edges=(*model.edges, *edges))
+
+
+def _results(model: Model) -> list[Layer]:
+    return [layer for layer in model.layers if layer.type == "Result"]
+
+
+def _name(model: Model, result: Layer) -> str:
+    """What users call an output: the first name of its tensor, or that of its layer."""
+    source = model.producer(result, result.inputs[0])
+    names = source[1].attributes.get("names", "") if source else ""
+    return names.partition(",")[0] or result.name
+
+
+def _behind(model: Model, layer: int) -> set[int]:
+    """The ids of all layers that depend on one."""
+    followers: dict[int, list[int]] = {}
+    for edge in model.edges:
+        followers.setdefault(edge.from_layer, []).append(edge.to_layer)
+    seen: set[int] = set()
+    waiting = [layer]
+    while waiting:
+        new = set(followers.get(waiting.pop(), ())) - seen
+        seen |= new
+        waiting += new
+    return seen
+
+
+def _compare(expected: NDArray[Any], found: Arrays | Exception, position: int, excuses: tuple[str, ...] | None) -> Comparison:
+    if isinstance(found, Exception):
+        difference: Difference | str = str(found) if isinstance(found, CrashedError) else f"refuses: {found}"
+    else:
+        difference = first_difference(expected, found[position])
+    where = difference if isinstance(difference, Difference) else None
+    if difference and excuses:
+        return Comparison("accelerated", Status.EXPECTED, str(difference), excuses, where)
+    return Comparison("accelerated", Status.FAILED if difference else Status.PASSED, str(difference), (), where)

@@ -1,0 +1,157 @@
+"""The outputs of a whole model on two runtimes.
+
+A whole model is not bit-exact: two runtimes add up in different orders. Its floating-point outputs may be off by TOLERANCE of
+the largest number in them, which rounding through a hundred layers stays below, and a row gathered from elsewhere exceeds.
+That leaves small things unseen, so each gather is executed alone, on the operands that it has in onnxruntime, and must be
+exact. Where a model only moves data, its outputs must be exact, too; integers, booleans and strings must be in any model.
+
+What a TopK, ArgMax or ArgMin picks is not defined by the model where the numbers that it picks from are equal, or differ by
+less than NEAR of the largest: rounding decides. Outputs behind such a node may differ; the table says so. So it does of outputs
+behind a node that is random, whose values are not compared, and of those that onnxruntime itself computes otherwise when it
+does not optimise the model: they may be off by NOISE times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.models import intermediates as capture
+from ov_gather.crosscheck.models.dependents import dependents
+from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
+from ov_gather.crosscheck.verdict import difference_at, first_difference
+from ov_gather.ops.onnx_nodes import GATHERS, attribute
+from ov_gather.runtimes.base import Runtime
+
+TOLERANCE = 1e-3
+NEAR = 1e-5
+NOISE = 10
+ROUNDING = "rounding-decides"
+_MOVES = {*GATHERS, "Reshape", "Transpose", "Slice", "Split", "Concat", "Expand", "Tile", "Squeeze", "Unsqueeze", "Flatten"}
+_MOVES |= {"Identity", "Constant", "ConstantOfShape", "Shape", "Size", "Cast"}
+_PICKS = ("TopK", "ArgMax", "ArgMin")
+
+
+def compare_outputs(
+    model: onnx_ir.Model,
+    expected: Sequence[NDArray[Any]],
+    found: Sequence[NDArray[Any]],
+    runtime: str,
+    excuses: Sequence[tuple[str, str, Mapping[str, onnx_ir.Node]]] = (),
+) -> tuple[OutputResult, ...]:
+    """Each output of an ONNX model beside that of the IR that it became.
+
+    `excuses`: the name of a divergence, what it says of an output, and by name the values that a node of this kind leads to.
+    """
+    exact = all(node.op_type in _MOVES for node in model.graph.all_nodes())
+    results = []
+    for i, value in enumerate(model.graph.outputs):
+        comparison = _compare(expected[i], found[i], runtime, exact) if i < len(found) else _missing(runtime)
+        is_alike = i < len(found) and (expected[i].dtype, expected[i].ndim) == (found[i].dtype, found[i].ndim)
+        for name, words, nodes in excuses if is_alike else ():
+            node = nodes.get(str(value.name))
+            if node and not comparison.passed:
+                detail = f"{comparison.detail}; {words} {node.op_type} '{node.name}'"
+                comparison = Comparison(runtime, Status.EXPECTED, detail, (name,), comparison.difference)
+        results.append(OutputResult(str(value.name), str(expected[i].dtype), expected[i].shape, comparison))
+    return tuple(results)
+
+
+def excuse_rounding(
+    results: Sequence[OutputResult],
+    expected: Sequence[NDArray[Any]],
+    plain: Sequence[NDArray[Any]],
+    found: Sequence[NDArray[Any]],
+) -> tuple[OutputResult, ...]:
+    """The same, but what failed is excused where onnxruntime is off, too, in outputs that it computes in a `plain` way."""
+    return tuple(
+        it if it.comparison.passed or i >= len(found) else _excused(it, expected[i], plain[i], found[i])
+        for i, it in enumerate(results)
+    )
+
+
+def _excused(result: OutputResult, expected: NDArray[Any], plain: NDArray[Any], found: NDArray[Any]) -> OutputResult:
+    noise, error = _off(expected, plain), _off(expected, found)
+    if noise == 0 or error > NOISE * noise:
+        return result
+    detail = f"{result.comparison.detail}; onnxruntime itself computes other values where it does not optimise the model"
+    excused = replace(result.comparison, status=Status.EXPECTED, detail=detail, divergences=(ROUNDING,))
+    return replace(result, comparison=excused)
+
+
+def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
+    """How far an array is off: of numbers, the largest error; of others, how many differ."""
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return np.inf
+    if expected.dtype.kind != "f":
+        return float((expected != found).sum())
+    with np.errstate(invalid="ignore"):  # infinities
+        error = np.abs(expected.astype(np.float64) - found.astype(np.float64))
+    error[(expected == found) | (np.isnan(expected) & np.isnan(found))] = 0
+    return float(np.nan_to_num(error, nan=np.inf).max(initial=0))
+
+
+def _missing(runtime: str) -> Comparison:
+    return Comparison(runtime, Status.FAILED, "the converted model has no such output")
+
+
+def _compare(expected: NDArray[Any], found: NDArray[Any], runtime: str, exact: bool) -> Comparison:
+    if exact or expected.dtype.kind != "f" or expected.shape != found.shape or expected.dtype != found.dtype:
+        difference = first_difference(expected, found)
+        if difference and expected.dtype.kind in "iu" and not first_difference(_narrowed(expected), found):
+            return Comparison(runtime, Status.EXPECTED, str(difference), ("narrowed-to-32-bits",))
+        detail = str(difference) or "exact"
+    else:
+        wide, here = expected.astype(np.float64), found.astype(np.float64)
+        finite = np.isfinite(wide)
+        largest = float(np.abs(wide[finite]).max(initial=0))
+        error = np.where(finite, np.abs(wide - here), 0)
+        same = np.where(finite, error <= TOLERANCE * largest, (wide == here) | (np.isnan(wide) & np.isnan(here)))
+        difference = difference_at(~same, expected, found)
+        off = float(error.max(initial=0)) / (largest or 1)
+        detail = str(difference) or (f"within {off:.0e} of the largest number" if off else "exact")
+    where = difference if isinstance(difference, Difference) else None
+    return Comparison(runtime, Status.FAILED if difference else Status.PASSED, detail, difference=where)
+
+
+def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
+    """What passed through 32 bits."""
+    return array.astype(np.int32).astype(array.dtype)
+
+
+def near_ties(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> dict[str, onnx_ir.Node]:
+    """By name, the values behind a node that picks among numbers that are (nearly) equal: the first such node.
+
+    Raises RefusedError, CrashedError.
+    """
+    picks = [node for node in model.graph if node.op_type in _PICKS]
+    scores = [node.inputs[0] for node in picks if node.inputs[0] is not None]
+    arrays = capture.values(model, scores, inputs, runtime)
+    return dependents(model, [node for node, array in zip(picks, arrays, strict=True) if _is_near(node, array)])
+
+
+def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
+    """Whether two of the picked numbers, or the last of them and the first that was not, are nearly equal."""
+    default = -1 if node.op_type == "TopK" else 0
+    axis = attribute(node, "axis", default)
+    largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)
+    ordered = np.sort(np.moveaxis(scores, axis, -1).astype(np.float64))
+    ordered = ordered[..., ::-1] if largest else ordered
+    count = _picked(node, axis, ordered.shape[-1])
+    gaps = np.abs(np.diff(ordered[..., : count + 1]))
+    scale = np.abs(scores[np.isfinite(scores)]).max(initial=0) if scores.size else 0
+    return bool((gaps <= NEAR * scale).any())
+
+
+def _picked(node: onnx_ir.Node, axis: int, size: int) -> int:
+    """How many numbers a node picks; all, where that is not known."""
+    if node.op_type != "TopK":
+        return 1
+    shape = node.outputs[0].shape
+    picked = size if shape is None else shape[axis]
+    return picked if isinstance(picked, int) else size

@@ -1,0 +1,144 @@
+"""A case that failed: made smaller while it fails, written to disk, with the command that runs it again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.cases.designed import Case, operands
+from ov_gather.crosscheck.layers import reference_outcome
+from ov_gather.crosscheck.results import CaseResult
+from ov_gather.crosscheck.verdict import Seen, judge
+from ov_gather.files import replacing
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import DYNAMIC
+from ov_gather.ir.model import Model
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import write_ir
+from ov_gather.ops.isolation import isolate
+from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
+
+ATTEMPTS = 60
+"""How many smaller cases are tried."""
+
+Arrays = list[NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Keeps failed cases in folders below `directory`, which is made when there is one."""
+
+    directory: Path
+
+    def __call__(self, view: LayerView, case: Case, result: CaseResult) -> str:
+        """Shrink and write a case; the command that runs it again. Raises OSError."""
+        name = next(it.runtime for it in result.comparisons if not it.passed)
+        arrays = operands(view, case.inputs)
+        if name in RUNTIMES:  # and not the expected output, which no other case has
+            with borrowed([name]) as (runtime,):  # another one: that which failed has more to do
+                arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
+        return _write(self._folder(view, case, name), view, arrays, name if name in RUNTIMES else "kernel")
+
+    def _folder(self, view: LayerView, case: Case, runtime: str) -> Path:
+        """A new one."""
+        words = re.sub(r"[^\w.-]+", "-", f"{view.layer.name}-{case.name}-{runtime}")[:80]
+        self.directory.mkdir(parents=True, exist_ok=True)
+        folders = (self.directory / (f"{words}-{number}" if number else words) for number in range(10_000))
+        folder = next(folder for folder in folders if not folder.exists())
+        folder.mkdir()
+        return folder
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What a case must do to be the same failure: this runtime fails, and the reference gives an output if it did."""
+
+    view: LayerView
+    runtime: IsolatedRuntime[Model]
+    threads: int
+    original: Arrays
+
+    def is_shown_by(self, arrays: Arrays) -> bool:
+        try:
+            model = _layer_for(self.view, arrays)
+            alone = next(family_layers(model))
+            right = reference_outcome(alone, arrays)
+        except (TypeError, ValueError):
+            return False
+        if isinstance(right, Exception) != isinstance(reference_outcome(self.view, self.original), Exception):
+            return False
+        given = [array for port, array in enumerate(arrays) if alone.constant(port) is None]
+        outputs = self.runtime.run(model, given, self.threads)
+        seen = Seen(outputs if isinstance(outputs, Exception) else outputs[0])
+        return not judge(self.runtime.name, self.runtime.version, right, seen, alone, arrays).passed
+
+
+def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
+    """The first smaller case that shows the failure, and again from there; the arrays themselves where none does."""
+    attempts = 0
+    while attempts < ATTEMPTS:
+        for candidate in _smaller(failure.view, arrays):
+            attempts += 1
+            if failure.is_shown_by(candidate):
+                arrays = candidate
+                break
+            if attempts >= ATTEMPTS:
+                break
+        else:
+            break
+    return arrays
+
+
+def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:
+    """Every dimension of one size cut to its first or last half; then plain values."""
+    attribute_ports = {port for port, given in enumerate(view.operation.inputs) if given.attribute}
+    for size in sorted(
+        {size for port, it in enumerate(arrays) for size in it.shape if port not in attribute_ports}, reverse=True
+    ):
+        half = size // 2
+        for part in (slice(0, half), slice(half, None)) if half else ():
+            yield [
+                array if port in attribute_ports else array[tuple(part if n == size else slice(None) for n in array.shape)]
+                for port, array in enumerate(arrays)
+            ]
+    for port, array in enumerate(arrays):
+        plain = np.zeros_like(array) if array.dtype.kind in "biuf" else array
+        if port not in attribute_ports and (array != plain).any():
+            yield [*arrays[:port], plain, *arrays[port + 1 :]]
+
+
+def _layer_for(view: LayerView, arrays: Arrays) -> Model:
+    """The layer for inputs of these shapes; what was constant is. Raises ValueError where they do not fit."""
+    builder = ModelBuilder(view.layer.name or view.operation.type)
+    inputs = []
+    for port, (given, array) in enumerate(zip(view.operation.inputs, arrays, strict=True)):
+        element_type = view.input_types[port] or DYNAMIC
+        if view.constant(port) is None:
+            inputs.append(builder.parameter(given.name, element_type, PartialShape.of(array.shape)))
+        else:
+            inputs.append(builder.const(given.name, element_type, array))
+    version = view.layer.version or view.operation.opsets[0]
+    outputs = [(inputs[0].element_type, PartialShape.of(()))]  # inferred anew when the layer is isolated
+    builder.layer(view.operation.type, builder.name, version, view.layer.attributes, inputs, outputs)
+    return isolate(next(family_layers(builder.build())))
+
+
+def _write(folder: Path, view: LayerView, arrays: Sequence[NDArray[Any]], runtime: str) -> str:
+    path = folder / "layer.xml"
+    write_ir(_layer_for(view, list(arrays)), path)
+    command = ["ov-gather", "check", str(path)]
+    for port, (given, array) in enumerate(zip(view.operation.inputs, arrays, strict=True)):
+        if view.constant(port) is None:
+            file = folder / f"{given.name}.npy"
+            with replacing(file) as stream:
+                np.save(stream, array.astype(str) if array.dtype.hasobject else array)
+            command += ["--input", f"{given.name}={file}"]
+    return shlex.join([*command, "--runtimes", runtime])

@@ -1,0 +1,126 @@
+"""One outcome against what is right: bit by bit, and what a known divergence explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.results import Comparison, Difference, Status
+from ov_gather.divergences import DIVERGENCES, explaining
+from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.runtimes.base import CrashedError
+
+Outcome = NDArray[Any] | Exception
+"""What a runtime made of a case: its output, or why it gave none. The reference refuses only indices that are out of bounds."""
+
+_PICTURE = 16, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An outcome, and the seconds that it took."""
+
+    outcome: Outcome
+    seconds: float | None = None
+
+
+def judge(
+    runtime: str, version: str, expected: Outcome, seen: Seen, view: LayerView, operands: Sequence[NDArray[Any]]
+) -> Comparison:
+    """What a runtime made of a layer with these operands, against what is right."""
+    found = seen.outcome
+    difference = first_difference(expected, found)
+    observed = _observed(expected, found, difference)
+    detail = _detail(expected, found, difference)
+    where = difference if isinstance(difference, Difference) else None
+    if observed is None:
+        return Comparison(runtime, Status.PASSED, "both refuse", seconds=seen.seconds)
+    for known in explaining(runtime, version, observed, view, operands):
+        if _predicted(known, view, operands, found):
+            return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, seen.seconds)
+    if detail:
+        return Comparison(runtime, Status.FAILED, detail, (), where, seen.seconds)
+    stale = tuple(_stale(runtime, version, found, view, operands))
+    return Comparison(runtime, Status.PASSED, seconds=seen.seconds, stale=stale)
+
+
+def _stale(runtime: str, version: str, found: Outcome, view: LayerView, operands: Sequence[NDArray[Any]]) -> Iterator[str]:
+    """The divergences that should have shown beside a right result: they predict another, or nothing but a refusal."""
+    for known in DIVERGENCES:
+        if not known.concerns(runtime, version, view.operation.name) or not known.applies(view, operands):
+            continue
+        if known.observed == (Observed.REFUSES,) or (known.predicts and not _predicted(known, view, operands, found)):
+            yield known.name
+
+
+def _observed(expected: Outcome, found: Outcome, difference: Difference | str) -> Observed | None:
+    """What a runtime did; None where it refuses, and rightly."""
+    if isinstance(found, CrashedError):
+        return Observed.CRASHES
+    if isinstance(found, Exception):
+        return None if isinstance(expected, Exception) else Observed.REFUSES
+    if isinstance(expected, Exception):
+        return Observed.ANSWERS
+    return Observed.DIFFERS if difference else Observed.AGREES
+
+
+def _detail(expected: Outcome, found: Outcome, difference: Difference | str) -> str:
+    if isinstance(found, CrashedError):
+        return str(found)
+    if isinstance(found, Exception):
+        return "" if isinstance(expected, Exception) else f"refuses: {found}"
+    return f"answers, but {expected}" if isinstance(expected, Exception) else str(difference)
+
+
+def _predicted(known: Divergence, view: LayerView, operands: Sequence[NDArray[Any]], found: Outcome) -> bool:
+    """Whether a runtime's result is what a divergence predicts, element by element; one that predicts nothing allows any."""
+    if known.predicts is None:
+        return True
+    try:
+        permitted = known.predicts(view, operands)
+    except IndexError:
+        return False
+    if isinstance(found, Exception):
+        return True
+    if any((array.shape, array.dtype) != (found.shape, found.dtype) for array in permitted):
+        return False
+    fits = np.logical_or.reduce([_bits(array) == _bits(found) for array in permitted])
+    if known.any_nan:
+        fits |= np.isnan(found) & np.isnan(permitted[0])
+    return bool(fits.all())
+
+
+def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
+    """What is different between two outputs, bit by bit; "" if nothing, or if there are not two."""
+    if isinstance(expected, Exception) or isinstance(found, Exception):
+        return ""
+    if expected.shape != found.shape or expected.dtype != found.dtype:
+        return f"expected {expected.dtype}{list(expected.shape)}, here {found.dtype}{list(found.shape)}"
+    return difference_at(np.asarray(_bits(expected) != _bits(found)), expected, found)
+
+
+def difference_at(different: NDArray[np.bool_], expected: NDArray[Any], found: NDArray[Any]) -> Difference | str:
+    """The same where it is known which elements differ."""
+    if not different.any():
+        return ""
+    position = tuple(map(int, np.unravel_index(int(np.argmax(different)), expected.shape)))
+    return Difference(
+        position, str(expected[position]), str(found[position]), int(different.sum()), different.size, _picture(different)
+    )
+
+
+def _picture(different: NDArray[np.bool_]) -> tuple[tuple[float, ...], ...]:
+    rows = different.reshape(-1, different.shape[-1] if different.ndim else 1)
+    pieces = (
+        np.array_split(band, min(_PICTURE[1], rows.shape[1]), 1) for band in np.array_split(rows, min(_PICTURE[0], len(rows)))
+    )
+    return tuple(tuple(round(float(piece.mean()), 3) for piece in band) for band in pieces)
+
+
+def _bits(array: NDArray[Any]) -> NDArray[Any]:
+    return array if array.dtype.hasobject else np.ascontiguousarray(array).view(f"u{array.itemsize}")

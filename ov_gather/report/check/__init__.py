@@ -1,0 +1,1 @@
+"""What `ov-gather check` prints and writes; one file is one format."""

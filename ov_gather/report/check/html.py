@@ -1,0 +1,199 @@
+"""What `ov-gather check` tried and what came out, as one page that needs no network, and no script for what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from ov_gather.crosscheck.results import LayerResult, Status
+from ov_gather.report.check.elements import element, fact_list, page, table
+from ov_gather.report.check.html_layer import MARKS, anchor, card, css_class
+from ov_gather.report.check.html_models import whole_models
+from ov_gather.report.check.report import CheckReport, outcome, word
+from ov_gather.report.findings.base import message_text, path_text, place_text
+
+_OUTCOMES = (Status.FAILED, Status.EXPECTED, Status.PASSED)
+_TITLES = {Status.FAILED: "Failed", Status.EXPECTED: "Passed, with known divergences", Status.PASSED: "Passed"}
+_MEANINGS = {
+    Status.PASSED: "bit by bit what the reference says",
+    Status.EXPECTED: "something else, which a known divergence explains",
+    Status.FAILED: "something else that nothing explains",
+    Status.NOT_APPLICABLE: "the runtime does not have this operation or type, and was not asked",
+}
+
+# However much fails, the page must open: of so many failures there are pictures (but of one in each layer), so many layers are
+# open.
+_IN_FULL = 400
+_OPEN = 10
+
+
+def render(report: CheckReport) -> str:
+    """Summary, layers by outcome, outputs of whole models, divergences, findings, environment."""
+    sections = (_summary, _layers, whole_models, _divergences, _findings, _environment)
+    return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
+
+
+def _verdict(report: CheckReport) -> Status:
+    return Status.PASSED if report.passed else Status.FAILED
+
+
+def _summary(report: CheckReport) -> Iterator[Element]:
+    verdict = _verdict(report)
+    cases = sum(len(layer.cases) for layer in report.layers)
+    layers = _number(len(report.layers), "layer")
+    text = "There was no layer to check."
+    if report.layers:
+        passed = f"{'All ' if len(report.layers) > 1 else ''}{layers} passed"
+        text = f"{report.failed:,} of {layers} failed" if report.failed else passed
+        text += f", in {_number(cases, 'case')} and {_number(report.counts.total(), 'comparison')} with the reference."
+    if report.problems:
+        text += f" {len(report.problems):,} of {_number(len(report.results), 'model')} failed as a whole."
+    wrong = sum(not it.comparison.passed for _, it in report.outputs)
+    text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
+    text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
+    yield element(
+        "header",
+        element("p", "ov-gather check", class_="kicker"),
+        element("h1", f"{MARKS[verdict]} {word(verdict).capitalize()}", class_=css_class(verdict)),
+        element("p", text, class_="lead"),
+    )
+    if report.layers:
+        yield _bar(Counter(map(outcome, report.layers)))
+    tallies = (_tally(status, report.counts[status]) for status in _MEANINGS)
+    yield element("h2", "Comparisons")
+    yield element("dl", *tallies, class_="tallies")
+
+
+def _bar(counts: Counter[Status]) -> Element:
+    parts = {it: counts[it] for it in _OUTCOMES if counts[it]}
+    fields = (element("span", class_=css_class(it), style=f"flex-grow: {count}") for it, count in parts.items())
+    words = (
+        element("li", element("b", f"{MARKS[it]} {count:,}", class_=css_class(it)), f" {_TITLES[it].lower()}")
+        for it, count in parts.items()
+    )
+    return element(
+        "section",
+        element("h2", "Layers by outcome"),
+        element("div", *fields, class_="bar", aria_hidden="true"),
+        element("ul", *words, class_="legend"),
+    )
+
+
+def _tally(status: Status, count: int) -> Element:
+    colour = css_class(status if count else Status.NOT_APPLICABLE)
+    mark = element("dt", f"{MARKS[status]} {word(status)}", class_=colour)
+    return element("div", mark, element("dd", f"{count:,}", class_="count"), element("dd", _MEANINGS[status]))
+
+
+def _layers(report: CheckReport) -> Iterator[Element]:
+    if not report.layers:
+        return
+    runtimes = list(dict.fromkeys(name for layer in report.layers for name in layer.counts))
+    in_full = min(4, max(1, _IN_FULL // max(1, report.failed)))
+    groups = []
+    for status in _OUTCOMES:
+        cards = [card(number, it, in_full) for number, it in enumerate(report.layers) if outcome(it) is status]
+        for it in cards[:_OPEN] if status is Status.FAILED else []:
+            it.set("open", "open")
+        if cards:
+            heading = element(
+                "h3", f"{MARKS[status]} {_TITLES[status]}", element("span", f"{len(cards):,}"), class_=css_class(status)
+            )
+            groups.append(element("section", heading, *cards, class_="group"))
+    yield element("section", element("h2", "Layers"), _filters(runtimes), *groups)
+
+
+def _filters(runtimes: Sequence[str]) -> Element:
+    """Hidden until the script shows it, for it is of no use without."""
+    outcomes = {
+        "": "any outcome",
+        css_class(Status.FAILED): "something failed",
+        css_class(Status.EXPECTED): "a known divergence",
+        css_class(Status.NOT_APPLICABLE): "something not applicable",
+        css_class(Status.PASSED): "passed throughout",
+    }
+    return element(
+        "form",
+        element("label", "Text", element("input", type="search", name="text", placeholder="name, file, operation")),
+        element("label", "Outcome", _select("outcome", outcomes)),
+        element("label", "Runtime", _select("runtime", {"": "any runtime"} | {name: name for name in runtimes})),
+        element("output", name="count", aria_live="polite"),
+        class_="filters",
+        hidden="hidden",
+    )
+
+
+def _select(name: str, options: dict[str, str]) -> Element:
+    return element("select", *(element("option", text, value=value) for value, text in options.items()), name=name)
+
+
+def _divergences(report: CheckReport) -> Iterator[Element]:
+    if report.divergences:
+        entries = (_divergence(report, name, why) for name, why in report.divergences.items())
+        yield element("section", element("h2", "Known divergences seen"), element("dl", *entries, class_="divergences"))
+
+
+def _divergence(report: CheckReport, name: str, why: str) -> Element:
+    """Why, how often of which runtime, an example, and the first layers that show it."""
+    seen = [it for layer in report.layers for it in layer.comparisons if name in it.divergences]
+    counts = ", ".join(f"{runtime} {count:,} times" for runtime, count in Counter(it.runtime for it in seen).items())
+    example = next((f"; for example: {it.detail}" for it in seen if it.detail), "")
+    where = [number for number, layer in enumerate(report.layers) if name in layer.divergences]
+    links = [_link(it, report.layers[it]) for it in where[:8]]
+    more = f" and {len(where) - len(links):,} more" if len(where) > len(links) else ""
+    separated = (part for i, link in enumerate(links) for part in (", " if i else "", link))
+    return element(
+        "div",
+        element("dt", name, id=f"divergence-{name}"),
+        element("dd", why),
+        element("dd", f"{counts}{example}", class_="seen"),
+        element("dd", "in ", *separated, more, class_="seen"),
+    )
+
+
+def _link(number: int, layer: LayerResult) -> Element:
+    return element("a", f"{Path(path_text(layer.path)).name}: {layer.layer}", href=f"#{anchor(number)}")
+
+
+def _findings(report: CheckReport) -> Iterator[Element]:
+    rows = (
+        element(
+            "tr",
+            element("td", it.severity.value, class_=it.severity.value),
+            element("td", it.rule),
+            element("td", place_text(it.location)),
+            element("td", message_text(it), *([element("p", it.hint)] if it.hint else [])),
+        )
+        for it in report.findings
+    )
+    heading = element("h2", "Findings of the validation")
+    headers = ("severity", "rule", "place", "what is wrong")
+    yield element(
+        "section",
+        heading,
+        table("findings", headers, rows) if report.findings else element("p", "None."),
+        class_="findings",
+    )
+
+
+def _environment(report: CheckReport) -> Iterator[Element]:
+    it = report.environment
+    facts = {
+        "command": report.command,
+        "date": report.date,
+        "ov-gather": version("ov-gather"),
+        **it.versions,
+        "Python": it.python,
+        "CPU": it.cpu,
+        "cores": f"{it.cores}",
+        "system": it.system,
+        "seed of the inputs": "" if report.seed is None else f"{report.seed}",
+    }
+    yield element("section", element("h2", "Environment"), fact_list(facts))
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,57 @@
+"""One failure on the page: both values where they first differ, how many differ, and where in the output they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element
+
+from ov_gather.crosscheck.results import CaseResult, Comparison, Difference
+from ov_gather.report.check.elements import element, fact_list
+
+_SHADES = 4  # of the fields of a picture
+_FIELD = 14  # pixels across
+
+
+def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
+    """What a runtime made of a case; `name` is where links lead."""
+    heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
+    body = [_difference(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
+    if case.replay:
+        body += [element("p", "To run it again:", class_="label"), element("pre", case.replay, class_="replay")]
+    return element("section", heading, *body, class_="failure", id=name)
+
+
+def _difference(it: Difference) -> Element:
+    facts = {
+        "first difference": f"output[{', '.join(map(str, it.position))}]",
+        "expected": it.expected,
+        "found": it.found,
+        "elements that differ": f"{it.count:,} of {it.size:,} ({it.count / it.size:.1%})",
+    }
+    caption = "The output as rows, its last dimension across. The stronger the colour, the more elements differ."
+    picture = element("figure", _picture(it.picture), element("figcaption", caption))
+    return element("div", fact_list(facts, "values"), picture, class_="difference")
+
+
+def _picture(fields: Sequence[Sequence[float]]) -> Element:
+    """One path for each shade, so that a picture stays small."""
+    paths = []
+    for shade in range(1, _SHADES + 1):
+        strokes = [
+            f"M{x} {y}h1v1h-1z"
+            for y, row in enumerate(fields)
+            for x, share in enumerate(row)
+            if share and min(_SHADES, int(share * _SHADES) + 1) == shade
+        ]
+        if strokes:
+            paths.append(element("path", d="".join(strokes), fill_opacity=f"{0.25 + 0.75 * shade / _SHADES:.2f}"))
+    columns, rows = len(fields[0]), len(fields)
+    touched = sum(1 for row in fields for share in row if share)
+    return element(
+        "svg",
+        *paths,
+        viewBox=f"0 0 {columns} {rows}",
+        style=f"width: {columns * _FIELD}px",
+        role="img",
+        aria_label=f"in {touched} of {columns * rows} fields of the output",
+    )

@@ -1,0 +1,39 @@
+"""For programs."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+from ov_gather.report.findings.base import Report, path_text
+from ov_gather.rules.findings import Finding
+
+
+def render(report: Report) -> str:
+    """One object: our version, the number of files, the findings."""
+    document = {
+        "version": version("ov-gather"),
+        "files": len(report.files),
+        "findings": [finding_object(finding) for finding in report.findings],
+    }
+    if report.statistics:
+        document["statistics"] = report.statistics
+    return json.dumps(document, indent=2) + "\n"
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """A finding as it stands in the JSON."""
+    place = finding.location
+    layer = {"id": place.layer_id, "name": place.layer_name, "type": place.layer_type}
+    trail = {"trail": place.trail} if place.trail else {}
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "path": path_text(place.path),
+        "line": place.line,
+        "layer": None if place.layer_id is None else layer,
+        "port": place.port,
+        "hint": finding.hint,
+    } | trail

@@ -1,0 +1,41 @@
+"""For people: place, severity, rule, what is wrong; on a second line what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from click import style
+
+from ov_gather.ir.errors import printable
+from ov_gather.report.findings.base import Report, message_text, place_text
+from ov_gather.rules.findings import Finding, Severity
+from ov_gather.rules.validation import RULES
+
+_COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
+def render(report: Report) -> str:
+    """The findings, the statistics if they are asked for, the summary."""
+    return "\n".join((*lines(report.findings), *statistics(report), report.summary, ""))
+
+
+def lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """One or two lines a finding."""
+    for finding in findings:
+        yield first_line(finding)
+        if finding.hint:
+            yield style(f"    {printable(finding.hint)}", dim=True)
+
+
+def first_line(finding: Finding) -> str:
+    """Place, severity, rule, and what is wrong."""
+    place = style(printable(place_text(finding.location)) + ":", bold=True)
+    rule = style(f"{finding.severity.value} {finding.rule}", fg=_COLOUR[finding.severity], bold=True)
+    return f"{place} {rule}: {printable(message_text(finding))}"
+
+
+def statistics(report: Report) -> Iterator[str]:
+    """How often each rule was violated."""
+    for rule, count in report.statistics.items():
+        if rule in RULES:
+            yield f"{count:7}  {rule}  {RULES[rule].summary}"
