@@ -1,4 +1,4 @@
-"""How other repositories take `ov-gather validate` up: as a pre-commit hook, as a GitHub Action, from the README's snippets."""
+"""How other repositories take `ov-gather validate` up: as a pre-commit hook, as a GitHub Action, from the snippets in docs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-SNIPPETS = re.findall(r"```yaml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+PAGE = (ROOT / "docs" / "validate.md").read_text()
+SNIPPETS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
 
 
 def run(*command, **options):
@@ -116,7 +117,7 @@ def test_action_writes_sarif(action, tmp_path):
 
 
 def test_the_toml_snippet_is_accepted(samples, tmp_path):
-    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.S)
     (tmp_path / "pyproject.toml").write_text(text)
     done = run(BIN / "ov-gather", "validate", samples / "divergent", cwd=tmp_path)
     assert done.returncode == 1, done.stderr

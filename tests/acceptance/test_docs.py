@@ -1,0 +1,98 @@
+"""README.md and docs/: sessions print what they show, links lead somewhere, and what is made from the code is current."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from functools import cache
+from urllib.parse import unquote
+
+import pytest
+from tools.sessions import BLOCK, ROOT, pages, refreshed
+
+PAGES = pages()
+CODE = re.compile(r"^```.*?^```$", re.M | re.S)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PYTHON = re.compile(r"```python\n(.*?)```", re.S)
+
+
+def label(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def with_blocks(pattern):
+    """The pages with such a block. tests/runtime/test_custom_layer.py builds what the session in docs/custom_layer needs."""
+    found = [path for path in PAGES if pattern.search(path.read_text()) and path.parent.name != "custom_layer"]
+    return pytest.mark.parametrize("path", found, ids=label)
+
+
+def test_the_pages_are_there():
+    assert {"README.md", "docs/validate.md", "docs/custom_layer/README.md"} <= set(map(label, PAGES))
+
+
+@with_blocks(BLOCK)
+def test_console_sessions(path):
+    text = path.read_text()
+    assert "$ " in BLOCK.search(text)[0]
+    assert refreshed(text) == text
+
+
+@with_blocks(PYTHON)
+def test_python_sessions(path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = "\n".join(PYTHON.findall(path.read_text()))
+    example = doctest.DocTestParser().get_doctest(text, {}, label(path), label(path), 0)
+    results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
+    assert results.attempted >= 3
+    assert results.failed == 0
+
+
+def test_what_is_made_from_the_code_is_current():
+    """`rules.md` and `divergences.md`; the sessions are compared above."""
+    command = [sys.executable, ROOT / "tests" / "tools" / "make_docs.py", "--check", "--no-sessions"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@cache
+def anchors(path):
+    """What GitHub makes of the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", CODE.sub("", path.read_text()), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def is_there(page, link):
+    file, _, anchor = unquote(link).partition("#")
+    target = (page.parent / file).resolve() if file else page
+    return target.exists() and target.is_relative_to(ROOT) and (not anchor or anchor in anchors(target))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=label)
+def test_links(path):
+    links = [link for link in LINK.findall(CODE.sub("", path.read_text())) if not link.startswith("https://")]
+    assert [link for link in links if not is_there(path, link)] == []
+
+
+def test_a_broken_link_is_found():
+    page = ROOT / "README.md"
+    assert is_there(page, "docs/validate.md#options")
+    assert not is_there(page, "docs/validate.md#no-such-heading")
+    assert not is_there(page, "docs/no_such_page.md")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=label)
+def test_no_release_stands_in_a_session(path):
+    """A new release of a dependency must not make a page wrong."""
+    for block in BLOCK.findall(path.read_text()):
+        assert not re.search(r"\b20\d\d\.\d+\.\d+\b", block)
+
+
+def test_the_readme_is_short_and_its_commands_are_whole():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 150
+    assert "OWNER/" not in text
+    commands = dict(re.findall(r"<!-- ci: (\w+) -->\n```sh\n(.*?)\n```", text, re.S))
+    assert commands.keys() == {"main", "test"}
+    assert all("pip install" in command and "\n" not in command for command in commands.values())

@@ -1,0 +1,227 @@
+"""Writes the pages of docs/ that are made from the code: rules.md and divergences.md.
+
+python tests/tools/make_docs.py            write them
+python tests/tools/make_docs.py --check    exit 1 and show the difference if one is not current
+python tests/tools/make_docs.py --picture  also draw docs/report.png, with the Chromium of the system
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+
+from sessions import pages, refreshed
+
+from ov_gather.divergences import DIVERGENCES
+from ov_gather.divergences.base import Divergence
+from ov_gather.rules.base import Rule
+from ov_gather.rules.validation import RULES
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SAMPLES = ROOT / "ir_samples"
+
+GROUPS = {
+    "OVG0": "The document",
+    "OVG1": "The graph",
+    "OVG2": "Attributes",
+    "OVG3": "Element types",
+    "OVG4": "Shapes",
+    "OVG5": "Constants and the .bin file",
+    "OVG6": "Constant indices",
+    "OVG7": "Portability",
+}
+WITHOUT_SAMPLE = {
+    "OVG008": "There is no sample: a file that is in a repository can be opened.",
+    "OVG099": "There is no sample: the cause is on the machine that checks, not in the file.",
+    "OVG407": "There is no sample: what OpenVINO infers depends on its release.",
+}
+RUNTIMES = {
+    "openvino": "OpenVINO's CPU plugin as it is",
+    "extension": "the CPU plugin with our operation in the layer's place",
+    "onnxruntime": "onnxruntime",
+}
+SHOWN = 2  # findings of a sample
+MADE = "<!-- Made by `python tests/tools/make_docs.py`. Do not edit this page. -->"
+
+RULES_INTRODUCTION = """
+`ov-gather validate` checks these rules. Each finding names the rule that it violates, and `ov-gather explain OVG204` prints the
+text about a rule on the command line. [The page on validation](validate.md) says how to select rules and what fails a CI run.
+
+- An **error** is something that OpenVINO refuses, or reads as something else than the file says.
+- A **warning** is legal, but likely a mistake, or handled differently by different readers.
+- A **note** is worth knowing, and never a mistake by itself.
+
+For each rule there is a small file in [`ir_samples/`](../ir_samples) that violates it. The text below a rule shows what
+`validate` finds in this file.
+"""
+DIVERGENCES_INTRODUCTION = """
+OpenVINO and onnxruntime are known to compute some gathers differently from what ONNX or the page of the operation says.
+`ov-gather check` accepts such a difference only if it is in this list, and names it in its report. Every other difference is a
+failure. `ov-gather explain divergences` prints the list on the command line.
+
+Each divergence says for which layers and values it holds. For many of them ov-gather knows the exact result of the runtime;
+`check` then demands this result, bit by bit. All were measured with the releases that this version of ov-gather is tested with.
+
+What the runtime does:
+
+- *refuses*, *crashes*, *differs*: it does so where ONNX has a result.
+- *agrees*: it computes what ONNX says, but the page of the operation says otherwise.
+- *answers where our kernel refuses*: it returns some result for inputs that are an error.
+- *does not have it*: it has no such operation or type, and is not asked.
+- *cannot happen in a check of layers*: `check` avoids it, but whoever runs models may meet it.
+
+A name that is a link leads to models that show the divergence.
+"""
+
+
+def main() -> int:
+    """Write or compare the pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--picture", action="store_true")
+    parser.add_argument("--no-sessions", action="store_true")
+    arguments = parser.parse_args()
+    made = {} if arguments.no_sessions else {path: refreshed(path.read_text()) for path in pages()}
+    made |= {DOCS / "rules.md": rules_page(), DOCS / "divergences.md": divergences_page()}
+    if arguments.check:
+        return check(made)
+    for path, text in made.items():
+        path.write_text(text)
+    if arguments.picture:
+        draw_report(DOCS / "report.png")
+    return 0
+
+
+def check(made: dict[Path, str]) -> int:
+    """Show how the pages differ from those on disk."""
+    code = 0
+    for path, text in made.items():
+        before = path.read_text() if path.exists() else ""
+        if text != before:
+            code = 1
+            lines = difflib.unified_diff(
+                before.splitlines(), text.splitlines(), str(path.relative_to(ROOT)), "current", "", "", 1
+            )
+            print("\n".join(lines))
+            print("run: python tests/tools/make_docs.py")
+    return code
+
+
+def rules_page() -> str:
+    """Every rule, by group, with the sample that violates it."""
+    findings = findings_of_samples()
+    lines = [MADE, "# Rules", *RULES_INTRODUCTION.splitlines(), ""]
+    for group, title in GROUPS.items():
+        rules = sorted((rule for rule in RULES.values() if rule.id.startswith(group)), key=lambda rule: rule.id)
+        lines += [f"## {title} ({group}xx)", "", "| rule | severity | |", "| --- | --- | --- |"]
+        lines += [f"| [{rule.id}](#{rule.id.lower()}) | {rule.severity.value} | {escape(rule.summary)} |" for rule in rules]
+        lines.append("")
+        for rule in rules:
+            lines += rule_section(rule, findings)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def rule_section(rule: Rule, findings: dict[Path, list[dict[str, object]]]) -> Iterator[str]:
+    """The documentation of a rule, its sample, and what is found in it."""
+    yield from (f"### {rule.id}", "", f"`{rule.name}`, {rule.severity.value}", "", escape(rule.documentation), "")
+    if rule.id in WITHOUT_SAMPLE:
+        yield from (WITHOUT_SAMPLE[rule.id], "")
+        return
+    path = sample_of(rule.id, findings)
+    name = path.relative_to(ROOT).as_posix()
+    yield from (f"Sample: [`{name}`](../{name})", "", "```text")
+    found = [finding for finding in findings[path] if finding["rule"] == rule.id]
+    for finding in found[:SHOWN]:
+        yield f"{path.name}:{finding['line']}: {place(finding)}{finding['message']}"
+        if finding["hint"]:
+            yield f"    {finding['hint']}"
+    yield from ("```", "")
+
+
+def place(finding: dict[str, object]) -> str:
+    """The layer and the port of a finding, as `validate` writes them."""
+    layer = finding["layer"]
+    if not isinstance(layer, dict):
+        return ""
+    port = "" if finding["port"] is None else f", port {finding['port']}"
+    return f"{layer['type']} '{layer['name']}' (layer {layer['id']}){port}: "
+
+
+def findings_of_samples() -> dict[Path, list[dict[str, object]]]:
+    """What the command line finds in each sample that is not valid."""
+    command = [Path(sys.executable).with_name("ov-gather"), "validate", "--format", "json", "ir_samples"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    by_path: dict[Path, list[dict[str, object]]] = defaultdict(list)
+    for finding in json.loads(done.stdout)["findings"]:
+        by_path[ROOT / finding["path"]].append(finding)
+    return by_path
+
+
+def sample_of(rule_id: str, findings: dict[Path, list[dict[str, object]]]) -> Path:
+    """The smallest sample that violates a rule: one of the rule's own folder, or a legal one that draws a warning or a note."""
+    own = [path for path in findings if path.parent.name == rule_id]
+    others = [path for path, found in findings.items() if any(finding["rule"] == rule_id for finding in found)]
+    return min(own or others, key=lambda path: (path.stat().st_size, path))
+
+
+def divergences_page() -> str:
+    """Every divergence, by the runtimes that have it."""
+    lines = [MADE, "# Known divergences of runtimes", *DIVERGENCES_INTRODUCTION.splitlines(), ""]
+    by_runtimes: dict[tuple[str, ...], list[Divergence]] = defaultdict(list)
+    for known in DIVERGENCES:
+        by_runtimes[known.runtimes].append(known)
+    for runtimes, divergences in by_runtimes.items():
+        names = " and ".join(f"`{name}`" for name in runtimes)
+        lines += [f"## {names}", "", *(f"- `{name}`: {RUNTIMES[name]}" for name in runtimes), ""]
+        lines += ["| divergence | operations | what the runtime does | why |", "| --- | --- | --- | --- |"]
+        lines += [f"| {' | '.join(divergence_row(known))} |" for known in divergences]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def divergence_row(known: Divergence) -> Iterator[str]:
+    """The cells of a divergence."""
+    folder = SAMPLES / "divergent" / known.name
+    yield f"[{known.name}](../ir_samples/divergent/{known.name})" if folder.is_dir() else known.name
+    yield ", ".join(known.operations) or "all"
+    observed = " or ".join(observation.value for observation in known.observed)
+    releases = [f"since {known.since}"] * bool(known.since) + [f"before {known.before}"] * bool(known.before)
+    exactly = ["the exact result is known"] * (known.predicts is not None)
+    yield "; ".join([observed, *releases, *exactly])
+    yield escape(known.why)
+
+
+def escape(text: str) -> str:
+    """Text of the code as Markdown shows it: no tags, no cells, no emphasis."""
+    for character in "<|*":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def draw_report(path: Path) -> None:
+    """A picture of the page that `ov-gather check ir_samples/valid --report` writes."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:
+        page_file = Path(directory) / "report.html"
+        command = [Path(sys.executable).with_name("ov-gather"), "check", "ir_samples/valid", "--report", page_file]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        browser = playwright.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"] * (os.geteuid() == 0))
+        page = browser.new_page(viewport={"width": 1000, "height": 1000})
+        page.goto(page_file.as_uri())
+        page.screenshot(path=path)
+        browser.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
