@@ -75,6 +75,26 @@ def test_links(path):
     assert [link for link in links if not is_there(path, link)] == []
 
 
+@pytest.mark.parametrize("path", PAGES, ids=label)
+def test_files_that_are_named_are_there(path):
+    named = re.findall(r"`((?:ov_gather|converters|tests|docs|ir_samples|\.ci)/[\w./-]*)`", path.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_house_is_as_drawn():
+    """Every folder and file in the drawing is there, and every folder of ov_gather is in the drawing."""
+    drawing = re.search(r"```text\n(.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.S)[1]
+    folders, drawn = [], set()
+    for line in drawing.splitlines():
+        depth = (len(line) - len(line.lstrip())) // 4
+        folders[depth:] = [line.split()[0]]
+        drawn.add("".join(folders))
+    assert [name for name in drawn if not (ROOT / name).exists()] == []
+    parts = {f"ov_gather/{part.name}{'/' * part.is_dir()}" for part in (ROOT / "ov_gather").iterdir()}
+    hidden = {"ov_gather/__init__.py", "ov_gather/py.typed", "ov_gather/__pycache__/"}
+    assert parts - hidden <= drawn
+
+
 def test_a_broken_link_is_found():
     page = ROOT / "README.md"
     assert is_there(page, "docs/validate.md#options")

@@ -1,0 +1,50 @@
+"""The checks of ov-gather, each in an environment of its own. The scripts in .ci/ say what they run; CI runs the same ones."""
+
+from __future__ import annotations
+
+import nox
+
+nox.options.sessions = ["lint", "types", "tests"]
+TEST = nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"]["test"]
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check format and style of Python and C++."""
+    session.install(*(requirement for requirement in TEST if requirement.startswith(("ruff", "clang-format"))))
+    session.run(".ci/lint", external=True)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types with mypy."""
+    session.install(".[test]")
+    session.run(".ci/types", external=True)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests; arguments go to pytest."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def sanitizers(session: nox.Session) -> None:
+    """Run the kernel and the extension with AddressSanitizer and UndefinedBehaviorSanitizer."""
+    session.install("-e", ".[test]")
+    session.run(".ci/sanitizers", external=True)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Write what is made from the code: rules, divergences, sessions, the picture of the report."""
+    session.install("-e", ".[test]")
+    session.run("python", "tests/tools/make_docs.py", *(session.posargs or ["--picture"]))
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure the kernel beside its peers; arguments go to `ov-gather bench`."""
+    session.install(".[onnxruntime]")
+    session.run("ov-gather", "bench", *session.posargs)
