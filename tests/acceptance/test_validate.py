@@ -6,7 +6,7 @@ import shutil
 
 
 def test_invalid_samples(cli, samples):
-    done = cli("validate", "ir_samples/invalid")
+    done = cli("validate", "ir_samples/invalid", "--infer")
     assert done.returncode == 1
     for path in (samples / "invalid").glob("*/*.xml"):
         place = f"ir_samples/invalid/{path.parent.name}/{path.name}:"
