@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from ov_gather.cli.config import Configured
-from ov_gather.cli.files import Found, find_irs, opened
+from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
+from ov_gather.ir.files import Found
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.base import Report
 from ov_gather.rules.findings import Finding, Severity

@@ -1,0 +1,72 @@
+"""Which files are IRs, of those that somebody names or that lie in a directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from ov_gather.ir.xml.root import root_element
+
+
+class NoIRError(ValueError):
+    """There is no IR among the files and directories that were named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The IR files, each once, and the XML files of another kind that were passed over."""
+
+    files: tuple[Path, ...]
+    skipped: tuple[Path, ...]
+
+
+def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
+    """Take files as they are named, and from directories every *.xml below them that is an IR or may have been one.
+
+    Args:
+        paths: files and directories.
+        exclude: glob patterns; a file is left out if one matches its name, its path, or those of a directory above it.
+            Directories above a directory that is named do not count.
+        skip_other_xml: pass over XML files of another kind also where they are named. It is no error then if no file is left.
+
+    Raises:
+        NoIRError: no file is left.
+        OSError: a directory cannot be searched.
+    """
+    files: dict[Path, None] = {}  # for want of an ordered set
+    skipped: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            for file in _below(path, exclude):
+                (skipped if _is_other_xml(file) else files)[file] = None
+        elif not any(_matches(place, exclude) for place in (path, *path.parents)):
+            (skipped if skip_other_xml and _is_other_xml(path) else files)[path] = None
+    if not files and (not skip_other_xml or all(path.is_dir() for path in paths)):
+        raise NoIRError("no OpenVINO IR among the given files and directories: there is nothing to do")
+    return Found(tuple(files), tuple(file for file in skipped if file not in files))
+
+
+def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:
+    for name, directories, files in os.walk(directory, onerror=_raise):
+        here = Path(name)
+        directories[:] = sorted(child for child in directories if not _matches(here / child, exclude))
+        for file in sorted(here / child for child in files if child.endswith(".xml")):
+            # Not only regular files: a broken link is found, too, but no pipe, which would block.
+            if not _matches(file, exclude) and (file.is_file() or not file.exists()):
+                yield file
+
+
+def _is_other_xml(file: Path) -> bool:
+    """A file is no IR if its root element says so; one that is damaged, or that has a .bin beside it, is meant to be one."""
+    return root_element(file) not in ("net", "layer", None) and not file.with_suffix(".bin").exists()
+
+
+def _matches(path: Path, patterns: Collection[str]) -> bool:
+    return any(fnmatch(text, pattern.rstrip("/")) for pattern in patterns for text in (path.name, path.as_posix()))
+
+
+def _raise(error: OSError) -> None:
+    raise error
