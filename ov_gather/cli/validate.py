@@ -14,7 +14,7 @@ from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
 from ov_gather.ir.files import Found
 from ov_gather.report.findings import FORMATS, render
-from ov_gather.report.findings.base import Report
+from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.selection import select_rules
 from ov_gather.rules.validation import not_checked, validate

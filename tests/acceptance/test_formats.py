@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from ov_gather.report.findings import FORMATS, render
-from ov_gather.report.findings.base import Report
+from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Location, Severity
 from ov_gather.rules.validation import RULES
 

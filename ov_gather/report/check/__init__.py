@@ -1,1 +1,1 @@
-"""What `ov-gather check` prints and writes; one file is one format."""
+"""What `ov-gather check` prints and writes. One file is one format."""

@@ -1,4 +1,4 @@
-"""What `ov-gather check` tried and what came out, as one page that needs no network, and no script for what it says."""
+"""`ov-gather check` as an HTML page for people: what was tried and what came out. Without its script it says the same."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
 from ov_gather.crosscheck.results import LayerResult, Status
-from ov_gather.report.check.elements import element, fact_list, page, table
 from ov_gather.report.check.html_layer import MARKS, anchor, card, css_class
 from ov_gather.report.check.html_models import whole_models
+from ov_gather.report.check.page import fact_list, page, table
 from ov_gather.report.check.report import CheckReport, outcome, word
-from ov_gather.report.findings.base import message_text, path_text, place_text
+from ov_gather.report.elements import Element, element
+from ov_gather.report.places import message_text, path_text, place_text
 
 _OUTCOMES = (Status.FAILED, Status.EXPECTED, Status.PASSED)
 _TITLES = {Status.FAILED: "Failed", Status.EXPECTED: "Passed, with known divergences", Status.PASSED: "Passed"}
@@ -24,14 +24,14 @@ _MEANINGS = {
     Status.NOT_APPLICABLE: "the runtime does not have this operation or type, and was not asked",
 }
 
-# However much fails, the page must open: of so many failures there are pictures (but of one in each layer), so many layers are
-# open.
+# However much fails, a browser must be able to show the page. So many failures have a picture in all, but at least one in
+# each layer; so many layers are open when the page is.
 _IN_FULL = 400
 _OPEN = 10
 
 
 def render(report: CheckReport) -> str:
-    """Summary, layers by outcome, outputs of whole models, divergences, findings, environment."""
+    """The page: summary, layers by outcome, whole models, divergences that were seen, findings, environment."""
     sections = (_summary, _layers, whole_models, _divergences, _findings, _environment)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
@@ -51,7 +51,7 @@ def _summary(report: CheckReport) -> Iterator[Element]:
         text += f", in {_number(cases, 'case')} and {_number(report.counts.total(), 'comparison')} with the reference."
     if report.problems:
         text += f" {len(report.problems):,} of {_number(len(report.results), 'model')} failed as a whole."
-    wrong = sum(not it.comparison.passed for _, it in report.outputs)
+    wrong = sum(not output.comparison.passed for _, output in report.outputs)
     text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
     text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
     yield element(
@@ -68,11 +68,11 @@ def _summary(report: CheckReport) -> Iterator[Element]:
 
 
 def _bar(counts: Counter[Status]) -> Element:
-    parts = {it: counts[it] for it in _OUTCOMES if counts[it]}
-    fields = (element("span", class_=css_class(it), style=f"flex-grow: {count}") for it, count in parts.items())
+    parts = {status: counts[status] for status in _OUTCOMES if counts[status]}
+    fields = (element("span", class_=css_class(status), style=f"flex-grow: {count}") for status, count in parts.items())
     words = (
-        element("li", element("b", f"{MARKS[it]} {count:,}", class_=css_class(it)), f" {_TITLES[it].lower()}")
-        for it, count in parts.items()
+        element("li", element("b", f"{MARKS[status]} {count:,}", class_=css_class(status)), f" {_TITLES[status].lower()}")
+        for status, count in parts.items()
     )
     return element(
         "section",
@@ -95,9 +95,9 @@ def _layers(report: CheckReport) -> Iterator[Element]:
     in_full = min(4, max(1, _IN_FULL // max(1, report.failed)))
     groups = []
     for status in _OUTCOMES:
-        cards = [card(number, it, in_full) for number, it in enumerate(report.layers) if outcome(it) is status]
-        for it in cards[:_OPEN] if status is Status.FAILED else []:
-            it.set("open", "open")
+        cards = [card(number, layer, in_full) for number, layer in enumerate(report.layers) if outcome(layer) is status]
+        for opened in cards[:_OPEN] if status is Status.FAILED else []:
+            opened.set("open", "open")
         if cards:
             heading = element(
                 "h3", f"{MARKS[status]} {_TITLES[status]}", element("span", f"{len(cards):,}"), class_=css_class(status)
@@ -107,7 +107,7 @@ def _layers(report: CheckReport) -> Iterator[Element]:
 
 
 def _filters(runtimes: Sequence[str]) -> Element:
-    """Hidden until the script shows it, for it is of no use without."""
+    """The form that filters layers. The script shows it, for without the script it is of no use."""
     outcomes = {
         "": "any outcome",
         css_class(Status.FAILED): "something failed",
@@ -137,12 +137,13 @@ def _divergences(report: CheckReport) -> Iterator[Element]:
 
 
 def _divergence(report: CheckReport, name: str, why: str) -> Element:
-    """Why, how often of which runtime, an example, and the first layers that show it."""
-    seen = [it for layer in report.layers for it in layer.comparisons if name in it.divergences]
-    counts = ", ".join(f"{runtime} {count:,} times" for runtime, count in Counter(it.runtime for it in seen).items())
-    example = next((f"; for example: {it.detail}" for it in seen if it.detail), "")
+    """Why runtimes diverge, how often each did, an example, and links to the first layers where it was seen."""
+    seen = [comparison for layer in report.layers for comparison in layer.comparisons if name in comparison.divergences]
+    by_runtime = Counter(comparison.runtime for comparison in seen)
+    counts = ", ".join(f"{runtime} {count:,} times" for runtime, count in by_runtime.items())
+    example = next((f"; for example: {comparison.detail}" for comparison in seen if comparison.detail), "")
     where = [number for number, layer in enumerate(report.layers) if name in layer.divergences]
-    links = [_link(it, report.layers[it]) for it in where[:8]]
+    links = [_link(number, report.layers[number]) for number in where[:8]]
     more = f" and {len(where) - len(links):,} more" if len(where) > len(links) else ""
     separated = (part for i, link in enumerate(links) for part in (", " if i else "", link))
     return element(
@@ -162,12 +163,12 @@ def _findings(report: CheckReport) -> Iterator[Element]:
     rows = (
         element(
             "tr",
-            element("td", it.severity.value, class_=it.severity.value),
-            element("td", it.rule),
-            element("td", place_text(it.location)),
-            element("td", message_text(it), *([element("p", it.hint)] if it.hint else [])),
+            element("td", finding.severity.value, class_=finding.severity.value),
+            element("td", finding.rule),
+            element("td", place_text(finding.location)),
+            element("td", message_text(finding), *([element("p", finding.hint)] if finding.hint else [])),
         )
-        for it in report.findings
+        for finding in report.findings
     )
     heading = element("h2", "Findings of the validation")
     headers = ("severity", "rule", "place", "what is wrong")
@@ -180,16 +181,16 @@ def _findings(report: CheckReport) -> Iterator[Element]:
 
 
 def _environment(report: CheckReport) -> Iterator[Element]:
-    it = report.environment
+    environment = report.environment
     facts = {
         "command": report.command,
         "date": report.date,
         "ov-gather": version("ov-gather"),
-        **it.versions,
-        "Python": it.python,
-        "CPU": it.cpu,
-        "cores": f"{it.cores}",
-        "system": it.system,
+        **environment.versions,
+        "Python": environment.python,
+        "CPU": environment.cpu,
+        "cores": f"{environment.cores}",
+        "system": environment.system,
         "seed of the inputs": "" if report.seed is None else f"{report.seed}",
     }
     yield element("section", element("h2", "Environment"), fact_list(facts))

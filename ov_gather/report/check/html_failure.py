@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.etree.ElementTree import Element
 
 from ov_gather.crosscheck.results import CaseResult, Comparison, Difference
-from ov_gather.report.check.elements import element, fact_list
+from ov_gather.report.check.page import fact_list
+from ov_gather.report.elements import Element, element
 
-_SHADES = 4  # of the fields of a picture
-_FIELD = 14  # pixels across
+_SHADES = 4  # how many shades the fields of a picture have
+_FIELD = 14  # how many pixels wide a field is
 
 
 def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
-    """What a runtime made of a case; `name` is where links lead."""
+    """What a runtime made of a case that failed. Links lead to `name`."""
     heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
     body = [_difference(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
     if case.replay:
@@ -21,20 +21,20 @@ def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
     return element("section", heading, *body, class_="failure", id=name)
 
 
-def _difference(it: Difference) -> Element:
+def _difference(difference: Difference) -> Element:
     facts = {
-        "first difference": f"output[{', '.join(map(str, it.position))}]",
-        "expected": it.expected,
-        "found": it.found,
-        "elements that differ": f"{it.count:,} of {it.size:,} ({it.count / it.size:.1%})",
+        "first difference": f"output[{', '.join(map(str, difference.position))}]",
+        "expected": difference.expected,
+        "found": difference.found,
+        "elements that differ": f"{difference.count:,} of {difference.size:,} ({difference.count / difference.size:.1%})",
     }
     caption = "The output as rows, its last dimension across. The stronger the colour, the more elements differ."
-    picture = element("figure", _picture(it.picture), element("figcaption", caption))
+    picture = element("figure", _picture(difference.picture), element("figcaption", caption))
     return element("div", fact_list(facts, "values"), picture, class_="difference")
 
 
 def _picture(fields: Sequence[Sequence[float]]) -> Element:
-    """One path for each shade, so that a picture stays small."""
+    """The picture of an output. It has one path for each shade, so that it stays small."""
     paths = []
     for shade in range(1, _SHADES + 1):
         strokes = [

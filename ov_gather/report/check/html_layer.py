@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from xml.etree.ElementTree import Element
 
 from ov_gather.crosscheck.results import CaseResult, Comparison, LayerResult, Status
-from ov_gather.report.check.elements import element, fact_list, table
 from ov_gather.report.check.html_failure import failure
+from ov_gather.report.check.page import fact_list, table
 from ov_gather.report.check.report import failures, outcome, word
-from ov_gather.report.findings.base import path_text
+from ov_gather.report.elements import Element, element
+from ov_gather.report.places import path_text
 
 MARKS = {Status.PASSED: "✓", Status.EXPECTED: "≈", Status.FAILED: "✗", Status.NOT_APPLICABLE: "–"}
 
 
 def css_class(status: Status) -> str:
-    """What the style sheet and the script call it."""
+    """The class by which the style sheet and the script know a status."""
     return word(status).replace(" ", "-")
 
 
 def anchor(number: int) -> str:
-    """A place within the card of a layer, so that a link to it opens the card."""
+    """The id of a place within the card of a layer: a link that leads there opens the card."""
     return f"layer-{number}"
 
 
 def card(number: int, layer: LayerResult, in_full: int) -> Element:
-    """One layer, closed, and so many of its failures in full; the others are in the matrix."""
-    shown = {id(it): (f"failure-{number}-{i}", case, it) for i, (case, it) in enumerate(failures(layer)[:in_full])}
-    outcomes = dict.fromkeys([outcome(layer), *(it.status for it in layer.comparisons)])
+    """One layer, closed. `in_full` of its failures are shown whole; all of them are in the matrix of cases and runtimes."""
+    shown = [(f"failure-{number}-{i}", case, comparison) for i, (case, comparison) in enumerate(failures(layer)[:in_full])]
+    outcomes = dict.fromkeys([outcome(layer), *(comparison.status for comparison in layer.comparisons)])
     title = element("h4", layer.layer, " ", element("small", layer.operation))
     chips = element("ul", *(_chip(name, count) for name, count in layer.counts.items()), class_="chips")
     return element(
         "details",
         element("summary", title, element("p", path_text(layer.path), class_="path"), chips),
         element("div", *_about(layer), class_="about", id=anchor(number)),
-        *(failure(*it) for it in shown.values()),
-        *_matrix(layer, {key: it[0] for key, it in shown.items()}),
+        *(failure(name, case, comparison) for name, case, comparison in shown),
+        *_matrix(layer, {id(comparison): name for name, _, comparison in shown}),
         class_="layer",
         data_outcome=" ".join(map(css_class, outcomes)),
     )
@@ -43,11 +43,11 @@ def card(number: int, layer: LayerResult, in_full: int) -> Element:
 
 def _chip(runtime: str, counts: Mapping[Status, int]) -> Element:
     tallies = (
-        element("span", f" {mark} {counts[it]}", class_=css_class(it), title=word(it))
-        for it, mark in MARKS.items()
-        if counts.get(it)
+        element("span", f" {mark} {counts[status]}", class_=css_class(status), title=word(status))
+        for status, mark in MARKS.items()
+        if counts.get(status)
     )
-    outcomes = " ".join(css_class(it) for it in MARKS if counts.get(it))
+    outcomes = " ".join(css_class(status) for status in MARKS if counts.get(status))
     return element("li", runtime, *tallies, data_runtime=runtime, data_outcome=outcomes)
 
 
@@ -67,7 +67,10 @@ def _about(layer: LayerResult) -> Iterator[Element]:
 
 def _times(layer: LayerResult) -> Iterator[Element]:
     """A bar for each runtime: its time for the cases that all of them executed."""
-    timed = [{it.runtime: it.seconds for it in case.comparisons if it.seconds is not None} for case in layer.cases]
+    timed = [
+        {comparison.runtime: comparison.seconds for comparison in case.comparisons if comparison.seconds is not None}
+        for case in layer.cases
+    ]
     runtimes = [name for name in layer.counts if any(name in times for times in timed)]
     common = [times for times in timed if len(times) == len(runtimes)]
     if not runtimes or not common:
@@ -88,7 +91,10 @@ def _times(layer: LayerResult) -> Iterator[Element]:
 
 
 def _matrix(layer: LayerResult, links: Mapping[int, str]) -> Iterator[Element]:
-    """Rows are cases, columns runtimes; a cell leads to its failure or its divergence. `links` by id of a comparison."""
+    """A table of cases (rows) and runtimes (columns), whose cells lead to a failure or a divergence.
+
+    `links` holds the names of the failures that are shown, by the id() of their comparisons.
+    """
     if not layer.cases:
         return
     runtimes = list(layer.counts)
@@ -106,24 +112,27 @@ def _matrix(layer: LayerResult, links: Mapping[int, str]) -> Iterator[Element]:
 
 
 def _cells(case: CaseResult, runtimes: Sequence[str], links: Mapping[int, str]) -> Iterator[Element]:
-    by_runtime = {it.runtime: it for it in case.comparisons}
+    by_runtime = {comparison.runtime: comparison for comparison in case.comparisons}
     for name in runtimes:
-        it = by_runtime.get(name)
-        yield element("td", "not asked", class_="none") if it is None else _cell(it, links.get(id(it), ""))
+        if name in by_runtime:
+            yield _cell(by_runtime[name], links.get(id(by_runtime[name]), ""))
+        else:
+            yield element("td", "not asked", class_="none")
 
 
-def _cell(it: Comparison, failure_id: str) -> Element:
-    what: list[Element | str] = [element("a", name, href=f"#divergence-{name}") for name in it.divergences]
-    if it.status is Status.PASSED:
-        what = [it.detail or ("" if it.seconds is None else duration(it.seconds))]
-    elif it.status is Status.FAILED:
-        what = [element("a", "failed", href=f"#{failure_id}") if failure_id else element("span", it.detail)]
-    title = word(it.status) + (f": {it.detail}" if it.status is Status.EXPECTED else "")
-    return element("td", f"{MARKS[it.status]} ", *what, class_=css_class(it.status), title=title)
+def _cell(comparison: Comparison, failure_id: str) -> Element:
+    status, detail, seconds = comparison.status, comparison.detail, comparison.seconds
+    what: list[Element | str] = [element("a", name, href=f"#divergence-{name}") for name in comparison.divergences]
+    if status is Status.PASSED:
+        what = [detail or ("" if seconds is None else duration(seconds))]
+    elif status is Status.FAILED:
+        what = [element("a", "failed", href=f"#{failure_id}") if failure_id else element("span", detail)]
+    title = word(status) + (f": {detail}" if status is Status.EXPECTED else "")
+    return element("td", f"{MARKS[status]} ", *what, class_=css_class(status), title=title)
 
 
 def duration(seconds: float) -> str:
-    """In the unit that suits it."""
+    """A time in the unit that suits it, e.g. "12.5 ms"."""
     for factor, unit in ((1, "s"), (1e3, "ms")):
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"

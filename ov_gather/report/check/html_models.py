@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.etree.ElementTree import Element
 
 from ov_gather.crosscheck.results import Status
-from ov_gather.report.check.elements import element, table
 from ov_gather.report.check.html_layer import css_class
+from ov_gather.report.check.page import table
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.findings.base import path_text
+from ov_gather.report.elements import Element, element
+from ov_gather.report.places import path_text
 
 
 def whole_models(report: CheckReport) -> Iterator[Element]:
-    """A section, where there are any."""
+    """The section of whole models, if there is anything to say about one."""
     rows = [
         element(
             "tr",
             element("td", path_text(path)),
-            element("td", it.name),
-            element("td", f"{it.type}{list(it.shape)}"),
-            element("td", f"{it.comparison.runtime}: {it.comparison}", class_=css_class(it.comparison.status)),
+            element("td", output.name),
+            element("td", f"{output.type}{list(output.shape)}"),
+            element("td", f"{output.comparison.runtime}: {output.comparison}", class_=css_class(output.comparison.status)),
         )
-        for path, it in report.outputs
+        for path, output in report.outputs
     ]
-    not_run = [element("p", f"{path_text(it.path)}: not run as a whole: {it.not_run}") for it in report.results if it.not_run]
+    not_run = [
+        element("p", f"{path_text(result.path)}: not run as a whole: {result.not_run}")
+        for result in report.results
+        if result.not_run
+    ]
     failed = [
         element("p", f"{path_text(path)}: {problem}", class_=css_class(Status.FAILED)) for path, problem in report.problems
     ]
-    losses = [element("p", f"{path_text(it.path)}: not as ONNX says: {loss}") for it in report.results for loss in it.losses]
+    losses = [
+        element("p", f"{path_text(result.path)}: not as ONNX says: {loss}")
+        for result in report.results
+        for loss in result.losses
+    ]
     if rows or not_run or failed or losses:
         tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
         yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *losses, class_="findings")

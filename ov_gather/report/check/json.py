@@ -1,4 +1,4 @@
-"""The records of a cross-check (`ov_gather.crosscheck.results`) for programs, field by field."""
+"""`ov-gather check` for programs: the records of `ov_gather.crosscheck.results`, field by field."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 from ov_gather.crosscheck.results import LayerResult, Status
 from ov_gather.report.check.report import CheckReport, outcome, word
-from ov_gather.report.findings.base import path_text
 from ov_gather.report.findings.json import finding_object
+from ov_gather.report.places import path_text
 
 
 def render(report: CheckReport) -> str:
-    """One object: the verdict, how many comparisons came out how, the layers, the outputs of whole models,
-    which of these failed or were not run, why layers diverge, findings, environment."""
+    """One object: the verdict, how many comparisons have each status, the layers, the outputs of whole models, which models
+    failed or were not run as a whole, why layers diverge, the findings of the validation, the environment."""
     document = {
         "version": version("ov-gather"),
         "passed": report.passed,
         "counts": {word(status): report.counts[status] for status in Status},
         "layers": [_layer(layer) for layer in report.layers],
-        "outputs": [{"path": path_text(path), **asdict(it, dict_factory=_plain)} for path, it in report.outputs],
+        "outputs": [{"path": path_text(path), **asdict(output, dict_factory=_plain)} for path, output in report.outputs],
         "problems": {path_text(path): problem for path, problem in report.problems},
-        "not_run": {path_text(it.path): it.not_run for it in report.results if it.not_run},
+        "not_run": {path_text(result.path): result.not_run for result in report.results if result.not_run},
         "divergences": report.divergences,
         "findings": [finding_object(finding) for finding in report.findings],
         "seed": report.seed,
@@ -38,5 +38,5 @@ def _layer(layer: LayerResult) -> dict[str, Any]:
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Without the pictures, which say nothing to a program."""
-    return {name: word(it) if isinstance(it, Status) else it for name, it in fields if name != "picture"}
+    """The fields of a record as JSON has them. The pictures are left out, for they say nothing to a program."""
+    return {name: word(value) if isinstance(value, Status) else value for name, value in fields if name != "picture"}

@@ -1,53 +1,57 @@
-"""What came out of `ov-gather check` as JUnit XML: beside the suite of validation one of layers, of outputs of
-whole models, and of models that failed as a whole, each a test case."""
+"""`ov-gather check` as JUnit XML. The first suite is the validation. In the second, each layer, each output of a whole model,
+and each model that failed as a whole is a test case."""
 
 from __future__ import annotations
 
 from collections import Counter
-from xml.etree.ElementTree import Element, SubElement
 
 from ov_gather.crosscheck.results import LayerResult, OutputResult
 from ov_gather.ir.errors import printable
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.check.tables import failures
-from ov_gather.report.findings.base import Report, path_text
-from ov_gather.report.findings.junit import document, suite
+from ov_gather.report.elements import Element, element
+from ov_gather.report.findings.junit import suite
+from ov_gather.report.findings.report import Report
+from ov_gather.report.junit import document
+from ov_gather.report.places import path_text
 
 
 def render(report: CheckReport) -> str:
-    """Two suites. A layer fails with everything that nothing explains; divergences that do are its output."""
+    """The file with both suites. A layer fails with everything that nothing explains; known divergences are its output."""
     paths = [*(layer.path for layer in report.layers), *(finding.location.path for finding in report.findings)]
     validation = suite(Report(list(dict.fromkeys(paths)), report.findings))
-    layers = Element("testsuite", {"name": "ov-gather check"})
-    layers.extend(map(_case, report.layers))
-    layers.extend(_output(*it) for it in report.outputs)
-    layers.extend(_model(*it) for it in report.problems)
-    return document(validation, layers)
+    cases = (
+        *(_layer(layer) for layer in report.layers),
+        *(_output(path, output) for path, output in report.outputs),
+        *(_case(path, "the whole model", problem) for path, problem in report.problems),
+    )
+    return document(validation, element("testsuite", *cases, name="ov-gather check"))
+
+
+def _layer(layer: LayerResult) -> Element:
+    seconds = sum(comparison.seconds or 0 for comparison in layer.comparisons)
+    lines = [] if layer.passed else [printable(line) for line in failures(layer)] or ["there was no case"]
+    name = f"{layer.operation} '{layer.layer}'"
+    case = _case(layer.path, name, lines[0] if lines else "", "\n".join(lines), time=f"{seconds:.6f}")
+    if layer.divergences:
+        counts = Counter(
+            f"{comparison.runtime}: {comparison.status.value}: {name}"
+            for comparison in layer.comparisons
+            for name in comparison.divergences
+        )
+        lines = [printable(f"{line}, {count} times") for line, count in counts.items()]
+        case.append(element("system-out", "\n".join(lines)))
+    return case
 
 
 def _output(path: str, output: OutputResult) -> Element:
-    path, name = printable(path_text(path)), printable(f"output '{output.name}'")
-    case = Element("testcase", {"classname": path, "name": name, "file": path})
-    if not output.comparison.passed:
-        SubElement(case, "failure", {"type": "difference", "message": printable(str(output.comparison))})
-    return case
+    return _case(path, f"output '{output.name}'", "" if output.comparison.passed else str(output.comparison))
 
 
-def _model(path: str, problem: str) -> Element:
-    path = printable(path_text(path))
-    case = Element("testcase", {"classname": path, "name": "the whole model", "file": path})
-    SubElement(case, "failure", {"type": "difference", "message": printable(problem)})
-    return case
-
-
-def _case(layer: LayerResult) -> Element:
-    seconds = sum(it.seconds or 0 for it in layer.comparisons)
-    path, name = printable(path_text(layer.path)), printable(f"{layer.operation} '{layer.layer}'")
-    case = Element("testcase", {"classname": path, "name": name, "file": path, "time": f"{seconds:.6f}"})
-    if not layer.passed:
-        lines = [printable(line) for line in failures(layer)] or ["there was no case"]
-        SubElement(case, "failure", {"type": "difference", "message": lines[0]}).text = "\n".join(lines)
-    if layer.divergences:
-        counts = Counter(f"{it.runtime}: {it.status.value}: {name}" for it in layer.comparisons for name in it.divergences)
-        SubElement(case, "system-out").text = "\n".join(printable(f"{line}, {count} times") for line, count in counts.items())
+def _case(path: str, name: str, problem: str, details: str = "", **attributes: str) -> Element:
+    """A test case, which fails if there is a problem."""
+    file = printable(path_text(path))
+    case = element("testcase", classname=file, name=printable(name), file=file, **attributes)
+    if problem:
+        case.append(element("failure", details, type="difference", message=printable(problem)))
     return case

@@ -1,4 +1,4 @@
-"""What every output format of `ov-gather check` is given, and the facts and words that they share."""
+"""CheckReport: what every output format of `ov-gather check` is given, and the facts and words that the formats share."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ov_gather.rules.findings import Finding, Severity
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What `ov-gather check` came to: a result for each source, and what validation found in all, those that could not be read
-    included; the command that was run, and when."""
+    """What `ov-gather check` came to: a result for each source that could be read; what validation found in all sources; the
+    command that was run, and when."""
 
     results: Sequence[CrossCheckResult]
     findings: Sequence[Finding] = ()
@@ -32,13 +32,13 @@ class CheckReport:
 
     @cached_property
     def layers(self) -> Sequence[LayerResult]:
-        """Those of all sources."""
+        """The layers of all sources."""
         return [layer for result in self.results for layer in result.layers]
 
     @cached_property
     def outputs(self) -> Sequence[tuple[str, OutputResult]]:
-        """Those of whole models, each with the path of its source."""
-        return [(result.path, it) for result in self.results for it in result.outputs]
+        """The outputs of whole models, each with the path of its source."""
+        return [(result.path, output) for result in self.results for output in result.outputs]
 
     @property
     def failed(self) -> int:
@@ -58,43 +58,44 @@ class CheckReport:
     @property
     def passed(self) -> bool:
         """Whether there was a layer or an output, all passed, no model failed as a whole, and no finding is an error."""
-        right = all(it.comparison.passed for _, it in self.outputs) and not self.problems
+        right = all(output.comparison.passed for _, output in self.outputs) and not self.problems
         return bool(self.layers or self.outputs) and not self.failed and right and not self.errors
 
     @cached_property
     def counts(self) -> Counter[Status]:
-        """How many comparisons came out how."""
-        return Counter(it.status for layer in self.layers for it in layer.comparisons)
+        """How many comparisons have each status."""
+        return Counter(comparison.status for layer in self.layers for comparison in layer.comparisons)
 
     @property
     def seed(self) -> int | None:
-        """Of the inputs; None if there is no result."""
+        """The seed from which inputs were made; None if there is no result."""
         return self.results[0].seed if self.results else None
 
     @property
     def environment(self) -> Environment:
-        """That of the first source, for all are of one run."""
+        """The environment of the run, which is the same for all sources."""
         return self.results[0].environment if self.results else Environment()
 
     @property
     def divergences(self) -> Mapping[str, str]:
-        """By name, why: those that were seen."""
-        known = {it.name: it.why for it in DIVERGENCES}
-        return {name: known.get(name, "") for result in self.results for name in result.divergences}
+        """The divergences that were seen: the name of each, and why runtimes diverge."""
+        reasons = {divergence.name: divergence.why for divergence in DIVERGENCES}
+        return {name: reasons.get(name, "") for result in self.results for name in result.divergences}
 
 
 def outcome(layer: LayerResult) -> Status:
     """The worst that happened to a layer: FAILED, EXPECTED, or PASSED."""
     if not layer.passed:
         return Status.FAILED
-    return Status.EXPECTED if any(it.status is Status.EXPECTED for it in layer.comparisons) else Status.PASSED
+    expected = any(comparison.status is Status.EXPECTED for comparison in layer.comparisons)
+    return Status.EXPECTED if expected else Status.PASSED
 
 
 def failures(layer: LayerResult) -> Sequence[tuple[CaseResult, Comparison]]:
-    """What failed, case by case."""
-    return [(case, it) for case in layer.cases for it in case.comparisons if it.status is Status.FAILED]
+    """The comparisons of a layer that failed, each with its case."""
+    return [(case, comparison) for case in layer.cases for comparison in case.comparisons if comparison.status is Status.FAILED]
 
 
 def word(status: Status) -> str:
-    """What reports call it."""
+    """What reports call a status."""
     return status.value.lower()

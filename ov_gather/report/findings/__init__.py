@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ov_gather.report.findings.base import Report
+    from ov_gather.report.findings.report import Report
 
 # A new format is a name here and a module of that name. Each is imported only when it is asked for.
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github")

@@ -1,17 +1,18 @@
-"""Workflow commands of GitHub Actions, which become annotations on the changed files."""
+"""`ov-gather validate` as workflow commands of GitHub Actions, which become annotations on the changed files."""
 
 from __future__ import annotations
 
 from ov_gather.ir.errors import printable
-from ov_gather.report.findings.base import Report, message_text, path_text
+from ov_gather.report.findings.report import Report
 from ov_gather.report.findings.text import statistics
+from ov_gather.report.places import message_text, path_text
 from ov_gather.rules.findings import Finding, Severity
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def render(report: Report) -> str:
-    """One command a finding, then the summary, for the log."""
+    """One command for each finding, then the summary, for people who read the log."""
     return "\n".join((*map(_command, report.findings), *statistics(report), report.summary, ""))
 
 
@@ -27,5 +28,5 @@ def _escape(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    # After the escapes, for the file must keep its name; what they leave of control characters must not reach a terminal.
+    # The escapes come first, so that the file keeps its name. Other control characters must not reach a terminal.
     return printable(_escape(text).replace(":", "%3A").replace(",", "%2C"))

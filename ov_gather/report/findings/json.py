@@ -1,4 +1,4 @@
-"""For programs."""
+"""`ov-gather validate` for programs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 from importlib.metadata import version
 from typing import Any
 
-from ov_gather.report.findings.base import Report, path_text
+from ov_gather.report.findings.report import Report
+from ov_gather.report.places import path_text
 from ov_gather.rules.findings import Finding
 
 
 def render(report: Report) -> str:
-    """One object: our version, the number of files, the findings."""
+    """One object with our version, the number of files and the findings."""
     document = {
         "version": version("ov-gather"),
         "files": len(report.files),
@@ -23,7 +24,7 @@ def render(report: Report) -> str:
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
-    """A finding as it stands in the JSON."""
+    """A finding as an object of JSON. `trail` is the path of the sub-graph, where the layer stands in one."""
     place = finding.location
     layer = {"id": place.layer_id, "name": place.layer_name, "type": place.layer_type}
     trail = {"trail": place.trail} if place.trail else {}

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, for code scanning services and editors."""
+"""`ov-gather validate` as SARIF 2.1.0, for code scanning services and editors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ov_gather.report.findings.base import Report, layer_text, message_text
+from ov_gather.report.findings.report import Report
+from ov_gather.report.places import layer_text, message_text
 from ov_gather.rules.base import Rule
 from ov_gather.rules.findings import Finding, Location
 from ov_gather.rules.validation import RULES
@@ -21,7 +22,7 @@ _INDEX = {rule.id: index for index, rule in enumerate(_RULES)}
 
 
 def render(report: Report) -> str:
-    """One run: every rule with its documentation, and the findings."""
+    """One run, which holds every rule with its documentation, and the findings."""
     run: dict[str, Any] = {
         "tool": {"driver": {"name": "ov-gather", "version": version("ov-gather"), "rules": [_rule(rule) for rule in _RULES]}},
         "invocations": [{"executionSuccessful": True}],
@@ -61,7 +62,7 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 
 def _without_links(text: str) -> str:
-    """With its brackets escaped where a part of it, perhaps a name, could be read as a link (SARIF 2.1.0, 3.11.6)."""
+    """The text, its brackets escaped where a part of it, perhaps a name, could be read as a link (SARIF 2.1.0, 3.11.6)."""
     return re.sub(r"[\\\[\]]", r"\\\g<0>", text) if "](" in text else text
 
 
@@ -76,7 +77,7 @@ def _logical_locations(place: Location) -> list[dict[str, str]]:
 
 
 def _uri(path: str) -> str:
-    """Relative to the working directory, which in CI is the repository; absolute for what lies outside of it."""
+    """The URI of a file: relative to the working directory, which in CI is the repository, or absolute if it lies elsewhere."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links out of the repository
     directory = Path.cwd()
     if absolute.is_relative_to(directory):

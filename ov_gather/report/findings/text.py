@@ -1,4 +1,4 @@
-"""For people: place, severity, rule, what is wrong; on a second line what would be right."""
+"""`ov-gather validate` for people: place, severity, rule, what is wrong; on a second line what would be right."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from click import style
 
 from ov_gather.ir.errors import printable
-from ov_gather.report.findings.base import Report, message_text, place_text
+from ov_gather.report.findings.report import Report
+from ov_gather.report.places import message_text, place_text
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.validation import RULES
 
@@ -15,12 +16,12 @@ _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 
 def render(report: Report) -> str:
-    """The findings, the statistics if they are asked for, the summary."""
+    """The findings, then the statistics if they were asked for, then the summary."""
     return "\n".join((*lines(report.findings), *statistics(report), report.summary, ""))
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """One or two lines a finding."""
+    """One or two lines for each finding."""
     for finding in findings:
         yield first_line(finding)
         if finding.hint:
@@ -35,7 +36,7 @@ def first_line(finding: Finding) -> str:
 
 
 def statistics(report: Report) -> Iterator[str]:
-    """How often each rule was violated."""
+    """One line for each rule that was violated: how often. Empty if statistics were not asked for."""
     for rule, count in report.statistics.items():
         if rule in RULES:
             yield f"{count:7}  {rule}  {RULES[rule].summary}"

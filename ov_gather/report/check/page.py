@@ -1,0 +1,48 @@
+"""The page that `ov-gather check --report` writes, and what stands on it more than once. The file needs nothing beside it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from importlib.resources import files
+
+from lxml import etree
+
+from ov_gather.report.elements import Element, element
+
+
+def page(title: str, *body: Element) -> str:
+    """The text of the page. Its policy lets the page load nothing, and run only our own script."""
+    script = _resource("page.js")
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("style", _resource("page.css")),
+    )
+    root = element("html", head, element("body", element("main", *body), element("script", script)), lang="en")
+    text: bytes = etree.tostring(root, encoding="us-ascii", method="html", doctype="<!DOCTYPE html>")
+    return text.decode() + "\n"
+
+
+def fact_list(facts: Mapping[str, str], class_: str = "facts") -> Element:
+    """Names and what is known of each. A name of which nothing is known is left out."""
+    pairs = (element("div", element("dt", name), element("dd", fact)) for name, fact in facts.items() if fact)
+    return element("dl", *pairs, class_=class_)
+
+
+def table(label: str, headers: Iterable[str], rows: Iterable[Element]) -> Element:
+    """A table that scrolls within itself where it is wider than the page."""
+    head = element("tr", *(element("th", header, scope="col") for header in headers))
+    body = element("table", element("thead", head), element("tbody", *rows))
+    return element("div", body, class_="scroll", tabindex="0", role="group", aria_label=label)
+
+
+def _resource(name: str) -> str:
+    return files("ov_gather.report.check").joinpath(name).read_text(encoding="utf-8")

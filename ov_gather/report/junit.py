@@ -1,0 +1,20 @@
+"""JUnit XML, which Jenkins, GitLab, Azure and others show as test results: the parts that both reports consist of."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from ov_gather.report.elements import Element
+
+
+def document(*suites: Element) -> str:
+    """The text of a file with these suites. The numbers of test cases and failures are counted here."""
+    root = etree.Element("testsuites")
+    root.extend(suites)
+    for counted in (root, *suites):
+        tests, failures = (str(sum(1 for _ in counted.iter(tag))) for tag in ("testcase", "failure"))
+        counted.attrib.update({"tests": tests, "failures": failures, "errors": "0", "skipped": "0"})
+    etree.indent(root)
+    # In ASCII with character references, the file is right in whatever encoding the text is written.
+    body: bytes = etree.tostring(root, encoding="us-ascii", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body.decode()}\n'
