@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from ov_gather.ir import element_types
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
+from ov_gather.ir.weights import Weights
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
 
-    from ov_gather.ir.weights import Weights
+    from lxml import etree
 else:
 
     def record(*, frozen: bool, slots: bool) -> Callable[[type], type]:
@@ -37,6 +38,17 @@ class Element:
     children: tuple[Element, ...] = ()
     text: str = ""
     line: int = field(default=0, compare=False)
+
+    def to_element(self, parent: etree._Element | None = None) -> etree._Element:
+        """Give the element as lxml has it, as the last child of a parent if one is given. Children may be nested deeply."""
+        from ov_gather.ir.tree import element
+
+        root = element(self.tag, self.attributes, self.text, parent)
+        waiting = [(root, self)]
+        while waiting:
+            made, kept = waiting.pop()
+            waiting += [(element(child.tag, child.attributes, child.text, made), child) for child in kept.children]
+        return root
 
     def __reduce__(self) -> tuple[Callable[..., Element], tuple[object, ...]]:
         """For pickle, which recurses: as flat as a list, for elements may be nested deeper than Python recurses."""
@@ -79,6 +91,18 @@ class Port:
         """What `dims` say. A port without any does not tell a scalar from an open rank, so it is open."""
         return PartialShape.of(self.dims) if self.dims else UNKNOWN
 
+    def to_element(self, parent: etree._Element | None = None) -> etree._Element:
+        """Give the <port> as lxml has it, as the last child of a parent if one is given."""
+        from ov_gather.ir.tree import element
+
+        precision = {} if self.precision is None else {"precision": self.precision}
+        port = element("port", {"id": self.id, **precision, **self.attributes}, parent=parent)
+        for dim in self.dims:
+            element("dim", text=str(dim), parent=port)
+        for section in self.sections:
+            section.to_element(port)
+        return port
+
 
 @record(frozen=True, slots=True)
 class Layer:
@@ -119,6 +143,25 @@ class Layer:
             return None
         return element_types.by_name(self.attributes.get("element_type", "dynamic"))
 
+    def to_element(self, parent: etree._Element | None = None) -> etree._Element:
+        """Give the <layer>, its bodies included, as lxml has it, as the last child of a parent if one is given."""
+        from ov_gather.ir.tree import element
+
+        version = {} if self.version is None else {"version": self.version}
+        layer = element("layer", {"id": self.id, "name": self.name, "type": self.type, **version, **self.extra}, parent=parent)
+        if self.attributes:
+            element("data", self.attributes, parent=layer)
+        for section in self.sections:
+            section.to_element(layer)
+        for tag, ports in (("input", self.inputs), ("output", self.outputs)):
+            if ports:
+                side = element(tag, parent=layer)
+                for port in ports:
+                    port.to_element(side)
+        for body in self.bodies:
+            body.to_element(layer)
+        return layer
+
 
 @record(frozen=True, slots=True)
 class Edge:
@@ -129,6 +172,13 @@ class Edge:
     to_layer: int
     to_port: int
     line: int = field(default=0, compare=False)
+
+    def to_element(self, parent: etree._Element | None = None) -> etree._Element:
+        """Give the <edge> as lxml has it, as the last child of a parent if one is given."""
+        from ov_gather.ir.tree import element
+
+        source = {"from-layer": self.from_layer, "from-port": self.from_port}
+        return element("edge", source | {"to-layer": self.to_layer, "to-port": self.to_port}, parent=parent)
 
 
 @dataclass(frozen=True)
@@ -147,8 +197,35 @@ class Model:
 
     @property
     def is_fragment(self) -> bool:
-        """Whether this is a bare <layer>, without a net around it."""
+        """Whether this model is a bare <layer>, without a net around it."""
         return self.tag == "layer"
+
+    @property
+    def header(self) -> Mapping[str, object]:
+        """The XML attributes of a <net>; a body has none."""
+        return {"name": self.name, "version": self.version} if self.tag == "net" else {}
+
+    def to_element(self, parent: etree._Element | None = None) -> etree._Element:
+        """Give the `<net>`, or the `<layer>` of a fragment, as lxml has it, as the last child of a parent if one is given.
+
+        Layers, ids and edges stand as they do in the model, without white space between them. Each Const keeps its offset and
+        size, which lead into the .bin that the model was read with: `read_ir(model.to_element(), weights)` is the same model.
+
+        Raises:
+            IRError: a name or text holds a character that XML does not allow.
+        """
+        from ov_gather.ir.tree import element
+
+        if self.is_fragment:
+            return self.layers[0].to_element(parent)
+        graph = element(self.tag, self.header, parent=parent)
+        parts = (element("layers", parent=graph), self.layers), (element("edges", parent=graph), self.edges)
+        for section, members in parts:
+            for member in members:
+                member.to_element(section)
+        for kept in self.sections:
+            kept.to_element(graph)
+        return graph
 
     @cached_property
     def layer_by_id(self) -> Mapping[int, Layer]:

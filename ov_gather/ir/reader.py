@@ -6,17 +6,21 @@ import os
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
+from ov_gather.ir.constants import check_constants
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
-from ov_gather.ir.weights import Weights, check_constants
+from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.parser import Parser
 
 _OF_PAYLOADS = (Fault.NO_WEIGHTS, Fault.RANGE, Fault.CONST)
 
-Source = str | os.PathLike[str] | bytes | IO[bytes]
+if TYPE_CHECKING:
+    from lxml import etree
+
+Source: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | etree._Element | etree._ElementTree"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,16 @@ def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = Non
     """Read a whole IR (version 10 or 11), or a bare `<layer>` fragment.
 
     Args:
-        source: path of the .xml, its bytes, or a binary file object.
-        weights: path or bytes of the .bin; by default the file of the same stem beside the .xml. A value is read when needed.
+        source: path of the .xml, its bytes, a binary file object, or an lxml element or tree. An element is turned into text
+            first, and line numbers count the lines of that text.
+        weights: path or bytes of the .bin; by default the file of the same stem beside the .xml, which may also be the file
+            that lxml has read the element from. A value is read when needed.
 
     Raises:
         IRError: the document is not well-formed, not an IR, hostile, misses a mandatory part, has a malformed number, or has a
             Const that its .bin does not hold.
         OSError: the .xml cannot be opened.
+        TypeError: `source` is nothing of this kind.
 
     Source: OpenVINO IR v10 and v11.
     """
@@ -62,19 +69,45 @@ def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = Non
 @paused_collection()
 def read_document(source: Source, weights: str | os.PathLike[str] | bytes | None = None) -> Document:
     """Read as much as can be read, and collect what is wrong instead of raising it. Raises OSError only."""
+    path = path_of(source)
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        with path.open("rb") as file:
-            beside = path.with_suffix(".bin")
-            document = _parse(file, str(path), Weights(beside if weights is None else _given(weights)))
+        with Path(path).open("rb") as file:
+            document = _parse(file, str(Path(path)), _weights(path, weights))
+    elif isinstance(source, bytes | bytearray | memoryview):
+        document = _parse(BytesIO(source), path, _weights("", weights))
+    elif hasattr(source, "read"):
+        document = _parse(cast(IO[bytes], source), path, _weights("", weights))
     else:
-        stream = BytesIO(source) if isinstance(source, bytes | bytearray | memoryview) else source
-        document = _parse(stream, str(getattr(source, "name", "")), Weights(_given(weights)))
+        document = _parse(BytesIO(_text(source)), path, _weights(path, weights))
     return document.with_constants_checked()
 
 
-def _given(weights: str | os.PathLike[str] | bytes | None) -> Path | bytes | None:
-    return Path(weights) if isinstance(weights, str | os.PathLike) else weights
+def path_of(source: Source) -> str:
+    """The path of the .xml that a source is, or came from; empty where none is known."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    if hasattr(source, "docinfo"):
+        return source.docinfo.URL or ""
+    if hasattr(source, "getroottree"):
+        return source.getroottree().docinfo.URL or ""
+    return str(getattr(source, "name", ""))
+
+
+def _text(source: Any) -> bytes:
+    from lxml import etree
+
+    try:
+        return etree.tostring(source, encoding="utf-8", with_tail=False)
+    except TypeError:
+        kinds = "a path, bytes, a binary file object, or an lxml element or tree"
+        raise TypeError(f"an IR is read from {kinds}, not from {type(source).__name__}") from None
+
+
+def _weights(path: str, given: str | os.PathLike[str] | bytes | None) -> Weights:
+    """The .bin that is given, else the one beside the .xml."""
+    if given is None:
+        return Weights(Path(path).with_suffix(".bin") if path else None)
+    return Weights(Path(given) if isinstance(given, str | os.PathLike) else given)
 
 
 def _parse(stream: IO[bytes], path: str, weights: Weights) -> Document:

@@ -4,24 +4,22 @@ by the layer they come from; identical payloads stored once."""
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from heapq import heapify, heappop, heappush
 from io import BytesIO
 from pathlib import Path
 from typing import IO
-from xml.sax.saxutils import escape, quoteattr
+
+from lxml import etree
 
 from ov_gather.files import replacing
 from ov_gather.interrupts import held
+from ov_gather.ir.constants import payload
 from ov_gather.ir.errors import Fault, IRError
-from ov_gather.ir.model import Edge, Element, Layer, Model, Port
-from ov_gather.ir.weights import payload
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.tree import element
 
 
 def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
@@ -37,8 +35,8 @@ def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
     if path.suffix == ".bin":
         raise ValueError(f"{path}: the .bin has this name; give the .xml another")
     with ExitStack() as files:
-        xml_file, bin_file = (files.enter_context(replacing(it)) for it in (path, path.with_suffix(".bin")))
-        xml_file.write(_serialize(model, bin_file))
+        xml_file, bin_file = (files.enter_context(replacing(target)) for target in (path, path.with_suffix(".bin")))
+        _write(model, xml_file, bin_file)
         for file in (xml_file, bin_file):
             file.flush()  # that the disk is full must show before one of them is in its place
         with held():
@@ -47,112 +45,76 @@ def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
 
 def to_bytes(model: Model) -> tuple[bytes, bytes]:
     """The content of the .xml and of the .bin. Raises IRError as `write_ir` does."""
-    binary = BytesIO()
-    return _serialize(model, binary), binary.getvalue()
+    xml, binary = BytesIO(), BytesIO()
+    _write(model, xml, binary)
+    return xml.getvalue(), binary.getvalue()
 
 
-def _serialize(model: Model, binary: IO[bytes]) -> bytes:
-    writer = _Writer(binary)
-    if model.is_fragment:
-        writer.layer(model, model.layers[0])
-    else:
-        writer.graph(model)
-    return "\n".join(['<?xml version="1.0"?>', *writer.lines, ""]).encode()
-
-
-class _Writer:
-    def __init__(self, binary: IO[bytes]) -> None:
-        self.lines: list[str] = []
-        self.depth = 0
-        self.binary = binary
-        self.offsets: dict[bytes, int] = {}
-
-    # ---- XML
-
-    def empty(self, tag: str, attributes: Mapping[str, object]) -> None:
-        self.line(f"<{tag}{_attributes(attributes)} />")
-
-    @contextmanager
-    def element(self, tag: str, attributes: Mapping[str, object] | None = None) -> Iterator[None]:
-        self.line(f"<{tag}{_attributes(attributes or {})}>")
-        self.depth += 1
-        yield
-        self.depth -= 1
-        self.line(f"</{tag}>")
-
-    def line(self, text: str) -> None:
-        self.lines.append("\t" * self.depth + text)
-
-    def verbatim(self, element: Element) -> None:
-        if element.children:
-            with self.element(element.tag, element.attributes):
-                if element.text:
-                    self.line(_text(element.text))
-                for child in element.children:
-                    self.verbatim(child)
-        elif element.text:
-            self.line(f"<{element.tag}{_attributes(element.attributes)}>{_text(element.text)}</{element.tag}>")
+def _write(model: Model, xml: IO[bytes], binary: IO[bytes]) -> None:
+    payloads = _Payloads(binary)
+    xml.write(b'<?xml version="1.0"?>\n')
+    with etree.xmlfile(xml, encoding="utf-8") as file:
+        if model.is_fragment:
+            _append(file, 0, payloads.placed(model, model.layers[0]).to_element())
         else:
-            self.empty(element.tag, element.attributes)
+            _write_net(file, canonical(model), payloads)
+    xml.write(b"\n")
 
-    # ---- the document
 
-    def graph(self, model: Model) -> None:
-        attributes = {}
-        if model.tag == "net":
+def _write_net(file: etree._IncrementalFileWriter, model: Model, payloads: _Payloads) -> None:
+    """Write element by element, so that only one layer, with its bodies, is in memory as XML."""
+    net = element("net", model.header)
+    with file.element(net.tag, dict(net.attrib.items())):
+        _break(file, 1)
+        with file.element("layers"):
+            for layer in model.layers:
+                _break(file, 2)
+                _append(file, 2, payloads.placed(model, layer).to_element())
+            _break(file, 1)
+        _break(file, 1)
+        with file.element("edges"):
+            for edge in model.edges:
+                _break(file, 2)
+                file.write(edge.to_element())
+            _break(file, 1)
+        for section in model.sections:
+            _break(file, 1)
+            _append(file, 1, section.to_element())
+        _break(file, 0)
+
+
+def _break(file: etree._IncrementalFileWriter, depth: int) -> None:
+    file.write("\n" + "\t" * depth)
+
+
+def _append(file: etree._IncrementalFileWriter, depth: int, made: etree._Element) -> None:
+    etree.indent(made, "\t", level=depth)
+    file.write(made)
+
+
+class _Payloads:
+    """The .bin that is written, with each payload once."""
+
+    def __init__(self, binary: IO[bytes]) -> None:
+        self._binary = binary
+        self._offsets: dict[bytes, int] = {}
+
+    def placed(self, model: Model, layer: Layer) -> Layer:
+        """The layer whose own payload, or those in its bodies, are in the .bin, with the places where they stand there."""
+        if layer.type == "Const":
+            layer = replace(layer, attributes={**layer.attributes, **self._append(payload(model, layer))})
+        if layer.bodies:
             # Bodies keep their ids: port maps refer to them.
-            model = canonical(model)
-            attributes = {"name": model.name, "version": model.version}
-        with self.element(model.tag, attributes):
-            with self.element("layers"):
-                for layer in model.layers:
-                    self.layer(model, layer)
-            with self.element("edges"):
-                for edge in model.edges:
-                    self.empty("edge", _edge_attributes(edge))
-            for section in model.sections:
-                self.verbatim(section)
+            bodies = (replace(body, layers=tuple(self.placed(body, inner) for inner in body.layers)) for body in layer.bodies)
+            layer = replace(layer, bodies=tuple(bodies))
+        return layer
 
-    def layer(self, model: Model, layer: Layer) -> None:
-        header = {"id": layer.id, "name": layer.name, "type": layer.type}
-        if layer.version is not None:
-            header["version"] = layer.version
-        with self.element("layer", {**header, **layer.extra}):
-            data = dict(layer.attributes)
-            if layer.type == "Const":
-                data |= self.constant(payload(model, layer))
-            if data:
-                self.empty("data", data)
-            for section in layer.sections:
-                self.verbatim(section)
-            self.ports("input", layer.inputs)
-            self.ports("output", layer.outputs)
-            for body in layer.bodies:
-                self.graph(body)
-
-    def ports(self, tag: str, ports: tuple[Port, ...]) -> None:
-        if not ports:
-            return
-        with self.element(tag):
-            for port in ports:
-                precision = {} if port.precision is None else {"precision": port.precision}
-                attributes = {"id": port.id, **precision, **port.attributes}
-                if not port.dims and not port.sections:
-                    self.empty("port", attributes)
-                    continue
-                with self.element("port", attributes):
-                    for dim in port.dims:
-                        self.line(f"<dim>{dim}</dim>")
-                    for section in port.sections:
-                        self.verbatim(section)
-
-    def constant(self, data: memoryview) -> dict[str, str]:
-        """Append a payload to the .bin, once; where it stands."""
+    def _append(self, data: memoryview) -> dict[str, str]:
         key = sha256(data).digest()
-        if key not in self.offsets:
-            self.offsets[key] = self.binary.tell()
-            self.binary.write(data)
-        return {"offset": str(self.offsets[key]), "size": str(len(data))}
+        if key not in self._offsets:
+            self._offsets[key] = self._binary.tell()
+            self._binary.write(data)
+        return {"offset": str(self._offsets[key]), "size": str(len(data))}
 
 
 def canonical(model: Model) -> Model:
@@ -189,25 +151,6 @@ def canonical(model: Model) -> Model:
     edges = (replace(edge, from_layer=new_id[edge.from_layer], to_layer=new_id[edge.to_layer]) for edge in model.edges)
     # By from-layer only, and stable: OpenVINO's own writer leaves the rest in no order.
     return replace(model, layers=layers, edges=tuple(sorted(edges, key=lambda edge: edge.from_layer)))
-
-
-def _edge_attributes(edge: Edge) -> dict[str, int]:
-    ends = (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port)
-    return dict(zip(("from-layer", "from-port", "to-layer", "to-port"), ends, strict=True))
-
-
-def _attributes(attributes: Mapping[str, object]) -> str:
-    return "".join(f" {name}={quoteattr(_checked(str(value)))}" for name, value in attributes.items())
-
-
-def _text(text: str) -> str:
-    return escape(_checked(text), {"\r": "&#13;"})
-
-
-def _checked(text: str) -> str:
-    if match := _NOT_XML.search(text):
-        raise IRError(Fault.SYNTAX, f"the name or text {text[:40]!r} holds {match[0]!r}, which XML cannot hold")
-    return text
 
 
 def _error(model: Model, reason: str) -> IRError:

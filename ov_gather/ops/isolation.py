@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.constants import payload
 from ov_gather.ir.model import Model
-from ov_gather.ir.weights import payload
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Input
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ir.weights import constant
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.spec import Operation, ShapeError
 

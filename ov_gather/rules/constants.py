@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
+from ov_gather.ir.constants import check_payload, constant, payload
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.reader import Document
 from ov_gather.ir.shapes import element_count
-from ov_gather.ir.weights import check_payload, constant, payload
 from ov_gather.rules.base import Violation, document_rule, graph_rule
 from ov_gather.rules.document import faults
 from ov_gather.rules.findings import Severity

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
+from ov_gather.ir.constants import constant
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer
-from ov_gather.ir.weights import constant
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, layer_rule

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
-from ov_gather.ir.reader import Document, Source, read_document
+from ov_gather.ir.reader import Document, Source, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules import (
     attributes,
@@ -52,7 +51,7 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
     """Check a whole IR or a bare layer fragment, without any runtime.
 
     Args:
-        source: path of the .xml, its bytes, or a binary file object.
+        source: what `read_ir` takes: path of the .xml, its bytes, a binary file object, or an lxml element or tree.
         select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
         ignore: rule ids or groups not to check.
         infer: compare declared outputs with what OpenVINO infers, too, where nothing worse is found (OVG407).
@@ -64,7 +63,7 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
         ValueError: `select` or `ignore` names a rule or group that there is not.
         ImportError: `infer` needs openvino, which is not installed.
     """
-    return validate_document(open_document(source), _path_of(source), select=select, ignore=ignore, infer=infer)
+    return validate_document(open_document(source), path_of(source) or "<memory>", select=select, ignore=ignore, infer=infer)
 
 
 def open_document(source: Source) -> Document:
@@ -73,7 +72,7 @@ def open_document(source: Source) -> Document:
         return read_document(source)
     except OSError as error:
         reason = f"cannot be opened: {error.strerror or error}"
-        return Document(None, (IRError(Fault.FILE, reason, path=_path_of(source)),))
+        return Document(None, (IRError(Fault.FILE, reason, path=path_of(source)),))
 
 
 def validate_document(
@@ -99,12 +98,6 @@ def _findings(path: str, violations: Iterable[tuple[Rule, tuple[str, ...], Viola
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     """The finding for a file whose check did not come to its end."""
     return validate_document(Document(None, (IRError(Fault.CHECK, reason, path=path, hint=hint),)), path)
-
-
-def _path_of(source: Source) -> str:
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
-    return str(getattr(source, "name", "<memory>"))
 
 
 def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import by_dtype
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ir.weights import constant
 from ov_gather.kernels.native import set_num_threads
 from ov_gather.ops import find_operation
 from ov_gather.ops.spec import Operation

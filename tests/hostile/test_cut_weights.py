@@ -18,7 +18,7 @@ OUTSIDE = "bytes 0..4194304 lie outside the .bin, which has 100"
 CUT = """
 import os, sys
 from ov_gather import IRError, cross_check, read_ir, validate
-from ov_gather.ir.weights import constant
+from ov_gather.ir.constants import constant
 from ov_gather.rules import validation
 
 path = sys.argv[1]

@@ -134,7 +134,7 @@ STRINGS = b"""<net version="11"><layers><layer id="0" name="s" type="Const" vers
     ],
 )
 def test_packed_strings(payload, text):
-    from ov_gather.ir.weights import constant
+    from ov_gather.ir.constants import constant
 
     with pytest.raises(IRError, match=text):
         model = read_ir(STRINGS % (b"1", len(payload)), payload)
@@ -194,7 +194,7 @@ def test_commands_end_without_traceback(cli, command, name, tmp_path):
 
 
 def test_string_offsets_that_overflow_32_bits():
-    from ov_gather.ir.weights import constant
+    from ov_gather.ir.constants import constant
 
     offsets = np.array([5, 0, 2**31 - 1, -(2**31), -1, 3, 6], "<i4")  # each difference is positive modulo 2^32
     xml = STRINGS % (b"5", offsets.nbytes + 6)
@@ -204,7 +204,7 @@ def test_string_offsets_that_overflow_32_bits():
 
 
 def test_a_constant_of_more_dimensions_than_numpy_has():
-    from ov_gather.ir.weights import constant
+    from ov_gather.ir.constants import constant
 
     shape = b", ".join([b"1"] * 65)
     xml = STRINGS.replace(b"string", b"f32") % (shape, 4)
@@ -214,7 +214,7 @@ def test_a_constant_of_more_dimensions_than_numpy_has():
 
 
 def test_booleans_are_true_or_false():
-    from ov_gather.ir.weights import constant
+    from ov_gather.ir.constants import constant
 
     model = read_ir(STRINGS.replace(b"string", b"boolean") % (b"3", 3), b"\x00\x01\x7f")
     assert constant(model, model.layers[0]).view(np.uint8).tolist() == [0, 1, 1]

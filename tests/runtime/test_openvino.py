@@ -16,9 +16,9 @@ from ov_gather import cross_check, read_ir, validate
 from ov_gather.crosscheck.results import Status
 from ov_gather.divergences.cpu_plugin import arithmetics_here
 from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ELEMENT_TYPES, F32, I64, by_name
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ir.weights import constant
 from ov_gather.ir.writer import write_ir
 from ov_gather.ops.spec import LATEST_OPSET
 from ov_gather.runtimes import isolated

@@ -8,8 +8,8 @@ from onnx import TensorProto, helper
 from ov_gather.converters import ConversionError, convert_node
 
 from ov_gather import validate
+from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ELEMENT_TYPES
-from ov_gather.ir.weights import constant
 from ov_gather.ir.writer import to_bytes
 from ov_gather.runtimes.kernel import KernelRuntime
 from ov_gather.runtimes.openvino import OpenVINORuntime, read_model

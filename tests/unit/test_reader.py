@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 
 import pytest
+from lxml import etree
 
-from ov_gather import IRError, read_ir
+from ov_gather import IRError, cross_check, read_ir, validate
 from ov_gather.ir.model import Edge, Element
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
 
@@ -69,6 +70,55 @@ def test_sources(samples):
     assert read_ir(str(path)) == read_ir(path.read_bytes()) == read_ir(io.BytesIO(path.read_bytes())) == model
     with path.open("rb") as file:
         assert read_ir(file) == model
+
+
+def test_lxml_elements_and_trees(samples, tmp_path):
+    path = samples / "valid" / "onnx_page_1.xml"
+    model = read_ir(path)
+    tree = etree.parse(path)
+    for source in (tree, tree.getroot()):
+        again = read_ir(source)
+        assert again == model
+        assert again.path == str(path)  # beside it is the .bin
+    assert read_ir(etree.fromstring(path.read_bytes()), path.with_suffix(".bin")) == model
+    with pytest.raises(IRError, match=r"no \.bin to read it from"):
+        read_ir(etree.fromstring(path.read_bytes()))
+
+
+def test_cross_check_of_a_tree(samples):
+    assert cross_check(etree.parse(samples / "valid" / "onnx_page_1.xml"), runtimes=["kernel"]).passed
+
+
+def test_a_layer_of_a_tree_is_a_fragment(samples):
+    path = samples / "valid" / "onnx_page_1.xml"
+    model = read_ir(path)
+    tree = etree.parse(path)
+    for layer in model.layers:
+        (element,) = tree.xpath(f"//layer[@id={layer.id}]")
+        fragment = read_ir(element)
+        assert fragment.is_fragment
+        assert fragment.layers == (layer,)
+
+
+def test_a_changed_tree_is_read_as_it_is_now(samples):
+    path = samples / "valid" / "spec_layer.xml"
+    root = etree.parse(path).getroot()
+    root.find(".//layer[@type='GatherElements']/data").set("axis", "9")
+    root.insert(0, etree.Comment("é <layers>"))
+    assert read_ir(root).layers[2].attributes == {"axis": "9"}
+    (finding,) = validate(root, select=["OVG204"])
+    assert (finding.rule, finding.location.path, finding.location.layer_id) == ("OVG204", str(path), 2)
+    assert 'type="GatherElements"' in etree.tostring(root, encoding="unicode").splitlines()[finding.location.line - 2]
+
+
+def test_what_is_wrong_with_a_tree_is_a_finding():
+    (finding,) = validate(etree.fromstring("<html/>"))
+    assert (finding.rule, finding.location.path) == ("OVG003", "<memory>")
+    (finding,) = validate(etree.ElementTree(etree.fromstring('<!DOCTYPE net [<!ENTITY a "b">]><net/>')))
+    assert finding.rule == "OVG002"
+    for source in (3, None, etree):
+        with pytest.raises(TypeError, match="an IR is read from a path, bytes"):
+            read_ir(source)
 
 
 def test_given_weights(samples):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from ov_gather import IRError, read_ir
 from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ELEMENT_TYPES, F32, by_name
-from ov_gather.ir.model import Edge, Layer, Model
+from ov_gather.ir.model import Edge, Element, Layer, Model
 from ov_gather.ir.reader import read_document
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ir.weights import constant
 from ov_gather.ir.writer import canonical, to_bytes, write_ir
 
 SAMPLES = Path(__file__).parents[2] / "ir_samples"
@@ -39,6 +42,16 @@ def test_most_samples_can_be_read():
 
 def comparable(array):
     return array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
+@pytest.mark.parametrize("path", READABLE, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_lxml_element_of_a_model_is_the_model(path):
+    model = read_ir(path)
+    element = model.to_element()
+    assert element.tag == model.tag
+    again = read_ir(etree.tostring(element), path.with_suffix(".bin"))
+    assert again == model
+    assert list(map(comparable, constants(again))) == list(map(comparable, constants(model)))
 
 
 @pytest.mark.parametrize("path", READABLE, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -107,6 +120,82 @@ def test_kept_text_survives():
     model = read_ir(text)
     assert model.sections[0].children[0].text == "a\rb <&"
     assert read_ir(to_bytes(model)[0]) == model
+
+
+def test_names_with_colons_survive():
+    """An IR may have prefixes without declaring their namespaces; lxml makes no such names from nothing."""
+    text = (
+        b'<net name="n" version="11"><layers><layer id="0" name="p" type="Parameter" version="opset1" a:b="&lt;\'&quot;">'
+        b'<data shape="1" element_type="f32" c:d="\xc3\xa9"/><x:y xmlns:x="u" x:z="1"><x:w>t</x:w></x:y></layer></layers>'
+        b'<rt_info><q:r s="1">text<t:/></q:r></rt_info></net>'
+    )
+    model = read_ir(text)
+    assert model.layers[0].extra == {"a:b": "<'\""}
+    assert read_ir(to_bytes(model)[0]) == read_ir(etree.tostring(model.to_element())) == model
+
+
+@pytest.mark.parametrize("name", ["a b", "", "1", "<", 'x="1"', "a:b c", "a:/><b"])
+def test_names_that_xml_does_not_allow_are_refused(name):
+    for kept in (Element(name), Element("info", {name: "1"})):
+        with pytest.raises(IRError, match="cannot be the name"):
+            Model((), sections=(kept,)).to_element()
+
+
+def test_the_text_is_laid_out_as_openvino_lays_it_out():
+    builder = ModelBuilder("a<b")
+    builder.result("y", builder.parameter("x", F32, PartialShape.of([2])))
+    assert (
+        to_bytes(builder.build())[0].decode()
+        == """\
+<?xml version="1.0"?>
+<net name="a&lt;b" version="11">
+	<layers>
+		<layer id="0" name="x" type="Parameter" version="opset1">
+			<data shape="2" element_type="f32"/>
+			<output>
+				<port id="0" precision="FP32" names="x">
+					<dim>2</dim>
+				</port>
+			</output>
+		</layer>
+		<layer id="1" name="y" type="Result" version="opset1" output_names="y">
+			<input>
+				<port id="0" precision="FP32">
+					<dim>2</dim>
+				</port>
+			</input>
+		</layer>
+	</layers>
+	<edges>
+		<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+	</edges>
+</net>
+"""
+    )
+
+
+MEMORY = """
+import resource, sys
+from ov_gather.ir.model import Edge, Layer, Model, Port
+from ov_gather.ir.writer import canonical, write_ir
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+layers = [Layer(i, f"relu{i}", "ReLU", "opset1", {}, (Port(0, (7, 7)),), (Port(1, (7, 7)),)) for i in range(20_000)]
+model = canonical(Model(tuple(layers), tuple(Edge(i, 1, i + 1, 0) for i in range(len(layers) - 1))))
+before = peak()
+write_ir(model, sys.argv[1])
+written = peak()
+tree = model.to_element()
+print(written - before, peak() - before)
+"""
+
+
+def test_a_long_model_is_written_without_its_tree_in_memory(tmp_path):
+    done = subprocess.run([sys.executable, "-c", MEMORY, tmp_path / "m.xml"], capture_output=True, text=True, check=True)
+    writing, with_tree = map(int, done.stdout.split())
+    assert 4 * writing < with_tree
 
 
 def test_identical_payloads_are_stored_once():

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 from ov_gather.crosscheck.cases.values import for_model
+from ov_gather.ir.constants import constant
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ir.weights import constant
 from ov_gather.ops.layer_view import LayerView, family_layers
 
 # Where the values of an input come out again: as they are, or those of a part. Through these an index is followed.

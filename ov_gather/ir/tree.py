@@ -1,0 +1,53 @@
+"""Make XML elements with lxml, out of names and texts that no XML document may have vouched for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from xml.sax.saxutils import quoteattr
+
+from lxml import etree
+
+from ov_gather.ir.errors import Fault, IRError
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NONE: Mapping[str, object] = {}
+
+
+def element(
+    tag: str, attributes: Mapping[str, object] = _NONE, text: str = "", parent: etree._Element | None = None
+) -> etree._Element:
+    """Make one element, the last child of its parent. Raises IRError where XML cannot hold a name, a value or the text."""
+    values = {name: str(value) for name, value in attributes.items()} if attributes else None
+    try:
+        made = etree.Element(tag, values) if parent is None else etree.SubElement(parent, tag, values)
+        if text:
+            made.text = text
+    except ValueError:
+        names = dict(values or {})
+        _check((tag, *names, *names.values(), text))
+        made = _with_colons(tag, names)
+        made.text = text or None
+        if parent is not None:
+            parent.append(made)
+    return made
+
+
+def _check(texts: Iterable[str]) -> None:
+    for text in texts:
+        if match := _NOT_XML.search(text):
+            raise IRError(Fault.SYNTAX, f"the name or text {text[:40]!r} holds {match[0]!r}, which XML cannot hold")
+
+
+def _with_colons(tag: str, attributes: Mapping[str, str]) -> etree._Element:
+    """Make an element whose names have colons.
+
+    lxml wants to know the namespace of such a name, which an IR need not declare; where it reads one, it takes it as it stands.
+    """
+    for name in (tag, *attributes):
+        try:
+            etree.QName(name.replace(":", "_"))
+        except ValueError:
+            raise IRError(Fault.SYNTAX, f"{name[:40]!r} cannot be the name of an element or attribute in XML") from None
+    pairs = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    return etree.fromstring(f"<{tag}{pairs}/>", etree.XMLParser(recover=True, huge_tree=True))
