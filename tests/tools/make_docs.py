@@ -24,6 +24,7 @@ from sessions import pages, refreshed
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.base import Divergence
 from ov_gather.rules.base import Rule
+from ov_gather.rules.selection import GROUP_LENGTH
 from ov_gather.rules.validation import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -60,8 +61,8 @@ text about a rule on the command line. [The page on validation](validate.md) say
 - A **warning** is legal, but likely a mistake, or handled differently by different readers.
 - A **note** is worth knowing, and never a mistake by itself.
 
-For each rule there is a small file in [`ir_samples/`](../ir_samples) that violates it. The text below a rule shows what
-`validate` finds in this file.
+For each rule that a file can violate there is a small sample in [`ir_samples/`](../ir_samples) that does. The text below a rule
+shows what `validate` finds in the sample.
 """
 DIVERGENCES_INTRODUCTION = """
 OpenVINO and onnxruntime are known to compute some gathers differently from what ONNX or the page of the operation says.
@@ -120,9 +121,9 @@ def rules_page() -> str:
     """Every rule, by group, with the sample that violates it."""
     findings = findings_of_samples()
     lines = [MADE, "# Rules", *RULES_INTRODUCTION.splitlines(), ""]
-    for group, title in GROUPS.items():
+    for group in sorted({rule_id[:GROUP_LENGTH] for rule_id in RULES}):
         rules = sorted((rule for rule in RULES.values() if rule.id.startswith(group)), key=lambda rule: rule.id)
-        lines += [f"## {title} ({group}xx)", "", "| rule | severity | |", "| --- | --- | --- |"]
+        lines += [f"## {GROUPS[group]} ({group}xx)", "", "| rule | severity | |", "| --- | --- | --- |"]
         lines += [f"| [{rule.id}](#{rule.id.lower()}) | {rule.severity.value} | {escape(rule.summary)} |" for rule in rules]
         lines.append("")
         for rule in rules:
