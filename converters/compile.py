@@ -50,7 +50,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         index_inputs = {
             str(value.name)
             for value in original.graph.inputs
-            if any(is_index(*use) for use in uses_of(value, passes=lambda node: True))
+            if any(is_index(*use) for use in uses_of(value, passes=lambda node, position: True))
         }
         losses = find_losses(original, target=_TARGET, checks_inputs=True)
         converted = read(original, _TARGET)

@@ -72,12 +72,15 @@ def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
         yield node.outputs[0]
 
 
-def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
-    """Where a value is used, as node and position of the input, and the outputs of nodes that it passes through."""
+def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node, int], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
+    """Where a value is used, as node and position of the input, and where the outputs of nodes are that it passes through.
+
+    `passes` tells from a node and the position of an input whether the value that is given there passes through the node.
+    """
     seen, waiting = {value}, [value]
     while waiting:
         for node, position in waiting.pop().uses():
             yield node, position
-            outputs = [output for output in node.outputs if passes(node) and output not in seen]
+            outputs = [output for output in node.outputs if output not in seen] if passes(node, position) else []
             seen.update(outputs)
             waiting += outputs

@@ -14,6 +14,7 @@ from onnx.reference import ReferenceEvaluator
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
+from ov_gather.ops.meanings import ONNX, carries, operators
 from ov_gather.ops.onnx_nodes import GATHERS, attribute
 
 from .errors import describe
@@ -25,10 +26,11 @@ from .repeats import wrong_tiles
 
 _INT32 = np.iinfo(np.int32)
 _PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
-# They only move elements, so that what came in within 32 bits stays so.
-_MOVES = frozenset(GATHERS) | {
-    *("Concat", "Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze")
-}
+# They give out elements of inputs, and nothing else, in the type of these: what came in within 32 bits is the same at the end.
+# The CPU plugin of 2026.4.1 reverses sequences of integers as float32, as which it compares integers, too.
+_MOVES = operators(
+    ONNX, lambda meaning: bool(meaning.sources) and not (meaning.adds or meaning.converts or meaning.computes)
+) - {"ReverseSequence"}
 
 
 class LossyConversionWarning(UserWarning):
@@ -126,23 +128,25 @@ def _narrowing(value: onnx_ir.Value) -> str:
 
 
 def _is_only_index(value: onnx_ir.Value) -> bool:
-    """Whether it, perhaps moved, serves as indices of gathers and as nothing else."""
+    """Whether a value, perhaps moved, serves as indices of gathers and as nothing else."""
     return all(
-        is_index(node, position) or (_moves(node) and not any(output.is_graph_output() for output in node.outputs))
-        for node, position in uses_of(value, _moves)
+        is_index(node, position) or (_carries(node, position) and not any(output.is_graph_output() for output in node.outputs))
+        for node, position in uses_of(value, _carries)
     )
 
 
 def _stays_within(value: onnx_ir.Value) -> bool:
-    """Whether all integers that are computed from it fit in 32 bits if it does."""
+    """Whether all integers that are computed from a value fit in 32 bits if the value does."""
     return all(
-        is_index(node, position) or _moves(node) or not any(_element_type(it) in NARROWED_BY_CPU for it in node.outputs)
-        for node, position in uses_of(value, _moves)
+        is_index(node, position)
+        or is_default(node, _MOVES)
+        or not any(_element_type(output) in NARROWED_BY_CPU for output in node.outputs)
+        for node, position in uses_of(value, _carries)
     )
 
 
 def _is_gathered(value: onnx_ir.Value) -> bool:
-    return any(is_default(node, GATHERS) and position == 0 for node, position in uses_of(value, _moves))
+    return any(is_default(node, GATHERS) and position == 0 for node, position in uses_of(value, _carries))
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
@@ -150,8 +154,9 @@ def is_index(node: onnx_ir.Node, position: int) -> bool:
     return is_default(node, GATHERS) and position == 1
 
 
-def _moves(node: onnx_ir.Node) -> bool:
-    return is_default(node, _MOVES)
+def _carries(node: onnx_ir.Node, position: int) -> bool:
+    """Whether the elements of an input come out of a node as they are."""
+    return is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
 
 
 def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from math import prod
 
 import onnx_ir
 
+from ov_gather.ops.meanings import ONNX, Selection
 from ov_gather.ops.onnx_nodes import attribute
 
 from .graphs import constant_of
@@ -25,13 +26,9 @@ def _dims(value: onnx_ir.Value | None) -> tuple[Dim, ...] | None:
     return None if value is None or value.shape is None else value.shape.dims
 
 
-def _any_of(*inputs: int) -> Rule:
-    """Each element of the output is one of these inputs."""
-    return lambda node, of: union(of(_input(node, position)) for position in inputs)
-
-
-def _of_all(node: onnx_ir.Node, of: Of) -> Interval | None:
-    return union(map(of, node.inputs))
+def _any_of(sources: Collection[int]) -> Rule:
+    """Each element of the output is an element of one of these inputs."""
+    return lambda node, of: union(of(value) for position, value in enumerate(node.inputs) if position in sources)
 
 
 def _of_sizes(combine: Callable[..., Interval | None]) -> Rule:
@@ -208,14 +205,17 @@ def _constant_of_shape(node: onnx_ir.Node, of: Of) -> Interval | None:
     return Interval(value, value)
 
 
-_data = _any_of(0)
-_SELECTIONS = (
-    "Identity Cast CastLike Reshape Transpose Squeeze Unsqueeze Flatten Expand Tile Slice Split GatherElements GatherND "
-    "Compress ReverseSequence DepthToSpace SpaceToDepth"
-)
+_data = _any_of((0,))
 
+# Where nothing comes out but elements of inputs, the output is bounded as these are. A Cast that changes them, as its type is
+# narrower, is seen by whoever learns the bounds.
+_SELECTIONS: Mapping[str, tuple[Rule, ...]] = {
+    name: (_any_of(meaning.sources),)
+    for name, meaning in ONNX.items()
+    if meaning.sources and not meaning.adds and not meaning.reduces and meaning.selection is not Selection.BY_VALUE
+}
 # For each output; the last rule serves all further ones.
-RULES: Mapping[str, tuple[Rule, ...]] = dict.fromkeys(_SELECTIONS.split(), (_data,)) | {
+RULES: Mapping[str, tuple[Rule, ...]] = _SELECTIONS | {
     "Gather": (_gather,),
     "TopK": (_data, _position_along_axis(-1)),
     "Unique": (_data, _position_of_element),
@@ -227,9 +227,6 @@ RULES: Mapping[str, tuple[Rule, ...]] = dict.fromkeys(_SELECTIONS.split(), (_dat
     "Shape": (_shape,),
     "Size": (_size,),
     "Range": (_range,),
-    "Concat": (_of_all,),
-    "Where": (_any_of(1, 2),),
-    "OneHot": (_any_of(2),),
     "ScatterElements": (_scatter,),
     "ScatterND": (_scatter,),
     "Pad": (_pad,),

@@ -23,8 +23,7 @@ from ov_gather.acceleration.graph import (
     take_place,
 )
 from ov_gather.acceleration.quantised import is_low_precision, is_quantised
-
-_MOVES = {"Reshape", "Squeeze", "Transpose", "Unsqueeze"}
+from ov_gather.acceleration.rounding import IN_WHOLE, goes_out
 
 
 def gather_logits(model: Model, log: Log) -> None:
@@ -49,27 +48,17 @@ def gather_logits(model: Model, log: Log) -> None:
 
 
 def _takes_a_part(gather: Node, softmax: Node) -> bool:
-    """Whether a node gathers at most half of it along its axis, and what it gathers goes out of the graph as it is."""
+    """Whether a node gathers at most half of LogSoftmax along its axis, and no arithmetic follows.
+
+    The plugin would fuse such arithmetic with ours, and in half precision round less often then.
+    """
     if not gathers_elements(gather):
         return False
     have, want, axis = dims(softmax.output(0)), dims(gather.input_value(1)), axis_of(gather)
     if have is None or want is None or axis is None or axis != axis_of(softmax):
         return False
     is_part = 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length()  # -1 is no maximum
-    return has_same_shape(gather) and is_part and _goes_out(gather)
-
-
-def _goes_out(node: Node) -> bool:
-    """Whether no arithmetic follows. The plugin would fuse it with ours, and in half precision round less often then."""
-    left, seen = readers(node), set()
-    while left:
-        reader = left.pop()
-        if reader.get_type_name() not in ("Result", *_MOVES):
-            return False
-        if reader.get_type_name() in _MOVES and reader.get_instance_id() not in seen:
-            seen.add(reader.get_instance_id())
-            left += readers(reader)
-    return True
+    return has_same_shape(gather) and is_part and goes_out(gather, IN_WHOLE)
 
 
 def _alone(taken: Node, maximum: Node) -> Output:

@@ -10,6 +10,7 @@ from operator import add, mul, sub, truediv
 from openvino import Output
 
 from ov_gather.acceleration.graph import constant, dims, from_inputs, operation
+from ov_gather.ops.meanings import OPENVINO, operators
 
 Range = tuple[float, float]
 """The least and the greatest; both infinite where one is not known."""
@@ -164,9 +165,14 @@ def _greatest(_: Output, ranges: Ranges) -> Range:
     return max(low for low, _ in ranges), max(high for _, high in ranges)
 
 
+# Nothing comes out of them but elements of the first input, as they are. Gathers have rules of their own, as an index may be
+# out of bounds.
+_OF_FIRST = operators(
+    OPENVINO,
+    lambda meaning: meaning.rearranges and meaning.sources == (0,) and not meaning.converts and meaning.indices is None,
+)
 _RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("Broadcast", "Reshape", "Slice", "Split", "Squeeze"), _as_first),
-    **dict.fromkeys(("StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit"), _as_first),
+    **dict.fromkeys(_OF_FIRST, _as_first),
     **dict.fromkeys(("Equal", "Greater", "Less", "LogicalAnd", "LogicalNot", "LogicalOr"), lambda *_: _TRUTH),
     "Add": _corners(add),
     "Clamp": _clamped,

@@ -6,15 +6,24 @@ operations that it does not fuse over GatherElements, and before and behind ours
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 
 from openvino import Node, Output
 
 from ov_gather.acceleration.graph import is_gather, operation, readers
+from ov_gather.ops.meanings import OPENVINO, Selection, operators
 
-_MOVES = ("Broadcast", "Concat", "Convert", "Reshape", "Split", "Squeeze", "StridedSlice", "Slice", "Tile", "Transpose")
-MOVES = frozenset((*_MOVES, "Unsqueeze", "VariadicSplit", "Gather", "GatherElements", "GatherND"))
-"""Operations that round nothing. Convert does, but as before, whatever is fused."""
+_MOVES = operators(OPENVINO, lambda meaning: meaning.rearranges)
+"""Operations that round nothing. Convert does, but as before, whatever is fused. Select is not one: OpenVINO fuses it."""
+
+IN_WHOLE = operators(
+    OPENVINO,
+    lambda meaning: (
+        meaning.sources == (0,) and meaning.selection in (Selection.IN_ORDER, Selection.REORDERED) and not meaning.converts
+    ),
+)
+"""Operations whose output holds each element of their data once, and nothing else."""
 
 
 def rounds_elsewhere(gather: Node) -> bool:
@@ -27,7 +36,7 @@ def rounds_elsewhere(gather: Node) -> bool:
         return False
     if is_computed(gather.input_value(0)):
         return True
-    return operation(gather) == "Gather-8" and not _goes_out(gather)
+    return operation(gather) == "Gather-8" and not goes_out(gather, _MOVES)
 
 
 def is_computed(value: Output) -> bool:
@@ -38,7 +47,7 @@ def is_computed(value: Output) -> bool:
         if node.get_instance_id() in seen or node.get_input_size() == 0:
             continue
         seen.add(node.get_instance_id())
-        if node.get_type_name() not in MOVES:
+        if node.get_type_name() not in _MOVES:
             return True
         left += [it.get_node() for it in node.input_values() if it.get_element_type().is_real()]
     return False
@@ -53,7 +62,7 @@ def is_fused_over(data: Output, gathered: Node) -> bool:
     computes `data`: operations on single elements, of one value and maybe numbers. Fused they may differ, also in f32."""
     while data.get_element_type().is_real() and len(readers(gathered)) == 1:
         (gathered,) = readers(gathered)
-        if gathered.get_type_name() not in ("Gather", "Reshape", "Squeeze", "Transpose", "Unsqueeze"):
+        if gathered.get_type_name() not in ("Gather", *IN_WHOLE):
             computed = [it for it in gathered.input_values() if not _is_number(it)]
             return len(computed) == 1 and gathered.get_type_name() not in ("Concat", "Result") and is_computed(data)
     return False
@@ -63,15 +72,15 @@ def _is_number(value: Output) -> bool:
     return bool(value.get_node().get_type_name() == "Constant" and prod(value.get_shape()) == 1)
 
 
-def _goes_out(gather: Node) -> bool:
-    """Whether the outputs of the model are all that is made of it, by moves."""
-    left, seen = [gather], set()
+def goes_out(source: Node, moves: Collection[str]) -> bool:
+    """Whether nothing is made of the output of a node but outputs of the model, and that by operations of these types."""
+    left, seen = [port.get_node() for port in source.output(0).get_target_inputs()], set()
     while left:
         node = left.pop()
         if node.get_instance_id() in seen or node.get_type_name() == "Result":
             continue
         seen.add(node.get_instance_id())
-        if node.get_type_name() not in MOVES:
+        if node.get_type_name() not in moves:
             return False
         left += [port.get_node() for value in node.outputs() for port in value.get_target_inputs()]
     return True

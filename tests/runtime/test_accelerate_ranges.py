@@ -83,6 +83,10 @@ def test_no_value_is_outside(data):
         (lambda x: ops.gather(ops.constant(np.array([3, 4])), ops.clamp(x, -2, 1), ops.constant(0)), (3, 4)),
         (lambda x: opset1.gather(ops.constant(np.array([3, 4])), ops.clamp(x, -2, 1), ops.constant(0)), (-inf, inf)),
         (lambda x: ops.clamp(x, -inf, 6), (-inf, inf)),
+        (
+            lambda x: ops.reverse_sequence(ops.unsqueeze(ops.clamp(x, 0, 6), integer(0)), ops.constant(np.int32([3])), 0, 1),
+            (0, 6),
+        ),
         (lambda x: ops.convert(ops.convert(ops.clamp(x, 0, 6), "boolean"), "i64"), (0, 1)),
         (lambda x: ops.tile(ops.clamp(x, 0, 6), ops.constant(np.array([3]))), (0, 6)),
         (lambda x: ops.tile(ops.clamp(x, 0, 6), ops.reduce_max(x, ops.constant(0), keep_dims=True)), (-inf, inf)),

@@ -77,17 +77,37 @@ def wide(kind=np.float32):
     return parameter("data", [200, 48], kind)
 
 
+def other():
+    return ops.constant(np.ones(48, np.float32))
+
+
+def as_image(value):
+    return ops.reshape(value, ops.constant(np.array([1, 6, 50, 48])), False)
+
+
+def test_what_is_moved_by_blocks_keeps_each_bit_in_the_default_precision():
+    model = rows(wide(), lambda gather: ops.space_to_depth(as_image(gather), "blocks_first", 2))
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((200, 48), np.float32), rng.integers(-200, 200, (300, 1))]
+    for way in WAYS.values():
+        changed, _ = accelerated(model, **way)
+        before, after = (outputs_of(tried, arrays, default_precision()) for tried in (model, changed))
+        assert [array.tobytes() for array in before] == [array.tobytes() for array in after]
+
+
 @pytest.mark.parametrize(
     ("data", "behind", "ours", "stock"),
     [
         (wide, lambda gather: gather, False, False),
         (wide, lambda gather: ops.unsqueeze(gather, ops.constant(0)), False, False),
+        (wide, lambda gather: ops.space_to_depth(as_image(gather), "blocks_first", 2), False, False),
+        (lambda: ops.select(ops.constant(np.arange(48) > 9), wide(), other()), lambda gather: gather, True, True),
         (wide, ops.relu, False, True),
         (lambda: ops.transpose(parameter("data", [48, 200]), ops.constant(np.array([1, 0]))), ops.relu, False, True),
         (lambda: ops.relu(wide()), lambda gather: gather, True, True),
         (lambda: ops.negative(wide(np.int32)), ops.abs, False, False),
     ],
-    ids=["given", "moved", "given and computed on", "moved before", "computed", "integers"],
+    ids=["given", "moved", "moved by blocks", "chosen before", "given and computed on", "moved before", "computed", "integers"],
 )
 def test_what_rounds_elsewhere(data, behind, ours, stock):
     assert (named(rows(data(), behind)), named(rows(data(), behind), **WAYS["Gather-8"])) == (ours, stock)

@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 from ov_gather.converters import LossyConversionWarning, compile_onnx
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
@@ -132,6 +133,27 @@ def test_integers_of_64_bits():
     assert (output.dtype, output.tolist()) == (np.int64, [2**31 - 1, -(2**31), 2**31 - 1])
     with pytest.raises(ValueError, match=r"x\[1\] = 2147483648 does not fit in int32"):
         compiled({**inputs, "x": np.array([0, 2**31])})
+
+
+@pytest.mark.parametrize(
+    ("node", "is_exact"),
+    [
+        (helper.make_node("Where", ["choice", "x", "other"], ["y"]), True),
+        (helper.make_node("Compress", ["x", "choice"], ["y"], axis=0), True),
+        (helper.make_node("ReverseSequence", ["x", "lengths"], ["y"], batch_axis=1, time_axis=0), False),
+    ],
+    ids=lambda case: getattr(case, "op_type", None),
+)
+def test_integers_that_are_only_moved_are_no_loss(node, is_exact):
+    """Where OpenVINO moves them as float32, which rounds them, they are."""
+    x = np.array([[2**31 - 1], [-(2**31) + 1], [2**24 + 1]])
+    constants = [(np.array([True, False, True]), "choice"), (np.array([3]), "lengths"), (np.array([[7]]), "other")]
+    proto = model([node], [("x", INT64, [3, 1])], [("y", INT64, None)], constants)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = compile_onnx(proto)({"x": x})["y"]
+    (expected,) = ReferenceEvaluator(proto).run(None, {"x": x})
+    assert (found.tolist() == expected.tolist()) == is_exact == (not caught)
 
 
 def test_what_may_exceed_32_bits_later_is_warned_of():

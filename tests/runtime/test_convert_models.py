@@ -189,6 +189,19 @@ def test_assumed_to_be_in_bounds():
     assert found.endswith(": input 'x'")
 
 
+def test_what_is_computed_of_gathered_elements_says_nothing_of_the_index():
+    nodes = [node("Gather", "x", "i", output="rows"), node("Relu", "rows")]
+    assert losses(model(nodes, [X, INDEX]), assume_in_bounds=True) == []
+
+
+def test_an_index_that_also_says_where_a_slice_starts():
+    """It may be beyond 32 bits there, though it may not in the gather."""
+    nodes = [node("Slice", "x", "i", "ends", output="rest"), node("Gather", "rest", "i")]
+    proto = model(nodes, [("x", FLOAT, [5, 4, 3]), INDEX], initializers=[(np.array([5, 4, 3]), "ends")])
+    (found,) = losses(proto, assume_in_bounds=True)
+    assert found.endswith(": input 'i'")
+
+
 @pytest.mark.parametrize(
     ("array", "is_lost"),
     [

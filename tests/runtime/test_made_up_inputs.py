@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
 from ov_gather.crosscheck.models.dependents import dependents, random_nodes
 from ov_gather.crosscheck.models.intermediates import load
-from ov_gather.crosscheck.models.outputs import excuse_rounding
+from ov_gather.crosscheck.models.outputs import compare_outputs, excuse_rounding
 from ov_gather.crosscheck.models.verify import verify_conversion
 from ov_gather.crosscheck.results import Comparison, OutputResult, Status
 
@@ -146,6 +146,19 @@ def test_random_nodes_in_bodies_reach_what_the_body_gives_out():
     assert {"v0", "v1", "v3"} <= dependents(whole, random_nodes(whole)).keys()
     assert "v2" not in dependents(whole, random_nodes(whole))
     assert kept.name == "kept"
+
+
+@pytest.mark.parametrize(
+    ("operator", "is_exact"), [("ReverseSequence", True), ("Where", True), ("Gather", True), ("Relu", False), ("Max", False)]
+)
+def test_a_model_that_only_moves_numbers_is_exact(operator, is_exact):
+    values = [onnx_ir.Value(name=name) for name in "xy"]
+    moved = onnx_ir.node(operator, values)
+    moved.outputs[0].name = "z"
+    whole = onnx_ir.Model(onnx_ir.Graph(values, moved.outputs, nodes=[moved], name="graph"), ir_version=9)
+    expected, found = np.ones(3, np.float32), np.float32([1, 1, 1.00001])
+    (result,) = compare_outputs(whole, [expected], [found], "openvino")
+    assert result.comparison.passed != is_exact
 
 
 @pytest.mark.parametrize(

@@ -25,15 +25,16 @@ from ov_gather.crosscheck.models import intermediates as capture
 from ov_gather.crosscheck.models.dependents import dependents
 from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.verdict import difference_at, first_difference
-from ov_gather.ops.onnx_nodes import GATHERS, attribute
+from ov_gather.ops.meanings import ONNX, operators
+from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.base import Runtime
 
 TOLERANCE = 1e-3
 NEAR = 1e-5
 NOISE = 10
 ROUNDING = "rounding-decides"
-_MOVES = {*GATHERS, "Reshape", "Transpose", "Slice", "Split", "Concat", "Expand", "Tile", "Squeeze", "Unsqueeze", "Flatten"}
-_MOVES |= {"Identity", "Constant", "ConstantOfShape", "Shape", "Size", "Cast"}
+_EXACT = operators(ONNX, lambda meaning: not meaning.computes)
+"""Operators that round nothing and compare no numbers. A conversion rounds alike everywhere."""
 _PICKS = ("TopK", "ArgMax", "ArgMin")
 
 
@@ -48,7 +49,7 @@ def compare_outputs(
 
     `excuses`: the name of a divergence, what it says of an output, and by name the values that a node of this kind leads to.
     """
-    exact = all(node.op_type in _MOVES for node in model.graph.all_nodes())
+    exact = all(node.op_type in _EXACT for node in model.graph.all_nodes())
     results = []
     for i, value in enumerate(model.graph.outputs):
         comparison = _compare(expected[i], found[i], runtime, exact) if i < len(found) else _missing(runtime)
