@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SAMPLES = Path(__file__).parent.parent / "ir_samples"
+from helpers.paths import ROOT, SAMPLES
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -33,8 +33,7 @@ def cli(tmp_path: Path) -> Cli:
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(command), *map(str, arguments)],
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120, "cwd": SAMPLES.parent}
-            | options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120, "cwd": ROOT} | options,
         )
 
     return run

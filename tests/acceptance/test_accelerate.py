@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import openvino as ov
@@ -13,10 +12,11 @@ import pytest
 from openvino import opset13 as ops
 
 import ov_gather
+from helpers.paths import TOOLS
 from ov_gather.acceleration.graph import operation, walk
 from ov_gather.bench.model import default_precision, random_inputs
 
-REAL_MODELS = Path(__file__).parent.parent / "real_models.py"
+REAL_MODELS = TOOLS / "real_models.py"
 
 
 @pytest.fixture

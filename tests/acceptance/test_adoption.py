@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from helpers.paths import ROOT
+
 BIN = Path(sys.executable).parent
 PAGE = (ROOT / "docs" / "validate.md").read_text()
 SNIPPETS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)

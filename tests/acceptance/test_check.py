@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from helpers.paths import SAMPLES
 from ov_gather import read_ir
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.layer_view import family_layers
@@ -28,9 +28,6 @@ def rows_of(output):
         for line in lines
         if ".xml" in line
     ]
-
-
-SAMPLES = Path(__file__).parents[2] / "ir_samples"
 
 
 def test_valid_samples(cli, samples):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from helpers.paths import ROOT
+
 BIN = Path(sys.executable).parent
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from urllib.parse import unquote
 
 import pytest
+
 from tools.sessions import BLOCK, ROOT, pages, refreshed
 
 PAGES = pages()

@@ -16,12 +16,12 @@ import pytest
 from onnx import helper
 
 import ov_gather
+from helpers.paths import ROOT
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
-ROOT = Path(__file__).parents[2]
 OPENVINO = Path(openvino.__file__).parent
 SCRIPTS = Path(sys.executable).parent
 

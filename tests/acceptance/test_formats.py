@@ -14,12 +14,13 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from helpers.paths import VALID
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Location, Severity
 from ov_gather.rules.validation import RULES
 
-VALID = len(list((Path(__file__).parents[2] / "ir_samples" / "valid").glob("*.xml")))
+COUNT_VALID = len(list(VALID.glob("*.xml")))
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"
 LAYER_NAME = "50%, a:b\n::error file=x::pwned\r\u202e\x85"
 FILE_NAME = b"caf\xe9 %41,a:b\n::stop-commands::x.xml"
@@ -185,7 +186,7 @@ def test_no_finding(cli, name, sarif_schema):
     done = cli("validate", "ir_samples/valid", "--format", name)
     assert done.returncode == 0
     if name in ("text", "concise", "github"):
-        assert done.stdout == f"files: {VALID}, errors: 0, warnings: 0, notes: 0\n"
+        assert done.stdout == f"files: {COUNT_VALID}, errors: 0, warnings: 0, notes: 0\n"
     if name == "json":
         assert json.loads(done.stdout)["findings"] == []
     if name == "sarif":
@@ -193,7 +194,7 @@ def test_no_finding(cli, name, sarif_schema):
         jsonschema.validate(document, sarif_schema)
         assert document["runs"][0]["results"] == []
     if name == "junit":
-        assert ElementTree.fromstring(done.stdout).get("tests") == str(VALID)
+        assert ElementTree.fromstring(done.stdout).get("tests") == str(COUNT_VALID)
 
 
 @pytest.mark.parametrize("name", ["text", "concise", "github"])

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from artificial_report import EXPECTED, FAILED, GOOD, everything, hostile, report
 
 import ov_gather
+from helpers.artificial_report import EXPECTED, FAILED, GOOD, everything, hostile, report
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check.report import CheckReport
 

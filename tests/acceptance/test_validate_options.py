@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from helpers.paths import VALID
 from ov_gather.cli.validate import command
 from ov_gather.rules.validation import RULES
 
@@ -26,7 +27,7 @@ DIVERGENT = (
     "ir_samples/divergent/negative-indices/onnx_page_3.xml",
     "ir_samples/divergent/no-dynamic-rank/dynamic_rank.xml",
 )
-VALID = len(list((Path(__file__).parents[2] / "ir_samples" / "valid").glob("*.xml")))
+COUNT_VALID = len(list(VALID.glob("*.xml")))
 CLEAN = "errors: 0, warnings: 0, notes: 0\n"
 
 
@@ -199,7 +200,7 @@ def test_output(cli, tmp_path):
     assert (done.returncode, done.stdout) == (1, f"{file}: files: 1, errors: 1, warnings: 0, notes: 0\n")
     assert json.loads(file.read_text())["files"] == 1
     cli("validate", "ir_samples/valid", "--format", "concise", "--output", file)
-    assert file.read_text() == f"files: {VALID}, {CLEAN}"
+    assert file.read_text() == f"files: {COUNT_VALID}, {CLEAN}"
     assert [it.name for it in tmp_path.iterdir()] == ["report.json"]
 
 
@@ -207,7 +208,7 @@ def test_output_through_a_link(cli, tmp_path):
     (tmp_path / "latest.txt").symlink_to("report.txt")
     cli("validate", "ir_samples/valid", "--output", tmp_path / "latest.txt")
     assert (tmp_path / "latest.txt").is_symlink()
-    assert (tmp_path / "report.txt").read_text() == f"files: {VALID}, {CLEAN}"
+    assert (tmp_path / "report.txt").read_text() == f"files: {COUNT_VALID}, {CLEAN}"
 
 
 def test_a_failure_leaves_the_last_output(cli, tmp_path):

@@ -10,8 +10,8 @@ import onnx
 import onnx_ir
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from ov_gather.converters.legalize import legalize
 
+from ov_gather.converters.legalize import legalize
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
 from ov_gather.crosscheck.models.dependents import dependents

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.paths import SAMPLES
 from ov_gather import IRError, read_ir, validate
 from ov_gather.ir.errors import Fault
 
-SAMPLES = Path(__file__).parents[2] / "ir_samples"
 SPEC = (SAMPLES / "valid" / "spec_layer.xml").read_bytes()
 CONST = (SAMPLES / "valid" / "onnx_page_1.xml").read_bytes()
 CONST_BIN = (SAMPLES / "valid" / "onnx_page_1.bin").read_bytes()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
+
+from helpers.paths import TOOLS
 
 
 def test_every_mutation_is_found():
-    script = Path(__file__).with_name("mutations.py")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, TOOLS / "mutations.py"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     found, total = map(int, re.fullmatch(r"\n?(\d+) of (\d+) found\n", done.stdout).groups())
     assert found == total > 200

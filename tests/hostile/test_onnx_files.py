@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import numpy_helper, parser
+
 from ov_gather.converters import ConversionError, convert_model
 
 TABLE = np.arange(20, dtype=np.float32).reshape(5, 4)

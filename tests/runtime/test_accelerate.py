@@ -5,12 +5,23 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from accelerating import DATA, ROWS, accelerated, check_same, expanded, model_of, operations, outputs_of, parameter, transpose
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside_openvino import WHOLE_BYTES, random_values
 from openvino import opset13 as ops
 
+from helpers.accelerating import (
+    DATA,
+    ROWS,
+    accelerated,
+    check_same,
+    expanded,
+    model_of,
+    operations,
+    outputs_of,
+    parameter,
+    transpose,
+)
+from helpers.inside_openvino import WHOLE_BYTES, random_values
 from ov_gather.acceleration import changes
 from ov_gather.acceleration.accelerate import PASSES, PORTABLE
 from ov_gather.acceleration.graph import ours, walk

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from accelerating import accelerated, check_same, model_of, parameter
 from openvino import opset13 as ops
 
+from helpers.accelerating import accelerated, check_same, model_of, parameter
 from ov_gather.acceleration.graph import walk
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter, transpose
 from openvino import opset13 as ops
+
+from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter, transpose
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 

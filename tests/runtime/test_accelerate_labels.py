@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter, transpose
 from openvino import opset13 as ops
 
 import ov_gather
+from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter, transpose
 from ov_gather.acceleration import changes
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")

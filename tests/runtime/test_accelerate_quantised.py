@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from accelerating import accelerated, model_of, operations, parameter
 from openvino import opset13 as ops
 
+from helpers.accelerating import accelerated, model_of, operations, parameter
 from ov_gather.acceleration.quantised import LOW_PRECISION
 from ov_gather.runtimes.isolated import borrowed
 

@@ -1,4 +1,4 @@
-"""`accelerate` on random models; `python tests/random_accelerate.py` tries any number of them."""
+"""`accelerate` on random models; `python tests/tools/random_accelerate.py` tries any number of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from random_outcomes import compare, outcomes
+
+from helpers.random_outcomes import compare, outcomes
 
 COUNT = 100
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from accelerating import accelerated, check_same, model_of, outputs_of, parameter
 from openvino import opset13 as ops
 
+from helpers.accelerating import accelerated, check_same, model_of, outputs_of, parameter
 from ov_gather.acceleration.rounding import FUSED_OVER
 from ov_gather.bench.model import TOLERANCE, default_precision, error
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from changing import race
-from inside_openvino import compiled, one_layer, read
 
+from helpers.changing import race
+from helpers.inside_openvino import compiled, one_layer, read
 from ov_gather import register
 from ov_gather.ir.element_types import F32, I32, I64
 

@@ -11,10 +11,10 @@ import openvino as ov
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from openvino import opset13 as ops
-from ov_gather.converters import compile_onnx, convert_model
 
 from ov_gather.acceleration.compressed import keep_compressed
 from ov_gather.acceleration.graph import ours
+from ov_gather.converters import compile_onnx, convert_model
 
 RNG = np.random.default_rng(5)
 WORDS, WIDTH, BLOCK = 16000, 1024, 64

@@ -12,9 +12,9 @@ import onnx
 import openvino
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from ov_gather.converters import ConversionError, LossyConversionWarning, convert_model
 
 import ov_gather
+from ov_gather.converters import ConversionError, LossyConversionWarning, convert_model
 
 FLOAT, DOUBLE, INT64, INT32 = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.INT32
 TARGETS = pytest.mark.parametrize("target", ["stock", "extension"])

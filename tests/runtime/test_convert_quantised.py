@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from accelerating import operations
-from legalized import model
 from onnx import numpy_helper
-from ov_gather.converters.models import convert, written
 
 import ov_gather
+from helpers.accelerating import operations
+from helpers.legalized import model
+from ov_gather.converters.models import convert, written
 from ov_gather.runtimes.isolated import borrowed
 
 RNG = np.random.default_rng(11)

@@ -14,7 +14,9 @@ import numpy as np
 import openvino
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "docs" / "custom_layer"
+from helpers.paths import ROOT
+
+SOURCE = ROOT / "docs" / "custom_layer"
 README = (SOURCE / "README.md").read_text()
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")

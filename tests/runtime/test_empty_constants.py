@@ -6,7 +6,8 @@ import numpy as np
 import onnx_ir
 import openvino
 import pytest
-from legalized import constant, model, run
+
+from helpers.legalized import constant, model, run
 from ov_gather.converters import compile_onnx, convert_model
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.losses import find_losses

@@ -11,7 +11,10 @@ import openvino as ov
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside_openvino import (
+from onnx import helper
+
+import ov_gather
+from helpers.inside_openvino import (
     WHOLE_BYTES,
     compiled,
     evaluate,
@@ -24,9 +27,6 @@ from inside_openvino import (
     read,
     same_bits,
 )
-from onnx import helper
-
-import ov_gather
 from ov_gather import extension
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I32, I64, by_name

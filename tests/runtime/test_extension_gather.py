@@ -7,7 +7,11 @@ import openvino as ov
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from inside_openvino import (
+from onnx import TensorProto, helper
+from openvino import opset8
+
+import ov_gather
+from helpers.inside_openvino import (
     WHOLE_BYTES,
     compiled,
     evaluate,
@@ -20,10 +24,6 @@ from inside_openvino import (
     read,
     same_bits,
 )
-from onnx import TensorProto, helper
-from openvino import opset8
-
-import ov_gather
 from ov_gather.ir.element_types import F32, I32, I64, STRING, by_name
 from ov_gather.ir.shapes import PartialShape
 

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from helpers.paths import VALID
 from ov_gather import cross_check, read_ir
 from ov_gather.runtimes import isolated
-
-HERE = Path(__file__).parent
-SAMPLES = HERE.parents[1] / "ir_samples" / "valid"
 
 
 @pytest.fixture
 def wrong(monkeypatch):
     """Our kernel, but for one value."""
-    monkeypatch.syspath_prepend(HERE)
-    monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("artificial_openvino", "OffByOne"))
+    monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.artificial_openvino", "OffByOne"))
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
 
 
 @pytest.mark.parametrize("name", ["spec_layer", "gather_8_open_sizes", "scatter_elements_update_12_none", "onnx_page_1"])
 def test_a_failing_case_is_small_and_can_be_run_again(wrong, monkeypatch, cli, tmp_path, name):
     directory = tmp_path / "kept here"
-    result = cross_check(SAMPLES / f"{name}.xml", runtimes=["kernel"], failures=directory)
+    result = cross_check(VALID / f"{name}.xml", runtimes=["kernel"], failures=directory)
     (layer,) = result.layers
     assert not layer.passed
     (replay,) = (case.replay for case in layer.cases if case.replay)
@@ -49,5 +45,5 @@ def test_a_failing_case_is_small_and_can_be_run_again(wrong, monkeypatch, cli, t
 
 
 def test_nothing_is_written_where_nothing_fails(tmp_path):
-    assert cross_check(SAMPLES / "spec_layer.xml", runtimes=["kernel"], failures=tmp_path / "none").passed
+    assert cross_check(VALID / "spec_layer.xml", runtimes=["kernel"], failures=tmp_path / "none").passed
     assert list(tmp_path.iterdir()) == []

@@ -6,16 +6,16 @@ import numpy as np
 import onnx
 import openvino as ov
 import pytest
-from accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
-from legalized import model as onnx_model
 from onnx import numpy_helper
 from openvino import opset8
 from openvino import opset13 as ops
-from ov_gather.converters import convert_model
-from ov_gather.converters.models import convert
 
 import ov_gather
+from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
+from helpers.legalized import model as onnx_model
 from ov_gather.acceleration import fold_constants
+from ov_gather.converters import convert_model
+from ov_gather.converters.models import convert
 
 RNG = np.random.default_rng(3)
 T, N, H = 12, 3, 5

@@ -7,25 +7,23 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from helpers.paths import ROOT, VALID
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.runtimes import isolated
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
-HERE = Path(__file__).parent
-SAMPLE = HERE.parents[1] / "ir_samples" / "valid" / "spec_layer.xml"
+SAMPLE = VALID / "spec_layer.xml"
 
 
 @pytest.fixture
 def moody(monkeypatch):
-    monkeypatch.syspath_prepend(HERE)
     for name in ("Moody", "Absent", "Dying"):
-        monkeypatch.setitem(isolated.RUNTIMES, name.lower(), ("artificial", name))
+        monkeypatch.setitem(isolated.RUNTIMES, name.lower(), ("helpers.artificial", name))
     runtime = IsolatedRuntime("moody")
     yield runtime
     runtime.stop()
@@ -166,9 +164,9 @@ def test_a_script_needs_no_guard_and_no_stdin_and_leaves_nothing(tmp_path, close
 def test_processes_end_with_a_parent_that_is_killed(tmp_path, busy):
     code = f"""
 import sys
-sys.path.insert(0, {str(HERE)!r})
+sys.path.insert(0, {str(ROOT / "tests")!r})
 from ov_gather.runtimes import isolated
-isolated.RUNTIMES["moody"] = ("artificial", "Moody")
+isolated.RUNTIMES["moody"] = ("helpers.artificial", "Moody")
 runtime = isolated.IsolatedRuntime("moody")
 runtime.activate("pid")
 print(runtime.execute([])[0], flush=True)

@@ -6,9 +6,10 @@ import numpy as np
 import onnx
 import openvino as ov
 import pytest
-from accelerating import operations
-from quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
-from small_architectures import ARCHITECTURES
+
+from helpers.accelerating import operations
+from helpers.quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
+from helpers.small_architectures import ARCHITECTURES
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 

@@ -8,7 +8,8 @@ import numpy as np
 import onnx
 import openvino
 import pytest
-from legalized import model
+
+from helpers.legalized import model
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
 
 

@@ -1,4 +1,4 @@
-"""A sample of ONNX's backend tests; `python tests/onnx_backend.py` runs all."""
+"""A sample of ONNX's backend tests; `python tests/tools/onnx_backend.py` runs all."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import onnx_backend
-from onnx_backend import Result
+from tools import onnx_backend
+from tools.onnx_backend import Result
 
 SCRIPT = Path(onnx_backend.__file__)
 

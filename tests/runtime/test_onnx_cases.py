@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import openvino as ov
 import pytest
+
 from ov_gather.converters import convert_model
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 import openvino as ov
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openvino import opset6, opset8
 
+from helpers.paths import SAMPLES
 from ov_gather import cross_check, read_ir, validate
 from ov_gather.crosscheck.results import Status
 from ov_gather.divergences.cpu_plugin import arithmetics_here
@@ -23,8 +23,6 @@ from ov_gather.ir.writer import write_ir
 from ov_gather.ops.spec import LATEST_OPSET
 from ov_gather.runtimes import isolated
 
-HERE = Path(__file__).parent
-SAMPLES = HERE.parents[1] / "ir_samples"
 F32_HINT = {"INFERENCE_PRECISION_HINT": "f32"}
 
 
@@ -112,8 +110,7 @@ def test_divergences_predict_openvino_bit_by_bit(name, values, as_constant):
 
 
 def instead_of_openvino(monkeypatch, name):
-    monkeypatch.syspath_prepend(HERE)
-    monkeypatch.setitem(isolated.RUNTIMES, "openvino", ("artificial_openvino", name))
+    monkeypatch.setitem(isolated.RUNTIMES, "openvino", ("helpers.artificial_openvino", name))
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
 
 

@@ -10,15 +10,14 @@ import subprocess
 import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
+from helpers.paths import ROOT, SAMPLES, VALID
 from ov_gather import cross_check
 from ov_gather.runtimes import isolated
 
-ROOT = Path(__file__).parents[2]
-SAMPLES = sorted((ROOT / "ir_samples" / "valid").glob("*.xml")) + sorted((ROOT / "ir_samples" / "divergent").glob("*/*.xml"))
+DOCUMENTS = sorted(VALID.glob("*.xml")) + sorted((SAMPLES / "divergent").glob("*/*.xml"))
 
 # What is planted: the file, what stands there, what is put in its place.
 FAULTS = {
@@ -123,11 +122,10 @@ def _run(command):
 
 
 def _failures(monkeypatch, kernel):
-    monkeypatch.syspath_prepend(Path(__file__).parent)
     monkeypatch.setenv("PLANTED_KERNEL", str(kernel))
-    monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("planted_kernel", "KernelRuntime"))
+    monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.planted_kernel", "KernelRuntime"))
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
-    layers = [layer for path in SAMPLES for layer in cross_check(path, runtimes=["kernel"]).layers]
+    layers = [layer for path in DOCUMENTS for layer in cross_check(path, runtimes=["kernel"]).layers]
     for runtime in isolated._idle["kernel"]:
         runtime.stop()
     assert len(layers) > 40

@@ -6,7 +6,8 @@ import numpy as np
 import onnx
 import openvino
 import pytest
-from legalized import constant, model
+
+from helpers.legalized import constant, model
 from ov_gather.converters import compile_onnx, convert_model
 
 X, Z = np.float32([[3, -1], [2, 5]]), np.float32([[7, 8], [9, 6]])

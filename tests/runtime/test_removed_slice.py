@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from inside_openvino import compiled, infer
 
+from helpers.inside_openvino import compiled, infer
+from helpers.paths import SAMPLES
 from ov_gather import validate
 
 ov = pytest.importorskip("openvino")
 
-SAMPLE = Path(__file__).parents[2] / "ir_samples" / "invalid" / "OVG706" / "first_rows.xml"
+SAMPLE = SAMPLES / "invalid" / "OVG706" / "first_rows.xml"
 DATA = np.arange(15, dtype=np.float32).reshape(5, 3)
 
 

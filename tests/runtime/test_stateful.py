@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from accelerating import accelerated, operations, parameter
 from openvino import opset13 as ops
 from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
+from helpers.accelerating import accelerated, operations, parameter
 from ov_gather.runtimes.isolated import borrowed
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import openvino as ov
 import pytest
 from click.testing import CliRunner
 from openvino import opset13 as ops
 
+from helpers.paths import VALID
 from ov_gather import cross_check, read_ir
 from ov_gather.cli import check
 from ov_gather.crosscheck.inputs.ir import generate_inputs
@@ -17,20 +16,17 @@ from ov_gather.crosscheck.models.ir import OWN_OPERANDS
 from ov_gather.crosscheck.results import Status
 from ov_gather.runtimes import isolated
 
-HERE = Path(__file__).parent
-SAMPLES = HERE.parents[1] / "ir_samples" / "valid"
 RNG = np.random.default_rng(1)
 
 
 @pytest.fixture
 def plant(monkeypatch):
-    """A runtime of `artificial_openvino` in the place of another."""
-    monkeypatch.syspath_prepend(HERE)
+    """A runtime of `helpers.artificial_openvino` in the place of another."""
     monkeypatch.setattr(isolated, "_idle", {name: [] for name in (*isolated.RUNTIMES, *isolated.FOR_WHOLE_MODELS)})
 
     def put(name, class_name):
         table = isolated.FOR_WHOLE_MODELS if name in isolated.FOR_WHOLE_MODELS else isolated.RUNTIMES
-        monkeypatch.setitem(table, name, ("artificial_openvino", class_name))
+        monkeypatch.setitem(table, name, ("helpers.artificial_openvino", class_name))
 
     yield put
     for runtimes in isolated._idle.values():
@@ -207,14 +203,14 @@ def test_random_outputs_are_not_compared(tmp_path):
 
 
 def test_a_model_with_states():
-    result = cross_check(SAMPLES / "detector_with_state.xml")
+    result = cross_check(VALID / "detector_with_state.xml")
     assert result.passed, result
     assert result.outputs
     assert result.not_run == ""
 
 
 def test_one_gather_is_no_whole_model():
-    result = cross_check(SAMPLES / "spec_layer.xml")
+    result = cross_check(VALID / "spec_layer.xml")
     assert (result.outputs, result.not_run) == ((), "")
     assert all(case.name != OWN_OPERANDS for case in result.layers[0].cases)
 

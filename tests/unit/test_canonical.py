@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import io
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.paths import SAMPLES
 from ov_gather import read_ir
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml import parser
 
-SAMPLES = sorted((Path(__file__).parents[2] / "ir_samples").rglob("*.xml"))
-VALID = [path.read_bytes() for path in SAMPLES if path.parent.name == "valid"]
+DOCUMENTS = sorted(SAMPLES.rglob("*.xml"))
+VALID = [path.read_bytes() for path in DOCUMENTS if path.parent.name == "valid"]
 NEVER = re.compile("(?!)")
 PIECES = [
     b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<layers>", b"</layer>", b"<edges>", b"<then_body>", b"<rt_info>", b"</rt_info>",
@@ -63,7 +63,7 @@ def general(content: bytes, chunk: int = parser.CHUNK) -> tuple[Model | None, li
         return outcome(content, chunk)
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_samples(path):
     for content in (path.read_bytes(), path.read_bytes().replace(b"\n", b"\r\n")):
         for chunk in (1, 7, 100, 1000, parser.CHUNK):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from helpers.paths import VALID
 from ov_gather import read_ir
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, designed, operands
 from ov_gather.crosscheck.cases.values import special
 from ov_gather.ir.element_types import by_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
-
-VALID = Path(__file__).parents[2] / "ir_samples" / "valid"
 
 
 def alone(name):

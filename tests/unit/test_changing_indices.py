@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from changing import POISON, changing, race
 
+from helpers.changing import POISON, changing, race
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements
 from ov_gather.kernels import native
 

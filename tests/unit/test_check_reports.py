@@ -10,7 +10,9 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from artificial_report import (
+
+import ov_gather
+from helpers.artificial_report import (
     DIFFERENCE,
     EXPECTED,
     FAILED,
@@ -24,8 +26,6 @@ from artificial_report import (
     report,
     whole,
 )
-
-import ov_gather
 from ov_gather.crosscheck.results import CaseResult, Comparison, CrossCheckResult, Status
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json

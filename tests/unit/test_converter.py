@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from ov_gather.converters import ConversionError, convert_node
 
 from ov_gather import validate
+from ov_gather.converters import ConversionError, convert_node
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.ir.writer import to_bytes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+
+from helpers.paths import ROOT
 
 # An import of the compiled module that fails, as it does where no compiler was at hand.
 _HIDE = "import sys; sys.modules['ov_gather._native'] = None; import warnings, numpy as np, ov_gather; "
@@ -26,7 +27,7 @@ def test_check_goes_without_the_extension_and_says_so():
         "import sys; from ov_gather import extension; from ov_gather.cli import main; extension._FILE_NAME = 'missing.so';"
         "sys.argv = ['ov-gather', 'check', 'ir_samples/valid/spec_layer.xml']; main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0
     header, _, row = done.stdout.splitlines()[:3]
     assert header.split() == ["layer", "cases", "kernel", "openvino", "onnxruntime"]

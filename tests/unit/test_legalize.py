@@ -10,8 +10,9 @@ import onnx_ir
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from legalized import constant, indices, legalized, model, random
 from onnx import numpy_helper
+
+from helpers.legalized import constant, indices, legalized, model, random
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.nodes import ConversionError
 

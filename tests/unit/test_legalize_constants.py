@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 import onnx_ir
 import pytest
-from legalized import constant, legalized, model, random
+
+from helpers.legalized import constant, legalized, model, random
 from ov_gather.converters import ConversionError
 from ov_gather.converters.legalize import legalize
 

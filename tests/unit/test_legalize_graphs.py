@@ -7,8 +7,9 @@ import onnx
 import onnx_ir
 import onnxruntime
 import pytest
-from legalized import constant, indices, legalized, model, random
 from onnx import helper
+
+from helpers.legalized import constant, indices, legalized, model, random
 from ov_gather.converters.legalize import legalize
 
 SMALLER = "GatherElements<axis = 1>(x, i)"  # x of 5 rows, i of 2

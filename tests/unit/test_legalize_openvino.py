@@ -8,7 +8,8 @@ import numpy as np
 import onnx_ir
 import openvino
 import pytest
-from legalized import constant, indices, model, random, run
+
+from helpers.legalized import constant, indices, model, random, run
 from ov_gather.converters.legalize import legalize
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir
 import pytest
-from legalized import constant, model
+
+from helpers.legalized import constant, model
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.losses import find_losses
 

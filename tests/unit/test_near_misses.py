@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
+from helpers.paths import VALID
 from ov_gather import validate
 from ov_gather.ir.reader import read_document
 from ov_gather.rules.validation import validate_document
-
-VALID = Path(__file__).parents[2] / "ir_samples" / "valid"
 
 UNUSED = """<layer id="20" name="unused" type="Parameter" version="opset1"><data shape="" element_type="f32" />
 <output><port id="0" precision="FP32" /></output></layer></layers>"""

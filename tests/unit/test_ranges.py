@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import onnx_ir
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from legalized import constant, model, random
 from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes.common import ShapeInferencePass
+
+from helpers.legalized import constant, model, random
+from helpers.paths import ROOT
 from ov_gather.converters.ranges import integer_ranges
 
 
@@ -293,7 +294,7 @@ EXPECTED = """
 import warnings
 import numpy as np
 from onnx.backend.test.loader import load_model_tests
-from test_ranges import ranges_of
+from unit.test_ranges import ranges_of
 warnings.simplefilter("ignore")  # the generators of some operators divide by zero on purpose
 for case in load_model_tests(kind="node"):
     found = ranges_of(case.model)
@@ -307,9 +308,8 @@ for case in load_model_tests(kind="node"):
 
 
 def test_what_onnx_expects_of_each_operator_is_within_its_bounds():
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     done = subprocess.run(
-        [sys.executable, "-c", EXPECTED], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+        [sys.executable, "-c", EXPECTED], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "tests")}
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) > 300

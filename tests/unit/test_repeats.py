@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import onnx_ir
 import pytest
-from legalized import constant, model
+
+from helpers.legalized import constant, model
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.losses import find_losses
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from helpers.paths import SAMPLES
 from ov_gather import validate
 from ov_gather.rules import validation  # noqa: F401 - registers the rules
 from ov_gather.rules.base import RULES
 from ov_gather.rules.findings import Severity
 
-SAMPLES = Path(__file__).parents[2] / "ir_samples"
 # One fault after which other rules rightly speak, too.
 WITH_CONSEQUENCES = {
     *("duplicate_id", "parameter_port", "open_shape", "constant", "twice_0", "no_port_map", "one_branch", "unknown_layer"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from helpers.paths import SAMPLES
 from ov_gather import IRError, read_ir
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.constants import constant
@@ -22,7 +22,6 @@ from ov_gather.ir.reader import read_document
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import canonical, to_bytes, write_ir
 
-SAMPLES = Path(__file__).parents[2] / "ir_samples"
 # Layers that the writer puts into another order, payloads that it does not know, moves, or cannot take for strings.
 REWRITTEN = ("OVG104/parameter_with_input", "OVG106/constant", "OVG504/shifted", "OVG505/gap")
 READABLE = [

@@ -1,4 +1,4 @@
-"""Random models before and after `accelerate`: python tests/random_accelerate.py [COUNT [FIRST SEED [default]]]
+"""Random models before and after `accelerate`: python tests/tools/random_accelerate.py [COUNT [FIRST SEED [default]]]
 
 In f32 each is tried in bounds, out of bounds and, where shapes are dynamic, with other sizes. Exit code 1 where an output
 differs in a bit, an error is lost or new, or a process crashes; its seed is printed, and COUNT 1 with that seed tries it alone.
@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "runtime"))
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from random_outcomes import Outcome, outcomes
+from helpers.random_outcomes import Outcome, outcomes
 
 PART = 250
 

@@ -13,9 +13,9 @@ import numpy as np
 import onnx
 import openvino as ov
 from numpy.typing import NDArray
-from ov_gather.converters.models import convert, written
 
 import ov_gather
+from ov_gather.converters.models import convert, written
 from ov_gather.runtimes.isolated import borrowed
 
 Arrays = dict[str, NDArray]

@@ -1,4 +1,4 @@
-"""Every form of a single gather through `compile_onnx`, compared with NumPy bit by bit: python tests/gather_matrix.py
+"""Every form of a single gather through `compile_onnx`, compared with NumPy bit by bit: python tests/tools/gather_matrix.py
 
 16 element types x int32 and int64 indices x positive, negative, smaller (GatherElements) or batched (GatherND), and out of
 bounds x static, dynamic and unknown shapes x data and indices as inputs or initializers. Each cell runs in a worker process, so
@@ -17,16 +17,21 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
-from ov_gather.converters import LossyConversionWarning, compile_onnx
 from rich.console import Console
 from rich.table import Table
-from worker_process import call_each
+
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
+
+from helpers.worker_process import call_each
 
 TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

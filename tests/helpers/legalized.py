@@ -9,6 +9,7 @@ import onnx
 import onnx_ir
 import onnxruntime
 from onnx import numpy_helper, parser
+
 from ov_gather.converters.legalize import legalize
 
 RNG = np.random.default_rng(6)

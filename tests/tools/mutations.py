@@ -1,6 +1,6 @@
 """Single faults, each in a small valid IR: what a hand, a generator or a merge tool breaks. `validate` must find every one.
 
-`python tests/hostile/mutations.py` prints "N of N found", and what was not.
+`python tests/tools/mutations.py` prints "N of N found", and what was not.
 
 Not among them, as no rule can tell it without inferring every operation: dims and precision of outputs that nothing reads,
 and values that are legal in themselves, e.g. another stride, or a Loop without its back edge.

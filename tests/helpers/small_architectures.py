@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
-from legalized import model
 from numpy.typing import NDArray
 from onnx import numpy_helper
+
+from helpers.legalized import model
 
 Arrays = dict[str, NDArray]
 

@@ -10,7 +10,8 @@ import numpy as np
 import openvino as ov
 from openvino import Output
 from openvino import opset13 as ops
-from random_operations import BINARY, ROUGH, SMOOTH, integers, matmul, sizes_of
+
+from helpers.random_operations import BINARY, ROUGH, SMOOTH, integers, matmul, sizes_of
 
 LARGEST = 20000
 """Elements of a value that operations are added to."""

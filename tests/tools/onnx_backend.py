@@ -1,4 +1,6 @@
-"""ONNX's backend tests through stock OpenVINO and through `compile_onnx`: python tests/onnx_backend.py [--every N] [--verbose]
+"""ONNX's backend tests through stock OpenVINO and through `compile_onnx`.
+
+`python tests/tools/onnx_backend.py [--every N] [--verbose]`
 
 ONNX's own runner (`onnx.backend.test`) makes the models and their inputs, and compares the outputs with what ONNX expects,
 within the tolerance of each test. Stock OpenVINO reads a model from a path and, where that does not pass, from its bytes. Each
@@ -24,7 +26,10 @@ import numpy as np
 import onnx
 from rich.console import Console
 from rich.table import Table
-from worker_process import call_each
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
+
+from helpers.worker_process import call_each
 
 KINDS = {"Node": "node", "Simple": "simple", "PyTorchConverted": "pytorch-converted", "PyTorchOperator": "pytorch-operator"}
 OUTCOMES = ("passed", "warned", "refused", "wrong", "crash")

@@ -1,4 +1,4 @@
-"""Quantise real architectures and compare: `python tests/real_quantised.py DIR [NAME...]`.
+"""Quantise real architectures and compare: `python tests/tools/real_quantised.py DIR [NAME...]`.
 
 Exports models of `real_models.py`, lets NNCF make int8, 4-bit weights and QDQ of each, accelerates and converts these, and
 executes all in worker processes, in f32. Says what NNCF cannot make; exits with 1 where a result differs or does not run. Needs
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent / "runtime"))
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
-from real_models import MODELS, export
+from helpers.quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
+from tools.real_models import MODELS, export
 
 NAMES = [name for name in MODELS if name != "funnel"]
 """Stock OpenVINO misreads a gather of Funnel, whose bits so are no measure."""

@@ -1,4 +1,4 @@
-"""Export real architectures with random weights to ONNX: `python tests/real_models.py DIR [NAME...]`.
+"""Export real architectures with random weights to ONNX: `python tests/tools/real_models.py DIR [NAME...]`.
 
 The models whose gathers the facts about them speak of: attention with relative positions, graph networks, nearest neighbours,
 beam search, alignment losses, object detection. Nothing is downloaded. Needs torch, transformers and onnxscript: `.[models]`.

@@ -79,9 +79,8 @@ def _work(connection: Connection, seeds: Sequence[int], exact: bool) -> None:
 
 def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
     """Outcomes, and before each step what is done."""
-    from accelerating import accelerated
-    from random_models import sample
-
+    from helpers.accelerating import accelerated
+    from helpers.random_models import sample
     from ov_gather.bench.model import default_precision
 
     yield seed, "making the model"

@@ -1,0 +1,1 @@
+"""What several tests and tools share. `tests/` is on pytest's path, so tests import `helpers.NAME`."""
