@@ -18,9 +18,9 @@ from ov_gather.divergences import is_predicted, lacking
 from ov_gather.divergences.base import Divergence
 from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
-from ov_gather.kernels.oracle import evaluate
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
 

@@ -97,7 +97,7 @@ def has_negative_indices(view: LayerView, operands: Operands) -> bool:
 
 def is_out_of_bounds(view: LayerView, operands: Operands) -> bool:
     """An index is, and that does not yield zeros."""
-    from ov_gather.kernels.oracle import evaluate
+    from ov_gather.ops.reference import evaluate
 
     try:
         evaluate(view.operation, operands, view.attributes_for(operands))

@@ -44,7 +44,7 @@ def arithmetics_here() -> tuple[Arithmetic, ...]:
 
 def evaluated(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
     """The operation, on operands as the plugin sees them. Raises IndexError where an index is then out of bounds."""
-    from ov_gather.kernels.oracle import evaluate
+    from ov_gather.ops.reference import evaluate
 
     return evaluate(view.operation, _all_as_seen(view, operands, arithmetic), view.attributes_for(operands)).astype(
         operands[0].dtype

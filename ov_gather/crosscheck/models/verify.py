@@ -22,9 +22,9 @@ from ov_gather.crosscheck.models.trials import Trial
 from ov_gather.crosscheck.results import CaseResult, Environment, LayerResult, OutputResult
 from ov_gather.crosscheck.verdict import Seen, judge
 from ov_gather.kernels.gather_elements import kernel_name
-from ov_gather.kernels.oracle import evaluate
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.onnx_nodes import fitted, single_layer
+from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
