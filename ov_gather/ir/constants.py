@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType, by_name
 from ov_gather.ir.errors import Fault, IRError
+from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import MAX_DIMENSION, UNKNOWN, PartialShape, element_count
@@ -91,14 +93,13 @@ def constant(model: Model, layer: Layer) -> NDArray[Any]:
 
 def check_constants(model: Model) -> Iterator[IRError]:
     """Every Const of the model and of its bodies whose payload cannot be had."""
-    for layer in model.layers:
-        if layer.type == "Const":
+    for trail, graph in model.walk():
+        for layer in graph.of_type("Const"):
             try:
-                check_payload(model, layer)
+                check_payload(graph, layer)
             except IRError as error:
+                error.location = replace(error.location, trail=trail)
                 yield error
-        for body in layer.bodies:
-            yield from check_constants(body)
 
 
 def _strings(model: Model, layer: Layer, data: memoryview, count: int) -> Iterator[str]:
@@ -171,4 +172,4 @@ def _outside(model: Model, layer: Layer, offset: int, size: int, total: int) -> 
 
 
 def _error(model: Model, layer: Layer, reason: str, hint: str = "", fault: Fault = Fault.CONST) -> IRError:
-    return IRError(fault, reason, path=model.path, line=layer.data_line, layer=str(layer), hint=hint)
+    return IRError(fault, reason, Location(model.path, layer.data_line, layer.id, layer.name, layer.type), hint)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
+from ov_gather.ir.location import Location
+
+NOWHERE = Location("", 0)
+
 
 class Fault(Enum):
     """Why a document, or a part of it, cannot be read."""
@@ -22,25 +26,39 @@ class Fault(Enum):
     CHECK = "a check that did not come to its end"
 
 
-def printable(text: str) -> str:
-    """A name or text from a document, on one line and without control characters."""
-    return text if text.isprintable() else "".join(it if it.isprintable() else repr(it)[1:-1] for it in text)
-
-
-def _shorten(text: str) -> str:
-    """Hostile names are long."""
-    return printable(text if len(text) <= 300 else f"{text[:297]}...")
-
-
 class IRError(ValueError):
-    """A document that cannot be read, with its file, line and layer where known."""
+    """A document cannot be read: why, in which file, line and layer where these are known, and what would be right."""
 
-    def __init__(self, fault: Fault, reason: str, *, path: str = "", line: int = 0, layer: str = "", hint: str = "") -> None:
-        self.fault, self.reason, self.hint = fault, _shorten(reason), hint
-        self.path, self.line, self.layer = path, line, _shorten(layer)
+    def __init__(self, fault: Fault, reason: str, location: Location = NOWHERE, hint: str = "") -> None:
+        self.fault, self.reason, self.location, self.hint = fault, _shorten(reason), location, hint
         super().__init__(fault, reason)
+
+    @property
+    def path(self) -> str:
+        """The path of the .xml; empty where it was read from memory."""
+        return self.location.path
+
+    @property
+    def line(self) -> int:
+        """The line in the .xml, from 1; 0 where none is known."""
+        return self.location.line
+
+    @property
+    def layer(self) -> str:
+        """The type, name and id of the layer, for people; empty where none is known."""
+        return _shorten(self.location.layer_text)
 
     def __str__(self) -> str:
         place = f"{self.path or '<memory>'}:{self.line}" if self.line else self.path or "<memory>"
         layer = f"{self.layer}: " if self.layer else ""
-        return f"{place}: {layer}{self.reason}" + (f" ({self.hint})" if self.hint else "")
+        return f"{place}: {_escaped(layer + self.reason)}" + (f" ({self.hint})" if self.hint else "")
+
+
+def _shorten(text: str) -> str:
+    """Cut a text that a hostile document makes long."""
+    return text if len(text) <= 300 else f"{text[:297]}..."
+
+
+def _escaped(text: str) -> str:
+    """Escape a text as `repr` does, for who catches an exception prints it, and a name may hold what steers a terminal."""
+    return text if text.isprintable() else repr(text)[1:-1]

@@ -18,6 +18,7 @@ from ov_gather.files import replacing
 from ov_gather.interrupts import held
 from ov_gather.ir.constants import payload
 from ov_gather.ir.errors import Fault, IRError
+from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.tree import element
 
@@ -154,4 +155,4 @@ def canonical(model: Model) -> Model:
 
 
 def _error(model: Model, reason: str) -> IRError:
-    return IRError(Fault.STRUCTURE, reason, path=model.path, line=model.line)
+    return IRError(Fault.STRUCTURE, reason, Location(model.path, model.line))

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import os
 
-from ov_gather.rules.findings import Finding, Location
+from ov_gather.ir.location import Location
+from ov_gather.rules.findings import Finding
+
+
+def printable(text: str) -> str:
+    """Put a name or text on one line and without control characters."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def path_text(path: str) -> str:
@@ -17,15 +25,7 @@ def place_text(place: Location) -> str:
     return path_text(place.path) + (f":{place.line}" if place.line else "")
 
 
-def layer_text(place: Location) -> str:
-    """The layer with the way to it through sub-graphs: "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"."""
-    if place.layer_id is None:
-        return " / ".join(place.trail)
-    port = "" if place.port is None else f", port {place.port}"
-    return " / ".join((*place.trail, f"{place.layer_type} '{place.layer_name}' (layer {place.layer_id}){port}"))
-
-
 def message_text(finding: Finding) -> str:
     """The layer, and what is wrong with it."""
-    layer = layer_text(finding.location)
+    layer = finding.location.layer_text
     return f"{layer}: {finding.message}" if layer else finding.message

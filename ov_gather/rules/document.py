@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ov_gather.ir.errors import Fault
+from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Element, Layer, Model
 from ov_gather.ir.reader import Document
 from ov_gather.rules.base import Violation, document_rule, graph_rule
@@ -14,17 +14,18 @@ from ov_gather.rules.spelling import hint
 
 def faults(document: Document, fault: Fault) -> Iterator[Violation]:
     """What the reader found wrong in one way."""
-    problems = [problem for problem in document.problems if problem.fault is fault]
-    layers = _layers_by_text(document.model) if problems and document.model else {}
-    for problem in problems:
-        trail, layer = layers.get((problem.layer, problem.line), ((), None))
-        prefix = f"{problem.layer}: " if problem.layer and layer is None else ""
-        yield Violation(prefix + problem.reason, problem.hint, problem.line, layer, trail=trail)
+    for problem in document.problems:
+        if problem.fault is fault:
+            yield _violation(problem)
 
 
-def _layers_by_text(model: Model) -> dict[tuple[str, int], tuple[tuple[str, ...], Layer]]:
-    """What the errors of the reader tell of a layer -> the layer and the way to it."""
-    return {(str(layer), layer.data_line): (trail, layer) for trail, graph in model.walk() for layer in graph.layers}
+def _violation(problem: IRError) -> Violation:
+    place = problem.location
+    if place.layer_id is None:  # a layer without a number may have a name
+        prefix = f"{problem.layer}: " if place.layer_type else ""
+        return Violation(prefix + problem.reason, problem.hint, place.line, trail=place.trail)
+    layer = Layer(place.layer_id, place.layer_name, place.layer_type)
+    return Violation(problem.reason, problem.hint, place.line, layer, trail=place.trail)
 
 
 @document_rule("OVG001")

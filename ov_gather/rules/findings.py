@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from ov_gather.ir.location import Location
+
 
 class Severity(Enum):
     """How bad a finding is. Worst first."""
@@ -17,19 +19,6 @@ class Severity(Enum):
         """Whether this is as bad as `other`, or worse."""
         order = list(Severity)
         return order.index(self) <= order.index(other)
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """Where: file and line; layer and port where there is one; `trail` leads to the layer through sub-graph bodies."""
-
-    path: str
-    line: int
-    layer_id: int | None = None
-    layer_name: str = ""
-    layer_type: str = ""
-    port: int | None = None
-    trail: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

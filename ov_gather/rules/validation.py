@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
+from ov_gather.ir.location import Location
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
@@ -24,7 +25,7 @@ from ov_gather.rules import (
     types,
 )
 from ov_gather.rules.base import RULES, Rule, Violation
-from ov_gather.rules.findings import Finding, Location, Severity
+from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.selection import select_rules
 
 # Imported for their rules, which register themselves.
@@ -72,7 +73,7 @@ def open_document(source: Source) -> Document:
         return read_document(source)
     except OSError as error:
         reason = f"cannot be opened: {error.strerror or error}"
-        return Document(None, (IRError(Fault.FILE, reason, path=path_of(source)),))
+        return Document(None, (IRError(Fault.FILE, reason, Location(path_of(source), 0)),))
 
 
 def validate_document(
@@ -97,7 +98,7 @@ def _findings(path: str, violations: Iterable[tuple[Rule, tuple[str, ...], Viola
 
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     """The finding for a file whose check did not come to its end."""
-    return validate_document(Document(None, (IRError(Fault.CHECK, reason, path=path, hint=hint),)), path)
+    return validate_document(Document(None, (IRError(Fault.CHECK, reason, Location(path, 0), hint),)), path)
 
 
 def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:

@@ -15,9 +15,10 @@ import jsonschema
 import pytest
 
 from helpers.paths import VALID
+from ov_gather.ir.location import Location
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.report import Report
-from ov_gather.rules.findings import Finding, Location, Severity
+from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.validation import RULES
 
 COUNT_VALID = len(list(VALID.glob("*.xml")))

@@ -14,8 +14,9 @@ from ov_gather.crosscheck.results import (
     OutputResult,
     Status,
 )
+from ov_gather.ir.location import Location
 from ov_gather.report.check.report import CheckReport
-from ov_gather.rules.findings import Finding, Location, Severity
+from ov_gather.rules.findings import Finding, Severity
 
 SHAPES = ((3, 40), (3, 40))
 DIFFERENCE = Difference((1, 17), "-0.25", "8.5", 40, 120, ((0.0,) * 32, (1.0,) * 32, (0.0,) * 32))

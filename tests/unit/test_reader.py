@@ -8,6 +8,7 @@ import pytest
 from lxml import etree
 
 from ov_gather import IRError, cross_check, read_ir, validate
+from ov_gather.ir.location import Location
 from ov_gather.ir.model import Edge, Element
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
 
@@ -160,6 +161,41 @@ def test_errors_tell_file_line_and_layer(samples):
         f"{path}:9: Parameter 'data' (layer 0): <dim> '7abc' is not a whole number from 0 to 2^63-1 "
         "(a <dim> may also be -1: any size)"
     )
+
+
+IN_A_BODY = """<net name="n" version="11"><layers><layer id="3" name="choose" type="If" version="opset8"><then_body><layers>
+<layer id="{id}" name="inner" type="Const" version="opset1"><data element_type="f32" shape="1" offset="0" size="4"/>
+<output><port id="0"><dim>{dim}</dim></port></output></layer></layers></then_body></layer></layers></net>"""
+
+
+@pytest.mark.parametrize(
+    ("layer_id", "dim", "line", "expected"),
+    [("7", "2x", 3, 7), ("7", "1", 2, 7), ("seven", "2x", 3, None)],
+    ids=["the reader's problem", "a payload's problem", "a layer without a number"],
+)
+def test_errors_hold_their_place_as_data(layer_id, dim, line, expected):
+    text = IN_A_BODY.format(id=layer_id, dim=dim).encode()
+    with pytest.raises(IRError) as caught:
+        read_ir(text)
+    assert caught.value.location == Location("", line, expected, "inner", "Const", trail=("If 'choose'", "then_body"))
+    place = validate(text, select=["OVG007", "OVG501"])[-1].location
+    assert (place.line, place.layer_id, place.trail) == (line, expected, ("If 'choose'", "then_body"))
+
+
+def test_errors_of_a_body_name_the_way_to_it():
+    text = '<net version="11"><layers><layer id="3" name="choose" type="If"><then_body/></layer></layers></net>'
+    with pytest.raises(IRError, match=r"^<memory>:1: If 'choose' / then_body: <then_body> has no <layers> sections"):
+        read_ir(text.encode())
+
+
+def test_an_error_does_not_steer_the_terminal():
+    name = "\u202e&#127;&#10;" + "x" * 1000
+    text = f'<net version="11"><layers><layer id="x\x85" name="{name}" type="A"/></layers></net>'
+    with pytest.raises(IRError) as caught:
+        read_ir(text.encode())
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 800
+    assert "\\u202e\\x7f\\nxxx" in str(caught.value)
 
 
 def test_missing_file():

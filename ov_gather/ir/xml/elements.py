@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ov_gather.ir.errors import Fault, IRError
+from ov_gather.ir.location import Location
 from ov_gather.ir.model import Edge, Element, Layer, Model, Port
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import BLANKS, MAX_DIMENSION, element_count
@@ -41,15 +42,24 @@ class ElementBuilder:
         self.stack: list[OpenElement] = []
 
     def error(self, fault: Fault, reason: str, hint: str, line: int) -> IRError:
-        """An error on this line, in the layer that is open."""
-        return IRError(fault, reason, path=self.path, line=line, layer=self._open_layer(), hint=hint)
+        """Make an error on this line, in the layer that is open."""
+        return IRError(fault, reason, self._location(line), hint)
 
-    def _open_layer(self) -> str:
-        layers = [element for element in self.stack if element.tag == "layer"]
-        if not layers:
-            return ""
-        attributes = layers[-1].attributes
-        return f"{attributes.get('type', 'layer')} '{attributes.get('name', '')}' (layer {attributes.get('id', '?')})"
+    def _location(self, line: int) -> Location:
+        trail: list[str] = []
+        layer: Mapping[str, str] | None = None
+        for element in self.stack:
+            if element.build is None:
+                break  # what is kept as it stands holds no layers
+            if element.tag == "layer":
+                layer = element.attributes
+            elif element.tag in _BODIES and layer is not None:
+                trail += [f"{layer.get('type', '')} '{layer.get('name', '')}'", element.tag]
+                layer = None
+        if layer is None:
+            return Location(self.path, line, trail=tuple(trail))
+        number, name, layer_type = parse_digits(layer.get("id", "")), layer.get("name", ""), layer.get("type", "layer")
+        return Location(self.path, line, number, name, layer_type, trail=tuple(trail))
 
     # ---- what an element becomes
 

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections import Counter
 
 from ov_gather.crosscheck.results import LayerResult, OutputResult
-from ov_gather.ir.errors import printable
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.check.tables import failures
 from ov_gather.report.elements import Element, element
 from ov_gather.report.findings.junit import suite
 from ov_gather.report.findings.report import Report
 from ov_gather.report.junit import document
-from ov_gather.report.places import path_text
+from ov_gather.report.places import path_text, printable
 
 
 def render(report: CheckReport) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from click import unstyle
 
-from ov_gather.ir.errors import printable
 from ov_gather.report.elements import Element, element
 from ov_gather.report.findings.report import Report
 from ov_gather.report.findings.text import lines
 from ov_gather.report.junit import document
-from ov_gather.report.places import message_text, path_text
+from ov_gather.report.places import message_text, path_text, printable
 from ov_gather.rules.findings import Finding
 
 

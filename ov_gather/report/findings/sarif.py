@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ov_gather.ir.location import Location
 from ov_gather.report.findings.report import Report
-from ov_gather.report.places import layer_text, message_text
+from ov_gather.report.places import message_text
 from ov_gather.rules.base import Rule
-from ov_gather.rules.findings import Finding, Location
+from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import RULES
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -70,7 +71,7 @@ def _logical_locations(place: Location) -> list[dict[str, str]]:
     """The layer, and the sub-graph that it stands in."""
     found = []
     if place.layer_id is not None:
-        found.append({"name": place.layer_name, "fullyQualifiedName": layer_text(place), "kind": "element"})
+        found.append({"name": place.layer_name, "fullyQualifiedName": place.layer_text, "kind": "element"})
     if place.trail:
         found.append({"name": place.trail[-1], "fullyQualifiedName": " / ".join(place.trail), "kind": "element"})
     return found

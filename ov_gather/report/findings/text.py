@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from click import style
 
-from ov_gather.ir.errors import printable
 from ov_gather.report.findings.report import Report
-from ov_gather.report.places import message_text, place_text
+from ov_gather.report.places import message_text, place_text, printable
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.validation import RULES
 

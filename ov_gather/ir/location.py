@@ -1,0 +1,30 @@
+"""Location: a place in an IR document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a document: file and line; layer and port where there is one.
+
+    `trail` names the sub-graphs around the layer, outermost first: each time the layer that has the body, and the body's tag.
+    """
+
+    path: str
+    line: int
+    layer_id: int | None = None
+    layer_name: str = ""
+    layer_type: str = ""
+    port: int | None = None
+    trail: tuple[str, ...] = ()
+
+    @property
+    def layer_text(self) -> str:
+        """The layer with the way to it through sub-graphs: "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"."""
+        if self.layer_id is None and not self.layer_type:
+            return " / ".join(self.trail)
+        layer_id = "?" if self.layer_id is None else self.layer_id
+        port = "" if self.port is None else f", port {self.port}"
+        return " / ".join((*self.trail, f"{self.layer_type} '{self.layer_name}' (layer {layer_id}){port}"))
