@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import importlib
+import inspect
+import operator
 import re
 import subprocess
 import sys
@@ -12,6 +15,8 @@ from urllib.parse import unquote
 import pytest
 
 from tools.sessions import BLOCK, ROOT, pages, refreshed
+
+import ov_gather
 
 PAGES = pages()
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
@@ -111,6 +116,21 @@ def test_no_release_stands_in_a_session(path):
     """A new release of a dependency must not make a page wrong."""
     for block in BLOCK.findall(path.read_text()):
         assert not re.search(r"\b20\d\d\.\d+\.\d+\b", block)
+
+
+CALLS = re.findall(r"^\| `([\w.]+)\(([^`]*)\)` \|", (ROOT / "docs" / "python.md").read_text(), re.M)
+
+
+@pytest.mark.parametrize(("name", "parameters"), CALLS, ids=[name for name, _ in CALLS])
+def test_signatures_are_as_told(name, parameters):
+    """A page may leave parameters out; those that it names are there, of the same kind and with the same default."""
+    namespace = {}
+    exec(f"def told({parameters}): pass", namespace)
+    importlib.import_module("ov_gather.converters")
+    actual = inspect.signature(operator.attrgetter(name)(ov_gather)).parameters
+    for parameter in inspect.signature(namespace["told"]).parameters.values():
+        assert (parameter.name, parameter.kind) in {(known.name, known.kind) for known in actual.values()}
+        assert parameter.default == actual[parameter.name].default
 
 
 def test_the_readme_is_short_and_its_commands_are_whole():
