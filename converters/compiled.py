@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
 import openvino
 from numpy.typing import NDArray
 
+from ov_gather.extension import reason
 from ov_gather.ir.element_types import I64, STRING, U64
-from ov_gather.runtimes.openvino import CONFIG, core_with_extension, element_type_of, reason, to_array, to_tensor
+from ov_gather.runtimes.base import OutOfBoundsError
+from ov_gather.runtimes.openvino import core_with_extension
+from ov_gather.runtimes.session import Session
+from ov_gather.runtimes.tensors import element_type_of
 
 from .errors import ConversionError
 
@@ -40,9 +42,9 @@ class CompiledModel:
         self._needed = [name for name in self._names if name in self._ports]
         values = (port for node in model.get_ops() for port in node.outputs())
         self._needs_shapes = any(port.get_partial_shape().rank.is_dynamic for port in values)
-        self._executable_for = lru_cache(maxsize=16)(self._compile)
+        self._session_for = lru_cache(maxsize=16)(self._compile)
         if not self._needs_shapes:
-            self._executable_for(())
+            self._session_for(())
 
     def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Execute the model.
@@ -68,7 +70,10 @@ class CompiledModel:
         given |= self._carried
         arrays = [given[name] for name in self._ports]
         shapes = tuple(array.shape for array in arrays) if self._needs_shapes else ()
-        return dict(zip(self._outputs, self._executable_for(shapes)(arrays), strict=True))
+        try:
+            return dict(zip(self._outputs, self._session_for(shapes)(arrays), strict=True))
+        except OutOfBoundsError as error:
+            raise IndexError(str(error)) from None
 
     def _check(self, name: str, array: NDArray[Any]) -> None:
         element_type, shape = element_type_of(self._ports[name]), self._ports[name].get_partial_shape()
@@ -83,59 +88,16 @@ class CompiledModel:
                 place = f"{name}[{', '.join(map(str, at))}]"
                 raise error(f"{place} = {array[at]} does not fit in int32, in which OpenVINO computes")
 
-    def _compile(self, shapes: tuple[tuple[int, ...], ...]) -> Executable:
+    def _compile(self, shapes: tuple[tuple[int, ...], ...]) -> Session:
         """For all shapes; or for these, one an input, where OpenVINO would not compile for all."""
         model = self._model
         try:
             if shapes:
                 model = model.clone()
                 model.reshape(dict(enumerate(map(list, shapes))))
-            return Executable(core_with_extension().compile_model(model, self._device, CONFIG))
+            return Session(core_with_extension(), model, self._device)
         except RuntimeError as error:
             raise ConversionError(f"OpenVINO cannot compile it: {reason(error)}") from None
-
-
-class Executable:
-    """What OpenVINO has compiled. An idle infer request serves the next call; there are as many as calls at a time."""
-
-    def __init__(self, compiled: Any) -> None:
-        self._compiled = compiled
-        self._idle: SimpleQueue[Any] = SimpleQueue()
-
-    def __call__(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute once, asynchronously: synchronous inference swallows errors where OpenVINO has one thread.
-
-        Inputs and outputs are by position: compiling drops names.
-        """
-        with self._request() as request:
-            # A request does not keep its tensors, nor the arrays whose memory they use: they must outlive the inference.
-            tensors = [
-                to_tensor(array, element_type_of(port)) for port, array in zip(self._compiled.inputs, arrays, strict=True)
-            ]
-            try:
-                for position, tensor in enumerate(tensors):
-                    request.set_input_tensor(position, tensor)
-                request.start_async()
-                request.wait()
-            except RuntimeError as error:
-                is_index = "is out of bounds for axis" in str(error) or "an index was out of bounds" in str(error)
-                kind = IndexError if is_index else RuntimeError
-                raise kind(reason(error)) from None
-            return [
-                to_array(request.get_output_tensor(position), element_type_of(port))
-                for position, port in enumerate(self._compiled.outputs)
-            ]
-
-    @contextmanager
-    def _request(self) -> Iterator[Any]:
-        try:
-            request = self._idle.get_nowait()
-        except Empty:
-            request = self._compiled.create_infer_request()
-        try:
-            yield request
-        finally:
-            self._idle.put(request)
 
 
 def _listed(names: Iterable[str]) -> str:

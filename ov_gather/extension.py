@@ -1,4 +1,4 @@
-"""The compiled OpenVINO extension: where it is, and how it gets into an `openvino.Core`."""
+"""The compiled OpenVINO extension: where it is, and how it gets into an `openvino.Core`; and why OpenVINO raised an error."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 _FILE_NAME = "libov_gather_extension.so"
 _BUILT_FOR = re.compile(rb"ov_gather built for OpenVINO (\d+\.\d+\.\d+)")
+_NO_REASON = ("Exception from", "Caught exception", "Check '")
+_LAYERS = (
+    re.compile(r"^Node (?P<name>.+) of type (?P<type>\w+)$", re.MULTILINE),
+    re.compile(r"\[CPU\] (?P<type>\w+) node with name '(?P<name>[^']+)'"),
+)
 
 
 def extension_path() -> Path:
@@ -63,3 +68,12 @@ def _built_for(path: Path) -> str:
     """The three numbers, from the file itself: beside another OpenVINO the library could not be loaded to ask it."""
     found = _BUILT_FOR.search(path.read_bytes())
     return found[1].decode() if found else "an unknown release"
+
+
+def reason(error: RuntimeError) -> str:
+    """Why OpenVINO raised an error: the last line of its message that is no place in its sources, with the layer at fault."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines if not line.startswith(_NO_REASON)]
+    why = (telling or lines or ["no reason given"])[-1]
+    layer = next(filter(None, (pattern.search(str(error)) for pattern in _LAYERS)), None)
+    return why if layer is None or layer["name"] in why else f"{layer['type']} '{layer['name']}': {why}"

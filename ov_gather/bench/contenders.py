@@ -94,23 +94,17 @@ def _in_openvino(core: Any, work: Callable[..., Any], case: Case, threads: int) 
     import openvino as ov
     from openvino import opset13 as ops
 
+    from ov_gather.runtimes.session import Session
+
     nodes = {name: ops.parameter(array.shape, array.dtype) for name, array in case.inputs.items()}
     parameters = dict(nodes)
     if case.constant_indices:
         nodes["indices"] = ops.constant(case.own_indices)
         del parameters["indices"]
     model = ov.Model([work(*nodes.values())], list(parameters.values()), case.name)
-    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
-    request = core.compile_model(model, "CPU", config).create_infer_request()
-    tensors = [ov.Tensor(case.inputs[name], shared_memory=True) for name in parameters]
-    for i, tensor in enumerate(tensors):
-        request.set_input_tensor(i, tensor)
-
-    def run() -> None:
-        request.start_async()
-        request.wait()
-
-    return run, lambda: np.array(request.get_output_tensor(0).data)
+    session = Session(core, model, properties={"INFERENCE_NUM_THREADS": threads})
+    inference = session.prepare([case.inputs[name] for name in parameters])
+    return inference.run, lambda: inference.outputs()[0]
 
 
 def copy(case: Case, threads: int) -> tuple[Run, Result]:

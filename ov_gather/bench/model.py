@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import constant, dims, is_gather, operation, walk
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.runtimes.session import Inference, Session
 
 Array = NDArray[Any]
 
@@ -64,7 +65,7 @@ def measure(before: ov.Model, after: ov.Model, threads: int) -> list[ModelMeasur
     if (wanted := list(map(_describe, before.inputs))) != (given := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {given}")
     inputs = list(random_inputs(before))
-    exact = _outputs(_request(before, inputs, "f32", threads))
+    exact = _outputs(_prepare(before, inputs, "f32", threads))
     return [
         _measure(before, after, inputs, exact, precision, threads) for precision in dict.fromkeys(("f32", default_precision()))
     ]
@@ -76,11 +77,11 @@ def default_precision() -> str:
 
 
 def _measure(
-    before: ov.Model, after: ov.Model, inputs: list[ov.Tensor], exact: list[Array], precision: str, threads: int
+    before: ov.Model, after: ov.Model, inputs: list[Array], exact: list[Array], precision: str, threads: int
 ) -> ModelMeasurement:
-    requests = [_request(model, inputs, precision, threads) for model in (before, after)]
-    pairs = _by_turns(*requests)
-    first, second = map(_outputs, requests)
+    inferences = [_prepare(model, inputs, precision, threads) for model in (before, after)]
+    pairs = _by_turns(*inferences)
+    first, second = map(_outputs, inferences)
     return ModelMeasurement(
         precision,
         (median(one for one, _ in pairs), median(other for _, other in pairs)),
@@ -111,27 +112,26 @@ def _relative(output: Array, exact: Array) -> float:
     return float(distance / size if size else distance)
 
 
-def _outputs(request: ov.InferRequest) -> list[Array]:
-    """Of one inference."""
-    _infer(request)
-    return [np.array(it.data) for it in request.output_tensors]
+def _outputs(inference: Inference) -> list[Array]:
+    """Run an inference once more, and give its outputs."""
+    inference.run()
+    return inference.outputs()
 
 
-def _by_turns(first: ov.InferRequest, second: ov.InferRequest) -> list[tuple[float, float]]:
+def _by_turns(first: Inference, second: Inference) -> list[tuple[float, float]]:
     """Seconds of pairs of inferences, of which now the one is first, now the other."""
-    _infer(first), _infer(second)
+    _seconds(first), _seconds(second)
     pairs: list[tuple[float, float]] = []
     end = time.perf_counter() + SECONDS
     while len(pairs) < PAIRS or time.perf_counter() < end:
-        pairs.append((_infer(first), _infer(second)))
-        pairs.append((_infer(second), _infer(first))[::-1])
+        pairs.append((_seconds(first), _seconds(second)))
+        pairs.append((_seconds(second), _seconds(first))[::-1])
     return pairs
 
 
-def _infer(request: ov.InferRequest) -> float:
+def _seconds(inference: Inference) -> float:
     start = time.perf_counter()
-    request.start_async()
-    request.wait()
+    inference.run()
     return time.perf_counter() - start
 
 
@@ -139,27 +139,24 @@ def _describe(port: Any) -> str:
     return f"{port.get_element_type()} {port.get_partial_shape()}"
 
 
-def _request(model: ov.Model, inputs: list[ov.Tensor], precision: str, threads: int, profile: bool = False) -> ov.InferRequest:
-    config = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERF_COUNT": profile}
-    request = ov.Core().compile_model(model, "CPU", config).create_infer_request()
-    for i, tensor in enumerate(inputs):
-        request.set_input_tensor(i, tensor)
-    return request
+def _prepare(model: ov.Model, inputs: list[Array], precision: str, threads: int, profile: bool = False) -> Inference:
+    properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERF_COUNT": profile}
+    return Session(ov.Core(), model, properties=properties).prepare(inputs)
 
 
-def _shares(model: ov.Model, inputs: list[ov.Tensor], precision: str, threads: int) -> Mapping[str, float]:
+def _shares(model: ov.Model, inputs: list[Array], precision: str, threads: int) -> Mapping[str, float]:
     """By type, the greatest first. The plugin calls all operations that are not its own "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
-    request = _request(model, inputs, precision, threads, profile=True)
+    inference = _prepare(model, inputs, precision, threads, profile=True)
     seconds: Counter[str] = Counter()
     for i in range(2 * _PROFILED):
-        _infer(request)
-        for it in request.profiling_info if i >= _PROFILED else ():
-            seconds[ours.get(it.node_name, it.node_type)] += it.real_time.total_seconds()
+        inference.run()
+        for info in inference.profile if i >= _PROFILED else ():
+            seconds[ours.get(info.node_name, info.node_type)] += info.real_time.total_seconds()
     return {name: value / seconds.total() for name, value in seconds.most_common()}
 
 
-def random_inputs(model: ov.Model, seed: int = 0) -> Iterator[ov.Tensor]:
+def random_inputs(model: ov.Model, seed: int = 0) -> Iterator[Array]:
     """Indices in bounds, other integers 0 or 1. Raises ValueError for shapes that are not static, and for strings."""
     limits = _index_limits(model)
     random = np.random.default_rng(seed)
@@ -174,9 +171,9 @@ def random_inputs(model: ov.Model, seed: int = 0) -> Iterator[ov.Tensor]:
             raise ValueError(f"input '{name}' is of {kind}, for which there are no random values") from None
         sizes = shape.to_shape()
         if dtype.kind == "f":
-            yield ov.Tensor(random.standard_normal(sizes).astype(dtype))
+            yield random.standard_normal(sizes).astype(dtype)
         else:
-            yield ov.Tensor(random.integers(0, limits.get(name, 2), sizes).astype(dtype))
+            yield random.integers(0, limits.get(name, 2), sizes).astype(dtype)
 
 
 def _index_limits(model: ov.Model) -> dict[str, int]:

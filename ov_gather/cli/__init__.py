@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from ov_gather.extension import reason
 from ov_gather.interrupts import end_cleanly, exit_code
 
 # With what the overview says of them, so that --help need not import them.
@@ -72,12 +73,11 @@ def main() -> None:
     except RuntimeError as error:
         if isinstance(error, RecursionError):
             raise  # a fault of ours
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        _fail(f"OpenVINO: {lines[-1] if lines else 'no reason given'}")
+        _fail(f"OpenVINO: {reason(error)}")
 
 
-def _fail(reason: str) -> None:
+def _fail(message: str) -> None:
     if (code := exit_code()) is not None:
         sys.exit(code)
-    click.echo(f"error: {reason}", err=True)
+    click.echo(f"error: {message}", err=True)
     sys.exit(2)

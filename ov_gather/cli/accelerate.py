@@ -10,7 +10,7 @@ import openvino as ov
 from ov_gather.acceleration.accelerate import PASSES, PORTABLE, accelerate
 from ov_gather.cli.files import refuse_existing
 from ov_gather.cli.output import console
-from ov_gather.extension import register
+from ov_gather.extension import reason, register
 from ov_gather.files import replacing_together
 from ov_gather.ir.reader import read_ir
 
@@ -58,4 +58,4 @@ def read_model(path: Path) -> ov.Model:
     try:
         return core.read_model(path)
     except RuntimeError as error:
-        raise ValueError(f"{path}: OpenVINO cannot read it: {str(error).strip().splitlines()[-1]}") from None
+        raise ValueError(f"{path}: OpenVINO cannot read it: {reason(error)}") from None

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ov_gather.extension import register
+from ov_gather.extension import reason, register
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
@@ -47,8 +47,7 @@ def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
             xml, binary = to_bytes(model)
             read = core.read_model(model=xml, weights=binary)
     except RuntimeError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        yield (), Inferred(model, {}, refusal=lines[-1] if lines else "it gives no reason")
+        yield (), Inferred(model, {}, refusal=reason(error))
         return
     yield from _walk(model, read, (), model.version > 10)
 

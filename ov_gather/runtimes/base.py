@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 ModelT = TypeVar("ModelT")
 
 
-class RefusedError(Exception):
+class RefusedError(RuntimeError):
     """A runtime cannot load or execute a model; the message is the runtime's own, shortened."""
+
+
+class OutOfBoundsError(RefusedError, IndexError):
+    """A runtime says that an index is out of bounds."""
 
 
 class CrashedError(Exception):

@@ -15,6 +15,7 @@ import ov_gather
 from helpers.paths import TOOLS
 from ov_gather.acceleration.graph import operation, walk
 from ov_gather.bench.model import default_precision, random_inputs
+from ov_gather.runtimes.session import Session
 
 REAL_MODELS = TOOLS / "real_models.py"
 
@@ -31,12 +32,7 @@ def rows(tmp_path):
 
 def outputs_of(path, inputs):
     core = ov_gather.register(ov.Core())
-    request = core.compile_model(core.read_model(path), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
-    for i, tensor in enumerate(inputs):
-        request.set_input_tensor(i, tensor)
-    request.start_async()
-    request.wait()
-    return [np.array(tensor.data).tobytes() for tensor in request.output_tensors]
+    return [array.tobytes() for array in Session(core, core.read_model(path))(inputs)]
 
 
 def check_same(path, other):

@@ -82,6 +82,7 @@ def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
     from helpers.accelerating import accelerated
     from helpers.random_models import sample
     from ov_gather.bench.model import default_precision
+    from ov_gather.extension import reason
 
     yield seed, "making the model"
     made = sample(seed) if exact else sample(seed, smooth=True, size=LARGE)
@@ -92,7 +93,7 @@ def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
         if seed % 7 == 0:
             other, _ = accelerated(other, **way)
     except RuntimeError as error:
-        yield Outcome(seed, "accelerating", "NEW ERROR", _last_line(error))
+        yield Outcome(seed, "accelerating", "NEW ERROR", reason(error))
         return
     changed = len(summary.changed)
     yield seed, "before: compiling"
@@ -135,31 +136,22 @@ class _Tried:
     def __init__(self, model: Any, precision: str) -> None:
         import openvino as ov
 
+        from ov_gather.runtimes.session import Session
+
         try:
-            config = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1}
-            self._request, self._error = ov.Core().compile_model(model, "CPU", config).create_infer_request(), ""
+            properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": 1}
+            self._session, self._error = Session(ov.Core(), model, properties=properties), ""
         except RuntimeError as error:
-            self._error = _last_line(error)
+            self._error = str(error)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | str:
         """Outputs, or the error."""
-        import openvino as ov
-
         if self._error:
             return self._error
-        tensors = [ov.Tensor(array) for array in arrays]
         try:
-            for i, tensor in enumerate(tensors):
-                self._request.set_input_tensor(i, tensor)
-            self._request.start_async()
-            self._request.wait()
+            return self._session(arrays)
         except RuntimeError as error:
-            return _last_line(error)
-        return [np.array(tensor.data) for tensor in self._request.output_tensors]
-
-
-def _last_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[-1]
+            return str(error)
 
 
 def compare(before: list[np.ndarray] | str, again: list[np.ndarray] | str, after: list[np.ndarray] | str) -> tuple[str, str]:

@@ -57,23 +57,21 @@ class RefusedError(Exception):
 def prepare_stock(model: onnx.ModelProto, by_path: bool) -> Run:
     import openvino
 
-    from ov_gather.runtimes.openvino import CONFIG, element_type_of, to_array, to_tensor
+    from ov_gather.runtimes.session import Session
 
     core, names = openvino.Core(), inputs_of(model)
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "model.onnx")
         onnx.save(model, path)
-        compiled = core.compile_model(core.read_model(path if by_path else path.read_bytes()), "CPU", CONFIG)
+        read = core.read_model(path if by_path else path.read_bytes())
+        session = Session(core, read)
 
     def run(inputs: Sequence[Any]) -> Sequence[Any]:
-        request, tensors = compiled.create_infer_request(), []
-        for position, port in enumerate(compiled.inputs):  # by name, or where the front end renames it by position
+        arrays = []
+        for position, port in enumerate(read.inputs):  # by name, or where the front end renames it by position
             given = (array for name, array in zip(names, inputs, strict=True) if name in port.get_names())
-            tensors.append(to_tensor(np.asarray(next(given, inputs[position])), element_type_of(port)))
-            request.set_input_tensor(position, tensors[-1])
-        request.start_async()
-        request.wait()
-        return [to_array(request.get_output_tensor(i), element_type_of(port)) for i, port in enumerate(compiled.outputs)]
+            arrays.append(np.asarray(next(given, inputs[position])))
+        return session(arrays)
 
     return run
 

@@ -1,0 +1,114 @@
+"""How a model is executed on OpenVINO, wherever this package does so: asynchronously, and its errors are ours.
+
+Synchronous inference swallows errors where OpenVINO has one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from types import MappingProxyType
+from typing import Any
+
+import openvino as ov
+from numpy.typing import NDArray
+
+from ov_gather.extension import reason
+from ov_gather.runtimes.base import OutOfBoundsError, RefusedError
+from ov_gather.runtimes.tensors import element_type_of, to_array, to_tensor
+
+_IN_F32 = {"INFERENCE_PRECISION_HINT": "f32"}
+_LONGEST_REASON = 200
+# Our operations say the first or the second of an index, OpenVINO's GatherElements and ScatterElementsUpdate the others.
+_OUT_OF_BOUNDS = (
+    "is out of bounds for axis",
+    "an index was out of bounds",
+    "indices values of GatherElement exceed data size",
+    "indices value that points to non-existing output tensor element",
+)
+
+
+class Session:
+    """A compiled model. Several threads may call it at once: an idle infer request serves the next call."""
+
+    def __init__(
+        self, core: ov.Core, model: ov.Model, device: str = "CPU", properties: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        """Compile a model. Unless the properties of OpenVINO say otherwise, f32 is computed in f32. Raises RefusedError."""
+        with _refusing():
+            self._compiled = core.compile_model(model, device, {**_IN_F32, **properties})
+            self._idle: SimpleQueue[ov.InferRequest] = SimpleQueue()
+            self._idle.put(self._compiled.create_infer_request())
+
+    def __call__(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Execute the model once: inputs and outputs in its order, as compiling drops names.
+
+        Raises OutOfBoundsError where an index is out of bounds, and RefusedError where OpenVINO fails otherwise.
+        """
+        request = self._take()
+        try:
+            inference = Inference(request, self._tensors(arrays))
+            inference.run()
+            return inference.outputs()
+        finally:
+            self._idle.put(request)
+
+    def prepare(self, arrays: Sequence[NDArray[Any]]) -> Inference:
+        """An inference of these inputs, to be run many times. It uses the memory of the arrays. Raises RefusedError."""
+        return Inference(self._take(), self._tensors(arrays))
+
+    def _take(self) -> ov.InferRequest:
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return self._compiled.create_infer_request()
+
+    def _tensors(self, arrays: Sequence[NDArray[Any]]) -> list[ov.Tensor]:
+        ports = self._compiled.inputs
+        return [to_tensor(array, element_type_of(port)) for port, array in zip(ports, arrays, strict=True)]
+
+
+class Inference:
+    """An infer request whose inputs are set."""
+
+    def __init__(self, request: ov.InferRequest, tensors: Sequence[ov.Tensor]) -> None:
+        # A request does not keep its tensors, nor the arrays whose memory they use: they must outlive the inference.
+        self._request, self._tensors = request, tensors
+        with _refusing():
+            for position, tensor in enumerate(tensors):
+                request.set_input_tensor(position, tensor)
+
+    def run(self) -> None:
+        """Infer, and wait until it is done. Raises OutOfBoundsError, RefusedError."""
+        try:  # without a context manager, as this is measured
+            self._request.start_async()
+            self._request.wait()
+        except RuntimeError as error:
+            raise _refusal(error) from None
+
+    def outputs(self) -> list[NDArray[Any]]:
+        """Copies of the outputs of the last run."""
+        ports = self._request.model_outputs
+        return [
+            to_array(tensor, element_type_of(port)) for tensor, port in zip(self._request.output_tensors, ports, strict=True)
+        ]
+
+    @property
+    def profile(self) -> list[ov.ProfilingInfo]:
+        """What each operation of the last run took, if the model was compiled with PERF_COUNT."""
+        return list(self._request.profiling_info)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Errors of OpenVINO become RefusedErrors, which name the layer where OpenVINO does."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise _refusal(error) from None
+
+
+def _refusal(error: RuntimeError) -> RefusedError:
+    is_index = any(words in str(error) for words in _OUT_OF_BOUNDS)
+    return (OutOfBoundsError if is_index else RefusedError)(reason(error)[:_LONGEST_REASON])
