@@ -14,9 +14,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from tools.sessions import BLOCK, ROOT, pages, refreshed
-
 import ov_gather
+from tools.sessions import BLOCK, ROOT, pages, refreshed
 
 PAGES = pages()
 CODE = re.compile(r"^```.*?^```$", re.M | re.S)
