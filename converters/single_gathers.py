@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import onnx_ir
 
@@ -12,8 +14,20 @@ from ov_gather.ir.model import Model
 from .errors import describe
 from .graphs import constant_of, nodes_of
 from .layers import GATHERS, add_constant, add_gather, element_type_of, partial_shape
+from .legalize import legalize
+from .loading import load, naming
 
 _LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
+
+
+def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str, Model]:
+    """Map file names that are all different to the gathers of an ONNX file, legalized. Raises ConversionError, OSError."""
+    with naming(source):
+        model = load(source)
+        legalize(model, target=target, assume_in_bounds=assume_in_bounds)
+        gathers = list(single_gathers(model, target))
+    names = (re.sub(r"[^A-Za-z0-9_.-]+", "_", gather.name).strip("_") for gather in gathers)
+    return {f"{number:03}_{name}.xml": gather for number, (name, gather) in enumerate(zip(names, gathers, strict=True))}
 
 
 def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:

@@ -6,29 +6,27 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 from rich.progress import Progress, track
 
-from ov_gather.cli.files import find_irs, opened
-from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
-from ov_gather.cli.output import console, has_colour, print_table
+from ov_gather.cli.files import opened
+from ov_gather.cli.inputs import INPUTS, load_inputs
+from ov_gather.cli.output import console, has_colour, print_all
 from ov_gather.cli.runtimes import parse_runtimes
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
-from ov_gather.crosscheck.check import cross_check, sweep
-from ov_gather.crosscheck.models.verify import VerificationResult, require_onnxruntime
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.paths import CheckOutcome, check_paths
+from ov_gather.crosscheck.sweep import sweep
+from ov_gather.ir.files import NoIRError
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check import junit as check_junit
+from ov_gather.report.check import text as check_text
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.check.tables import operations_table, outputs_table, summary, table, verification_summary
-from ov_gather.report.findings import text
-from ov_gather.rules.findings import Finding
-from ov_gather.rules.validation import open_document, validate_document
+from ov_gather.report.findings import text as findings_text
 
 _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 
@@ -86,121 +84,64 @@ def command(
     """
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
-    models = [path for path in paths if path.suffix == ".onnx"]
-    if models:
-        require_onnxruntime()
     with opened(page) as file:  # refuses a place that cannot be written, before any work
-        pairs = [_verify(path, seed) for path in models]
-        verified = [it for it, _ in pairs]
-        results = [_as_result(*it) for it in pairs]
-        findings: list[Finding] = []
-        unreadable: list[Finding] = []
         if is_sweep:
-            results.append(_sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures))
-        for path in _irs(paths):
-            document = open_document(path)
-            found = validate_document(document, str(path))
-            if document.model is None or document.problems:
-                unreadable += found
-                continue
-            findings += found
-            given = load_inputs(only_layer(document.model, path), inputs) if inputs else None
-            limit = cases or DEFAULT_CASES
-            results.append(cross_check(document.model, given, runtimes=runtimes, seed=seed, cases=limit, failures=failures))
-        command_line = shlex.join(["ov-gather", *sys.argv[1:]])
-        now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-        report = CheckReport(results, [*unreadable, *findings], command_line, now)
+            outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures)
+        else:
+            outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, failures, inputs)
+        for loss in (loss for result in outcome.results for loss in result.losses):
+            click.echo(f"warning: {loss}", err=True)
+        report = _report(outcome)
         if file:
             file.write(check_html.render(report).encode())
     if format_ in _FORMATS:
         click.echo(_FORMATS[format_](report), nl=False)
     else:
-        _print(report, verified, findings, is_sweep)
-    for line in text.lines(unreadable):
+        print_all(check_text.render(report, by_operation=is_sweep))
+        for line in findings_text.lines(outcome.findings):
+            click.echo(line, color=has_colour())
+        print_all(check_text.totals(report))
+    for line in findings_text.lines(outcome.unreadable):
         click.echo(line, err=True)
     if page:
         click.echo(f"{page}: the report", err=format_ in _FORMATS)
-    nothing = not report.layers and not verified
-    if nothing and not unreadable:
+    nothing = not report.layers and not report.onnx_results
+    if nothing and not outcome.unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
-    undone = unreadable or nothing or any(it.not_verified for it in verified)
-    sys.exit(2 if undone else 0 if report.passed and all(it.passed for it in verified) else 1)
+    undone = outcome.unreadable or nothing or any(result.not_run for result in report.onnx_results)
+    sys.exit(2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1)
 
 
-def _irs(paths: Sequence[Path]) -> Iterable[Path]:
-    """Of IRs and directories, with progress."""
-    paths = [path for path in paths if path.suffix != ".onnx"]
-    if not paths:
-        return []
+def _check(
+    paths: Sequence[Path], runtimes: Sequence[str], seed: int, cases: int, failures: Path, inputs: tuple[str, ...]
+) -> CheckOutcome:
+    """Check what the command line names, with a progress bar on a terminal."""
+    inputs_for = partial(load_inputs, texts=inputs) if inputs else None
+    try:
+        return check_paths(
+            paths, runtimes=runtimes, seed=seed, cases=cases, failures=failures, inputs_for=inputs_for, progress=_progress
+        )
+    except NoIRError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _progress(files: Sequence[Path]) -> Iterable[Path]:
     out = console()
-    return track(find_irs(paths).files, "checking", console=out, disable=not out.is_terminal, transient=True)
+    return track(files, "checking", console=out, disable=not out.is_terminal, transient=True)
 
 
-def _verify(path: Path, seed: int) -> tuple[VerificationResult, tuple[str, ...]]:
-    """An ONNX model: converted, then compared, whole and gather by gather; with what the conversion loses."""
-    from ov_gather.converters.losses import summaries
-    from ov_gather.converters.models import convert, written
-    from ov_gather.crosscheck.models.verify import verify_conversion
-
-    with TemporaryDirectory() as directory:
-        converted = Path(directory) / "model.xml"
-        conversion = convert(path, output=converted)
-        losses = tuple(summaries(conversion.losses))
-        for loss in losses:
-            click.echo(f"warning: {loss}", err=True)
-        with written(conversion.model, converted):
-            pass
-        return verify_conversion(path, converted, seed=seed), losses
-
-
-def _as_result(verified: VerificationResult, losses: tuple[str, ...]) -> CrossCheckResult:
-    """As reports take it."""
-    return CrossCheckResult(
-        verified.gathers,
-        verified.seed,
-        verified.environment,
-        verified.outputs,
-        verified.not_verified,
-        verified.path,
-        verified.problem,
-        losses,
-    )
-
-
-def _sweep(runtimes: tuple[str, ...], seed: int, cases: int, failures: Path) -> CrossCheckResult:
+def _sweep(runtimes: Sequence[str], seed: int, cases: int, failures: Path) -> CheckOutcome:
+    """Check made-up layers, with a progress bar on a terminal."""
     out = console()
     with Progress(console=out, disable=not out.is_terminal, transient=True) as progress:
-        task = progress.add_task("sweeping", total=cases)
-        return sweep(
-            runtimes, seed=seed, cases=cases, failures=failures, progress=lambda done: progress.update(task, completed=done)
+        update = partial(progress.update, progress.add_task("sweeping", total=cases))
+        return CheckOutcome(
+            (sweep(runtimes, seed=seed, cases=cases, failures=failures, progress=lambda n: update(completed=n)),)
         )
 
 
-def _print(report: CheckReport, verified: Sequence[VerificationResult], findings: Sequence[Finding], is_sweep: bool) -> None:
-    out = console()
-    for it in verified:
-        print_table(it.table())
-        for line in verification_summary(it):
-            out.print(line)
-    results = report.results[len(verified) :]
-    layers = [layer for result in results for layer in result.layers]
-    if layers:
-        print_table(operations_table(layers) if is_sweep else table(layers))
-        if any(result.outputs for result in results):
-            print_table(outputs_table(results))
-        for line in summary(results):
-            out.print(line)
-    for line in text.lines(findings):
-        click.echo(line, color=has_colour())
-    failed = sum(not layer.passed for layer in layers)
-    counts = {
-        "files": len(results),
-        "layers": len(layers),
-        "cases": sum(len(layer.cases) for layer in layers),
-        "passed": len(layers) - failed,
-        "failed": failed,
-        "not applicable": sum(layer.not_applicable for layer in layers),
-        "errors found": report.errors,
-    }
-    if results:
-        out.print(", ".join(f"{name}: {count}" for name, count in counts.items()))
+def _report(outcome: CheckOutcome) -> CheckReport:
+    """Add the command and the date for the formats that tell them."""
+    command_line = shlex.join(["ov-gather", *sys.argv[1:]])
+    now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+    return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now)

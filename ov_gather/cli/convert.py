@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ov_gather.cli.files import refuse_existing
-from ov_gather.cli.output import console, print_table
+from ov_gather.cli.output import print_all, print_table
 
 if TYPE_CHECKING:
     import openvino
@@ -99,6 +98,7 @@ def _convert(
     verify: bool,
     inputs: Sequence[str],
 ) -> int:
+    """Convert a model, write it, and return the exit code."""
     from ov_gather.cli.arrays import load_array
     from ov_gather.converters.models import convert, written
 
@@ -108,8 +108,7 @@ def _convert(
         require_onnxruntime()
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
-    _print_rewrites(conversion.rewrites)
-    _print_losses(conversion.losses)
+    _print_changes(conversion.rewrites, conversion.losses)
     if strict and conversion.losses:
         click.echo(f"error: {source}: OpenVINO would not do what ONNX says, and --strict is given", err=True)
         return 1
@@ -122,15 +121,14 @@ def _convert(
 
 
 def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[Any]] | None) -> bool:
+    """Compare the IR with the original, print what came out, and tell whether it passed. Raises ValueError where it cannot."""
     from ov_gather.crosscheck.models.verify import verify_conversion
-    from ov_gather.report.check.tables import verification_summary
+    from ov_gather.report.convert.verification import summary
 
     result = verify_conversion(source, ir, target=target, inputs=inputs)
-    if result.not_verified:
-        raise ValueError(f"{source}: not verified: {result.not_verified}")
-    print_table(result.table())
-    for line in verification_summary(result):
-        console().print(line)
+    if result.not_run:
+        raise ValueError(f"{source}: not verified: {result.not_run}")
+    print_all([result.table(), *summary(result)])
     return result.passed
 
 
@@ -153,51 +151,29 @@ def _parse(text: str) -> tuple[str, Path]:
 def _legalize(source: Path, output: Path, target: str, assume_in_bounds: bool) -> None:
     from ov_gather.converters.models import legalize_file
 
-    _print_rewrites(legalize_file(source, output, target=target, assume_in_bounds=assume_in_bounds))
+    _print_changes(legalize_file(source, output, target=target, assume_in_bounds=assume_in_bounds))
     click.echo(f"{output}: written")
 
 
 def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: bool, force: bool) -> None:
-    from ov_gather.converters.legalize import legalize
-    from ov_gather.converters.loading import load, naming
-    from ov_gather.converters.single_gathers import single_gathers
+    from ov_gather.converters.single_gathers import gathers_of
     from ov_gather.ir.writer import write_ir
 
-    with naming(source):
-        model = load(source)
-        legalize(model, target=target, assume_in_bounds=assume_in_bounds)
-        models = list(single_gathers(model, target))
-    if not models:
+    gathers = gathers_of(source, target=target, assume_in_bounds=assume_in_bounds)
+    if not gathers:
         raise click.UsageError(f"{source} has no gather")
-    names = [f"{number:03}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', it.name).strip('_')}.xml" for number, it in enumerate(models)]
-    paths = [directory / name for name in names]
-    refuse_existing(paths, force)
+    refuse_existing([directory / name for name in gathers], force)
     directory.mkdir(parents=True, exist_ok=True)
-    for path, it in zip(paths, models, strict=True):
-        write_ir(it, path)
-    click.echo(f"{directory}: {len(models)} gathers; ov-gather check {directory} executes them")
+    for name, gather in gathers.items():
+        write_ir(gather, directory / name)
+    click.echo(f"{directory}: {len(gathers)} gathers; ov-gather check {directory} executes them")
 
 
-def _print_rewrites(rewrites: Sequence[Rewrite]) -> None:
-    _print_table("rewritten", [(it.what if it.done else f"left: {it.what}", it.node) for it in rewrites])
+def _print_changes(rewrites: Sequence[Rewrite], losses: Sequence[Loss] = ()) -> None:
+    """Print what was rewritten, and what OpenVINO will not execute as ONNX says; nothing where there is nothing to tell."""
+    from ov_gather.report.convert.tables import losses_table, rewrites_table
 
-
-def _print_losses(losses: Sequence[Loss]) -> None:
-    _print_table("not as ONNX says", [(it.what, it.place) for it in losses])
-
-
-def _print_table(title: str, told: Sequence[tuple[str, str]]) -> None:
-    """What there is to tell, each with all places that it is told of."""
-    if not told:
-        return
-    from rich.table import Column, Table
-    from rich.text import Text
-
-    places: dict[str, list[str]] = {}
-    for what, place in told:
-        places.setdefault(what, []).append(place)
-    columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 53)))
-    table = Table(*columns, show_lines=True)  # of 100 characters at most
-    for what, those in places.items():
-        table.add_row(Text(what), Text("\n".join(those)))  # Text: names may look like markup
-    print_table(table)
+    if rewrites:
+        print_table(rewrites_table(rewrites))
+    if losses:
+        print_table(losses_table(losses))

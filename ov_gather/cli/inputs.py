@@ -18,7 +18,7 @@ INPUTS = click.option(
 
 
 def only_layer(model: Model, place: Path) -> LayerView:
-    """The gather-family layer of a model. Raises UsageError where it has none, several, or one without all ports."""
+    """Find the gather-family layer of a model. Raises UsageError where it has none, several, or one without all ports."""
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
     if len(views) != 1:
         found = ", ".join(str(view.layer) for view in views) or "none"
@@ -30,10 +30,15 @@ def only_layer(model: Model, place: Path) -> LayerView:
     return view
 
 
-def load_inputs(view: LayerView, inputs: tuple[str, ...]) -> list[NDArray[Any]]:
-    """The values of --input, in the order of the ports. Raises UsageError, ValueError, OSError."""
+def load_inputs(model: Model, place: Path, texts: tuple[str, ...]) -> list[NDArray[Any]]:
+    """Load the values of --input for the only layer of a model, in the order of its ports.
+
+    Raises UsageError where `only_layer` does, or where the texts do not name the inputs of the layer; ValueError, OSError where
+    a file holds no array.
+    """
+    view = only_layer(model, place)
     names = [given.name for given in view.operation.inputs]
-    given = [_parse(names, text) for text in inputs]
+    given = [_parse(names, text) for text in texts]
     wanted = [position for position in range(len(names)) if view.constant(position) is None]
     if sorted(name for name, _ in given) != sorted(names[position] for position in wanted):
         listed = " and ".join(names[position] for position in wanted) or "nothing"
@@ -50,7 +55,7 @@ def _parse(names: list[str], text: str) -> tuple[str, Path]:
 
 
 def _as_declared(view: LayerView, position: int, array: NDArray[Any]) -> NDArray[Any]:
-    """What a .npy cannot say: that bytes are bf16 or 8-bit floating point, and that a string has any length."""
+    """Give an array the type of its port where a .npy cannot tell it: bf16, 8-bit floating point, strings of any length."""
     element_type = view.input_types[position]
     if array.dtype.kind == "U":
         return array.astype(object)

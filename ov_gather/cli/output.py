@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def console() -> Console:
-    """For results, on stdout."""
+    """Make a console for results, on stdout."""
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
@@ -25,11 +25,21 @@ def console() -> Console:
 
 
 def print_table(table: Table) -> None:
-    """A table, without the blanks at the ends of its lines."""
+    """Print a table without the blanks at the ends of its lines."""
     out = console()
     with out.capture() as captured:
         out.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=has_colour())
+
+
+def print_all(parts: Iterable[Table | str]) -> None:
+    """Print tables, and lines of text."""
+    out = console()
+    for part in parts:
+        if isinstance(part, str):
+            out.print(part)
+        else:
+            print_table(part)
 
 
 def has_colour() -> bool:
@@ -38,7 +48,7 @@ def has_colour() -> bool:
 
 
 def with_progress(results: Iterable[T], total: int) -> Iterable[T]:
-    """The same, with a progress bar if stderr is a terminal and there is more than one to wait for."""
+    """Yield the same results, with a progress bar if stderr is a terminal and there is more than one to wait for."""
     if total < 2 or not sys.stderr.isatty():
         return results
     from rich.console import Console

@@ -26,8 +26,9 @@ def command(ir: Path, inputs: tuple[str, ...], output: Path) -> None:
 
     Exit code: 0 done, 2 it could not be done; then nothing is written.
     """
-    view = only_layer(read_ir(ir), ir)
-    (result,) = execute(view.layer, operands(view, load_inputs(view, inputs)))
+    model = read_ir(ir)
+    view = only_layer(model, ir)
+    (result,) = execute(view.layer, operands(view, load_inputs(model, ir, inputs)))
     with replacing(output) as file:
         np.save(file, result)
     click.echo(f"{output}: {result.dtype}{list(result.shape)}")

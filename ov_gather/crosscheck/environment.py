@@ -1,4 +1,4 @@
-"""With what a result is seen: versions, and the machine."""
+"""The versions and the machine that a result is obtained with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ov_gather.runtimes.base import Runtime
 
 
 def environment(runtimes: Sequence[Runtime[Any]]) -> Environment:
-    """Of these runtimes, on this machine, where we may use so many cores."""
+    """Describe these runtimes, and this machine with as many cores as this process may use."""
     return Environment(
         versions={runtime.name: runtime.version for runtime in runtimes},
         cpu=cpu.model_name(),

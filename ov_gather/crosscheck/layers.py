@@ -1,4 +1,4 @@
-"""One layer in its cases, on every runtime, against the NumPy reference."""
+"""One layer is executed in its cases on every runtime, and compared with the NumPy reference."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case, operands
-from ov_gather.crosscheck.results import CaseResult, Comparison, Difference, LayerResult, Status
-from ov_gather.crosscheck.verdict import Outcome, Seen, first_difference, judge
+from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
+from ov_gather.crosscheck.verdict import Observation, Outcome, first_difference, judge
 from ov_gather.divergences import is_predicted, lacking
 from ov_gather.divergences.base import Divergence
 from ov_gather.ir.model import Model
@@ -32,16 +32,16 @@ def check_layer(
     make_cases: Callable[[LayerView], Iterable[Case]],
     runtimes: Runtimes,
     expected: Any = None,
-    keep: Callable[[LayerView, Case, CaseResult], str] | None = None,
+    reducer: Callable[[LayerView, Case, CaseResult], str] | None = None,
 ) -> LayerResult:
     """Execute a layer, isolated from its graph, and compare.
 
     Args:
         view: the layer in its graph.
         make_cases: gives the cases for the isolated layer. Raises TypeError, ValueError where there are none.
-        runtimes: those to compare.
-        expected: the values of its output, where its file tells them.
-        keep: called with the first case that fails; the command that it returns replays it.
+        runtimes: the runtimes that are compared.
+        expected: the values of the layer's output, where a file beside the IR tells them.
+        reducer: called with the first case that fails; it returns the command that replays the case.
     """
     path, layer = view.graph.path, view.layer.name or view.layer.type
     try:
@@ -49,9 +49,9 @@ def check_layer(
         alone = next(family_layers(model))
         results = []
         for case, result in check_cases(model, alone, make_cases(alone), runtimes, expected):
-            if keep and not result.passed:
-                result = replace(result, replay=keep(alone, case, result))
-                keep = None  # one of a layer tells enough
+            if reducer and not result.passed:
+                result = replace(result, replay=reducer(alone, case, result))
+                reducer = None  # one failure of a layer tells enough
             results.append(result)
     except (TypeError, ValueError) as error:
         return LayerResult(path, layer, view.operation.name, problem=f"not executed: {error}")
@@ -60,7 +60,7 @@ def check_layer(
         path,
         layer,
         view.operation.name,
-        {it.name: element_type.name for it, element_type in zip(view.operation.inputs, types, strict=True)},
+        {given.name: element_type.name for given, element_type in zip(view.operation.inputs, types, strict=True)},
         {name: str(value) for name, value in alone.read_attributes().items()},
         kernel_name(types[0].dtype),
         tuple(results),
@@ -70,11 +70,11 @@ def check_layer(
 
 
 def _problem(results: Sequence[CaseResult]) -> str:
-    """Why there is nothing that a layer could pass in."""
+    """Tell why there is nothing that a layer could pass in; "" if there is something."""
     if not results:
         return "there is no case: its inputs have no valid value"
-    others = [it for case in results for it in case.comparisons if it.runtime != "kernel"]
-    if others and all(it.status is Status.NOT_APPLICABLE for it in others):
+    others = [comparison for case in results for comparison in case.comparisons if comparison.runtime != "kernel"]
+    if others and all(comparison.status is Status.NOT_APPLICABLE for comparison in others):
         return "nothing to compare with: no other runtime can execute this, and there is no expected output"
     return ""
 
@@ -82,7 +82,7 @@ def _problem(results: Sequence[CaseResult]) -> str:
 def check_cases(
     model: Model, view: LayerView, cases: Iterable[Case], runtimes: Runtimes, expected: Any = None
 ) -> Iterator[tuple[Case, CaseResult]]:
-    """Each case on each runtime, all of which work at the same time."""
+    """Execute each case on each runtime, all of which work at the same time."""
     missing = {runtime.name: lacking(runtime.name, runtime.version, view) for runtime in runtimes}
     asked = [runtime for runtime in runtimes if not missing[runtime.name]]
     with ThreadPoolExecutor(len(runtimes)) as pool:
@@ -91,12 +91,12 @@ def check_cases(
             for case in group:
                 inputs = operands(view, case.inputs)
                 right = reference_outcome(view, inputs)
-                seen = pool.map(lambda session, case=case: session.execute(case), sessions)
+                observations = pool.map(lambda session, case=case: session.execute(case), sessions)
                 found = {name: _lacks(name, known) for name, known in missing.items() if known}
-                for session, it in zip(sessions, seen, strict=True):
+                for session, observation in zip(sessions, observations, strict=True):
                     runtime = session.runtime
-                    comparison = judge(runtime.name, runtime.version, right, it, view, inputs)
-                    answers = isinstance(right, Exception) and not isinstance(it.outcome, Exception)
+                    comparison = judge(runtime.name, runtime.version, right, observation, view, inputs)
+                    answers = isinstance(right, Exception) and not isinstance(observation.outcome, Exception)
                     session.suspect |= answers and not is_predicted(comparison.divergences)
                     found[runtime.name] = comparison
                 comparisons = [found[name] for name in missing]
@@ -116,7 +116,7 @@ def _lacks(runtime: str, known: Divergence) -> Comparison:
 
 
 def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
-    """What is right: an output, or the IndexError that names an index out of bounds."""
+    """Compute what is right: an output, or the IndexError that names an index out of bounds."""
     try:
         return evaluate(view.operation, inputs, view.attributes_for(inputs))
     except IndexError as error:
@@ -124,7 +124,7 @@ def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcom
 
 
 class _Session:
-    """One model on one runtime, for several cases. It is `suspect` once it answered where it should refuse, unpredictably."""
+    """A model on a runtime, for several cases. It is `suspect` once it answered, unpredictably, where it should refuse."""
 
     def __init__(self, runtime: IsolatedRuntime[Model], model: Model, threads: int) -> None:
         self.runtime, self.model, self.threads = runtime, model, threads
@@ -132,23 +132,23 @@ class _Session:
         self._refusal: Exception | None = None
         self._is_active = self._has_refused = False
 
-    def execute(self, case: Case) -> Seen:
-        """One case. After a crash the model is loaded again; after a refusal too, for one of OpenVINO's may stick."""
+    def execute(self, case: Case) -> Observation:
+        """Execute one case. The model is loaded again after a crash, and after a refusal, for OpenVINO may go on to refuse."""
         if self._refusal:
-            return Seen(self._refusal)
+            return Observation(self._refusal)
         try:
             if self._has_refused and not case.out_of_bounds:
                 self.runtime.close()
                 self._is_active = self._has_refused = False
             if not self._is_active:
                 self._activate()
-            return Seen(self.runtime.execute(case.inputs)[0], self.runtime.seconds)
+            return Observation(self.runtime.execute(case.inputs)[0], self.runtime.seconds)
         except CrashedError as error:
             self._is_active = False
-            return Seen(error)
+            return Observation(error)
         except (RefusedError, IndexError) as error:
             self._has_refused = True
-            return Seen(error, self.runtime.seconds)
+            return Observation(error, self.runtime.seconds)
 
     def _activate(self) -> None:
         try:
@@ -159,7 +159,7 @@ class _Session:
             raise
 
     def end(self) -> None:
-        """Free the model. A suspect may have written anywhere: nothing else shall suffer from that. Raises CrashedError."""
+        """Free the model. A suspect process may have overwritten its memory, so it is ended. Raises CrashedError."""
         if self.suspect:
             self.runtime.stop()
         elif self._is_active:

@@ -1,4 +1,4 @@
-"""A case that failed: made smaller while it fails, written to disk, with the command that runs it again."""
+"""A case that failed is made smaller as long as it fails, and written to disk with the command that runs it again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case, operands
+from ov_gather.crosscheck.comparisons import CaseResult
 from ov_gather.crosscheck.layers import reference_outcome
-from ov_gather.crosscheck.results import CaseResult
-from ov_gather.crosscheck.verdict import Seen, judge
+from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.files import replacing
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
@@ -27,20 +27,20 @@ from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
 
 ATTEMPTS = 60
-"""How many smaller cases are tried."""
+"""The most smaller cases that are tried for one failure."""
 
 Arrays = list[NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
-    """Keeps failed cases in folders below `directory`, which is made when there is one."""
+class Reducer:
+    """Writes failed cases, made smaller, to folders below `directory`, which is created for the first one."""
 
     directory: Path
 
     def __call__(self, view: LayerView, case: Case, result: CaseResult) -> str:
-        """Shrink and write a case; the command that runs it again. Raises OSError."""
-        name = next(it.runtime for it in result.comparisons if not it.passed)
+        """Shrink and write a case, and return the command that runs it again. Raises OSError."""
+        name = next(comparison.runtime for comparison in result.comparisons if not comparison.passed)
         arrays = operands(view, case.inputs)
         if name in RUNTIMES:  # and not the expected output, which no other case has
             with borrowed([name]) as (runtime,):  # another one: that which failed has more to do
@@ -48,7 +48,7 @@ class Keeper:
         return _write(self._folder(view, case, name), view, arrays, name if name in RUNTIMES else "kernel")
 
     def _folder(self, view: LayerView, case: Case, runtime: str) -> Path:
-        """A new one."""
+        """Create a folder whose name tells the layer, the case and the runtime."""
         words = re.sub(r"[^\w.-]+", "-", f"{view.layer.name}-{case.name}-{runtime}")[:80]
         self.directory.mkdir(parents=True, exist_ok=True)
         folders = (self.directory / (f"{words}-{number}" if number else words) for number in range(10_000))
@@ -59,7 +59,7 @@ class Keeper:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What a case must do to be the same failure: this runtime fails, and the reference gives an output if it did."""
+    """The failure that a smaller case must show: the runtime fails, and the reference gives an output if it did before."""
 
     view: LayerView
     runtime: IsolatedRuntime[Model]
@@ -77,12 +77,12 @@ class _Failure:
             return False
         given = [array for port, array in enumerate(arrays) if alone.constant(port) is None]
         outputs = self.runtime.run(model, given, self.threads)
-        seen = Seen(outputs if isinstance(outputs, Exception) else outputs[0])
-        return not judge(self.runtime.name, self.runtime.version, right, seen, alone, arrays).passed
+        observation = Observation(outputs if isinstance(outputs, Exception) else outputs[0])
+        return not judge(self.runtime.name, self.runtime.version, right, observation, alone, arrays).passed
 
 
 def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
-    """The first smaller case that shows the failure, and again from there; the arrays themselves where none does."""
+    """Take the first smaller case that shows the failure, and go on from there, until none does."""
     attempts = 0
     while attempts < ATTEMPTS:
         for candidate in _smaller(failure.view, arrays):
@@ -98,10 +98,10 @@ def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
 
 
 def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:
-    """Every dimension of one size cut to its first or last half; then plain values."""
+    """Cut all dimensions of one size to their first or last half, size by size; then make values plain."""
     attribute_ports = {port for port, given in enumerate(view.operation.inputs) if given.attribute}
     for size in sorted(
-        {size for port, it in enumerate(arrays) for size in it.shape if port not in attribute_ports}, reverse=True
+        {size for port, array in enumerate(arrays) for size in array.shape if port not in attribute_ports}, reverse=True
     ):
         half = size // 2
         for part in (slice(0, half), slice(half, None)) if half else ():
@@ -116,7 +116,7 @@ def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:
 
 
 def _layer_for(view: LayerView, arrays: Arrays) -> Model:
-    """The layer for inputs of these shapes; what was constant is. Raises ValueError where they do not fit."""
+    """Rebuild the layer for inputs of these shapes; constants stay constant. Raises ValueError where the shapes do not fit."""
     builder = ModelBuilder(view.layer.name or view.operation.type)
     inputs = []
     for port, (given, array) in enumerate(zip(view.operation.inputs, arrays, strict=True)):
@@ -132,6 +132,7 @@ def _layer_for(view: LayerView, arrays: Arrays) -> Model:
 
 
 def _write(folder: Path, view: LayerView, arrays: Sequence[NDArray[Any]], runtime: str) -> str:
+    """Write the layer and its inputs, and return the command that checks them."""
     path = folder / "layer.xml"
     write_ir(_layer_for(view, list(arrays)), path)
     command = ["ov-gather", "check", str(path)]

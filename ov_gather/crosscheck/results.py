@@ -1,160 +1,20 @@
-"""What a cross-check came to: comparisons of cases, results of layers, and what they were seen with."""
+"""What a cross-check of one source came to, and the machine and versions that it was made with."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
+
+from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-class Status(Enum):
-    """How a comparison came out."""
-
-    PASSED = "passed"
-    EXPECTED = "expected"
-    NOT_APPLICABLE = "not applicable"
-    FAILED = "FAILED"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Where an output is not what it should be.
-
-    Attributes:
-        position: the first place, in row-major order.
-        expected, found: the values there.
-        count, size: how many elements differ, of how many.
-        picture: the output as rows (its last dimension across) in up to 16 x 32 fields: the share that differs in each.
-    """
-
-    position: tuple[int, ...]
-    expected: str
-    found: str
-    count: int
-    size: int
-    picture: tuple[tuple[float, ...], ...]
-
-    def __str__(self) -> str:
-        where = ", ".join(map(str, self.position))
-        return f"output[{where}]: expected {self.expected}, here {self.found}; {self.count} of {self.size} differ"
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One runtime on one case, against what is right.
-
-    Attributes:
-        detail: what was seen, for people.
-        divergences: the names of those that apply.
-        difference: where there are two outputs, and they differ.
-        seconds: what the execution took; None where there was none.
-        stale: the names of divergences that should have shown, but did not: what is known of the runtime is out of date.
-    """
-
-    runtime: str
-    status: Status
-    detail: str = ""
-    divergences: tuple[str, ...] = ()
-    difference: Difference | None = None
-    seconds: float | None = None
-    stale: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing unexplained was seen."""
-        return self.status is not Status.FAILED
-
-    def __str__(self) -> str:
-        names = f": {', '.join(self.divergences)}" if self.divergences else ""
-        return f"{self.status.value}{names}" + (f" ({self.detail})" if self.detail else "")
-
-
-@dataclass(frozen=True, slots=True)
-class CaseResult:
-    """One case on every runtime. `replay` is the command that runs it again, where it failed and was written to disk."""
-
-    name: str
-    shapes: tuple[tuple[int, ...], ...]
-    threads: int
-    comparisons: tuple[Comparison, ...]
-    replay: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing unexplained was seen."""
-        return all(it.passed for it in self.comparisons)
-
-
-@dataclass(frozen=True, slots=True)
-class LayerResult:
-    """What came out for one layer.
-
-    Attributes:
-        types: of its inputs, by name.
-        attributes: by name, those that constant inputs give included.
-        kernel: which of ours computes it, "native" or "reference".
-        cases: one after the other.
-        assumptions: what a fragment leaves unsaid.
-        problem: why the layer as a whole fails, where it does: it could not be executed, there was nothing to compare with.
-    """
-
-    path: str
-    layer: str
-    operation: str
-    types: Mapping[str, str] = field(default_factory=dict)
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    kernel: str = ""
-    cases: tuple[CaseResult, ...] = ()
-    assumptions: tuple[str, ...] = ()
-    problem: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether there was something to compare, and nothing unexplained was seen."""
-        return bool(self.cases) and not self.problem and all(case.passed for case in self.cases)
-
-    @property
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """Those of all cases."""
-        return tuple(it for case in self.cases for it in case.comparisons)
-
-    @property
-    def not_applicable(self) -> int:
-        """How often a runtime was not asked."""
-        return sum(it.status is Status.NOT_APPLICABLE for it in self.comparisons)
-
-    @property
-    def counts(self) -> Mapping[str, Counter[Status]]:
-        """By runtime: how often each status."""
-        found: dict[str, Counter[Status]] = {}
-        for it in self.comparisons:
-            found.setdefault(it.runtime, Counter())[it.status] += 1
-        return found
-
-    @property
-    def divergences(self) -> tuple[str, ...]:
-        """The names of the known divergences that apply, each once."""
-        return tuple(dict.fromkeys(name for it in self.comparisons for name in it.divergences))
-
-
-@dataclass(frozen=True, slots=True)
-class OutputResult:
-    """What came out for one output of a whole model."""
-
-    name: str
-    type: str
-    shape: tuple[int, ...]
-    comparison: Comparison
-
-
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """With what a result was seen. `versions` by runtime."""
+    """The versions of the runtimes, by their names, and the machine on which a result was obtained."""
 
     versions: Mapping[str, str] = field(default_factory=dict)
     cpu: str = ""
@@ -165,14 +25,19 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheckResult:
-    """What came out for all layers of one source and, of a whole IR, for its outputs.
+    """What came out for an IR or for an ONNX model: its gather-family layers, and its outputs.
+
+    The outputs of an IR, with its gathers replaced by ours, were compared with those of stock OpenVINO; the outputs of an ONNX
+    model, converted, with those of onnxruntime on the original.
 
     Attributes:
-        outputs: of the model with its gathers replaced by ours, beside those of stock OpenVINO.
-        not_run: why a whole IR was not executed as such, or its layers not on their own operands; "" if nothing was left out.
-        source: the path of an ONNX model, which may have no layer that tells it.
-        problem: why an ONNX model fails as a whole, where it could not be executed.
+        not_run: why the model was not executed, or its layers not on their own operands; "" if nothing was left out.
+        original: the path of the ONNX model; "" if the source is an IR.
+        problem: why an ONNX model fails, whatever its outputs and layers say: it could not be executed.
         losses: what OpenVINO will not execute as the ONNX model says.
+        in_bodies: the gathers in bodies of If, Loop and Scan, which were not compared on their own.
+        notes: other inputs that were tried, and why the converted model could not be compared on them.
+        blamed: the stock gathers with which an output is wrong, though each is right on its own, and with ours the outputs are.
     """
 
     layers: tuple[LayerResult, ...]
@@ -180,27 +45,33 @@ class CrossCheckResult:
     environment: Environment = field(default_factory=Environment)
     outputs: tuple[OutputResult, ...] = ()
     not_run: str = ""
-    source: str = ""
+    original: str = ""
     problem: str = ""
     losses: tuple[str, ...] = ()
+    in_bodies: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    blamed: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
-        """That of its layers; "" if it has none, and is no ONNX model."""
-        return self.source or (self.layers[0].path if self.layers else "")
+        """The path of the source; "" if the source is no ONNX model and has no layer that tells."""
+        return self.original or (self.layers[0].path if self.layers else "")
 
     @property
     def passed(self) -> bool:
-        """Whether every layer and output passed; False if there was no layer."""
-        return bool(self.layers) and all(it.passed for it in self.layers) and all(it.comparison.passed for it in self.outputs)
+        """Whether every layer and output passed, and there was what counts: of an IR a layer, of an ONNX model an output."""
+        compared = self.outputs if self.original else self.layers
+        right = all(layer.passed for layer in self.layers) and all(output.comparison.passed for output in self.outputs)
+        return bool(compared) and right and not self.problem
 
     @property
     def divergences(self) -> tuple[str, ...]:
         """The names of the known divergences that apply, each once."""
-        return tuple(dict.fromkeys(name for layer in self.layers for name in layer.divergences))
+        of_layers = [name for layer in self.layers for name in layer.divergences]
+        return tuple(dict.fromkeys([*of_layers, *(name for output in self.outputs for name in output.comparison.divergences)]))
 
     def table(self) -> Table:
-        """One row a layer, for `rich.print`."""
-        from ov_gather.report.check.tables import table
+        """A table for `rich.print`: one row a layer and, of an ONNX model, one row an output."""
+        from ov_gather.crosscheck.tables import layers_table, model_table
 
-        return table(self.layers)
+        return model_table(self.outputs, self.layers) if self.original else layers_table(self.layers)

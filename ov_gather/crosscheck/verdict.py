@@ -1,4 +1,4 @@
-"""One outcome against what is right: bit by bit, and what a known divergence explains."""
+"""The verdict on what a runtime did: compared bit by bit with what is right, or explained by a known divergence."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.results import Comparison, Difference, Status
+from ov_gather.crosscheck.comparisons import Comparison, Difference, Status
 from ov_gather.divergences import DIVERGENCES, explaining
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError
 
 Outcome = NDArray[Any] | Exception
-"""What a runtime made of a case: its output, or why it gave none. The reference refuses only indices that are out of bounds."""
+"""The output of a case, or the error in its place. The reference refuses only indices that are out of bounds."""
 
 _PICTURE = 16, 32
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """An outcome, and the seconds that it took."""
+class Observation:
+    """The outcome of a case on a runtime, and the seconds that it took; None if nothing was executed."""
 
     outcome: Outcome
     seconds: float | None = None
 
 
 def judge(
-    runtime: str, version: str, expected: Outcome, seen: Seen, view: LayerView, operands: Sequence[NDArray[Any]]
+    runtime: str, version: str, expected: Outcome, observation: Observation, view: LayerView, operands: Sequence[NDArray[Any]]
 ) -> Comparison:
-    """What a runtime made of a layer with these operands, against what is right."""
-    found = seen.outcome
+    """Compare what a runtime made of a layer with these operands with what is right."""
+    found = observation.outcome
     difference = first_difference(expected, found)
     observed = _observed(expected, found, difference)
     detail = _detail(expected, found, difference)
     where = difference if isinstance(difference, Difference) else None
     if observed is None:
-        return Comparison(runtime, Status.PASSED, "both refuse", seconds=seen.seconds)
+        return Comparison(runtime, Status.PASSED, "both refuse", seconds=observation.seconds)
     for known in explaining(runtime, version, observed, view, operands):
         if _predicted(known, view, operands, found):
-            return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, seen.seconds)
+            return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, observation.seconds)
     if detail:
-        return Comparison(runtime, Status.FAILED, detail, (), where, seen.seconds)
+        return Comparison(runtime, Status.FAILED, detail, (), where, observation.seconds)
     stale = tuple(_stale(runtime, version, found, view, operands))
-    return Comparison(runtime, Status.PASSED, seconds=seen.seconds, stale=stale)
+    return Comparison(runtime, Status.PASSED, seconds=observation.seconds, stale=stale)
 
 
 def _stale(runtime: str, version: str, found: Outcome, view: LayerView, operands: Sequence[NDArray[Any]]) -> Iterator[str]:
-    """The divergences that should have shown beside a right result: they predict another, or nothing but a refusal."""
+    """Name the divergences that should have shown beside a right result: they predict another, or nothing but a refusal."""
     for known in DIVERGENCES:
         if not known.concerns(runtime, version, view.operation.name) or not known.applies(view, operands):
             continue
@@ -59,7 +59,7 @@ def _stale(runtime: str, version: str, found: Outcome, view: LayerView, operands
 
 
 def _observed(expected: Outcome, found: Outcome, difference: Difference | str) -> Observed | None:
-    """What a runtime did; None where it refuses, and rightly."""
+    """Classify what a runtime did; None if it refuses, and rightly."""
     if isinstance(found, CrashedError):
         return Observed.CRASHES
     if isinstance(found, Exception):
@@ -70,6 +70,7 @@ def _observed(expected: Outcome, found: Outcome, difference: Difference | str) -
 
 
 def _detail(expected: Outcome, found: Outcome, difference: Difference | str) -> str:
+    """Say for people what a runtime did otherwise; "" if it did nothing otherwise."""
     if isinstance(found, CrashedError):
         return str(found)
     if isinstance(found, Exception):
@@ -78,7 +79,7 @@ def _detail(expected: Outcome, found: Outcome, difference: Difference | str) -> 
 
 
 def _predicted(known: Divergence, view: LayerView, operands: Sequence[NDArray[Any]], found: Outcome) -> bool:
-    """Whether a runtime's result is what a divergence predicts, element by element; one that predicts nothing allows any."""
+    """Whether a divergence predicts a runtime's result, element by element. One that predicts nothing allows any result."""
     if known.predicts is None:
         return True
     try:
@@ -96,7 +97,7 @@ def _predicted(known: Divergence, view: LayerView, operands: Sequence[NDArray[An
 
 
 def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
-    """What is different between two outputs, bit by bit; "" if nothing, or if there are not two."""
+    """Find the first difference between two outputs, bit by bit; "" if there is none, or if there are not two outputs."""
     if isinstance(expected, Exception) or isinstance(found, Exception):
         return ""
     if expected.shape != found.shape or expected.dtype != found.dtype:
@@ -105,7 +106,7 @@ def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
 
 
 def difference_at(different: NDArray[np.bool_], expected: NDArray[Any], found: NDArray[Any]) -> Difference | str:
-    """The same where it is known which elements differ."""
+    """Describe the difference between two outputs, given which elements differ; "" if none does."""
     if not different.any():
         return ""
     position = tuple(map(int, np.unravel_index(int(np.argmax(different)), expected.shape)))

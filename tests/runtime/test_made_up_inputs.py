@@ -8,12 +8,12 @@ import openvino as ov
 import pytest
 from onnx import TensorProto, helper, numpy_helper, save
 
+from ov_gather.crosscheck.comparisons import Comparison, OutputResult, Status
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
 from ov_gather.crosscheck.models.dependents import dependents, random_nodes
 from ov_gather.crosscheck.models.intermediates import load
 from ov_gather.crosscheck.models.outputs import compare_outputs, excuse_rounding
 from ov_gather.crosscheck.models.verify import verify_conversion
-from ov_gather.crosscheck.results import Comparison, OutputResult, Status
 
 FLOAT, INT32, INT64, UINT8, BOOL = (getattr(TensorProto, name) for name in ("FLOAT", "INT32", "INT64", "UINT8", "BOOL"))
 PICTURE = ("x", FLOAT, [-1, 3, "height", None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ov_gather.crosscheck.cases.swept import layers
-from ov_gather.crosscheck.check import sweep
+from ov_gather.crosscheck.sweep import sweep
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers

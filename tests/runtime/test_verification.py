@@ -10,11 +10,11 @@ from onnx import TensorProto, helper, numpy_helper
 from rich.console import Console
 
 from ov_gather import register
+from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
-from ov_gather.crosscheck.models.intermediates import capture, gathers, load
+from ov_gather.crosscheck.models.intermediates import gathers, load, tensors_of
 from ov_gather.crosscheck.models.verify import verify_conversion
-from ov_gather.crosscheck.results import Status
-from ov_gather.report.check.tables import verification_summary
+from ov_gather.report.convert.verification import summary
 from ov_gather.runtimes.isolated import borrowed
 
 RNG = np.random.default_rng(1)
@@ -56,8 +56,8 @@ def test_a_right_conversion_passes(tmp_path):
     result = verify_conversion(source, converted(tmp_path / "m.xml", source))
     assert result.passed, result
     assert [(it.name, it.type) for it in result.outputs] == [("scores", "float32"), ("where", "int64"), ("picked", "float32")]
-    assert [(it.layer, it.operation) for it in result.gathers] == [("embed", "Gather-8"), ("take", "GatherElements-6")]
-    assert {it.runtime for layer in result.gathers for it in layer.comparisons} == {"kernel", "openvino"}
+    assert [(it.layer, it.operation) for it in result.layers] == [("embed", "Gather-8"), ("take", "GatherElements-6")]
+    assert {it.runtime for layer in result.layers for it in layer.comparisons} == {"kernel", "openvino"}
     assert set(result.environment.versions) == {"onnxruntime", "kernel", "openvino"}
     console = Console(width=100, record=True)
     console.print(result.table())
@@ -77,7 +77,7 @@ def test_a_wrong_conversion_fails_though_its_gathers_are_right(tmp_path, change)
     scores = result.outputs[0].comparison
     assert scores.status is Status.FAILED
     assert scores.difference is not None
-    assert all(layer.passed for layer in result.gathers)
+    assert all(layer.passed for layer in result.layers)
 
 
 def test_near_ties_are_said_and_do_not_fail(tmp_path):
@@ -143,7 +143,7 @@ def test_captured_operands_are_what_numpy_computes(tmp_path):
     tokens = np.array([3, 49, 0])
     nodes, in_bodies = gathers(model)
     with borrowed(["onnxruntime"]) as (runtime,):
-        embed, take = capture(model, nodes, {"tokens": tokens}, runtime)
+        embed, take = tensors_of(model, nodes, {"tokens": tokens}, runtime)
     assert in_bodies == []
     np.testing.assert_array_equal(embed.operands[0], TABLE)
     assert embed.constant == (True, False)
@@ -163,8 +163,8 @@ def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
     source = save(tmp_path / "m.onnx", nodes, inputs, [("y", 1), ("z", TensorProto.STRING)], constants)
     ov.save_model(register(ov.Core()).read_model(source), tmp_path / "m.xml", compress_to_fp16=False)
     result = verify_conversion(source, tmp_path / "m.xml", target="extension")
-    assert [layer.passed for layer in result.gathers] == [True, True]
-    assert [layer.operation for layer in result.gathers] == ["GatherElements-ov_gather", "Gather-ov_gather"]
+    assert [layer.passed for layer in result.layers] == [True, True]
+    assert [layer.operation for layer in result.layers] == ["GatherElements-ov_gather", "Gather-ov_gather"]
     assert result.outputs[0].comparison.status is Status.PASSED
 
 
@@ -177,10 +177,10 @@ def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path):
     constants = {"table": RNG.standard_normal((12, 3, 5), np.float32), "i": RNG.integers(0, 12, (12, 3, 5))}
     source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [2, 7, 3, 5])], [("y", 1)], constants)
     result = verify_conversion(source, converted(tmp_path / "m.xml", source))
-    assert [layer.passed for layer in result.gathers] == [True]
+    assert [layer.passed for layer in result.layers] == [True]
     assert not result.passed
     assert result.blamed == ("GatherElements 'positions'",)
-    (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
+    (line,) = [line for line in summary(result) if line.startswith("Every gather")]
     assert "with our operations in the place of GatherElements 'positions' the outputs are right" in line
     wrong = converted(
         tmp_path / "w.xml",
@@ -189,5 +189,5 @@ def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path):
     result = verify_conversion(source, wrong)
     assert not result.passed
     assert result.blamed == ()
-    (line,) = [line for line in verification_summary(result) if line.startswith("Every gather")]
+    (line,) = [line for line in summary(result) if line.startswith("Every gather")]
     assert line.endswith("what differs comes from elsewhere in the model.")

@@ -26,12 +26,13 @@ from helpers.artificial_report import (
     report,
     whole,
 )
-from ov_gather.crosscheck.results import CaseResult, Comparison, CrossCheckResult, Status
+from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Status
+from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check import junit as check_junit
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.check.tables import summary
+from ov_gather.report.check.summary import summary
 
 EVIL = "".join(map(chr, range(0x100)))
 EVIL += "</style></script><script>alert(1)</script><!--]]></failure>\udcff\u202e\ufffe\U0001f600"
@@ -94,7 +95,7 @@ def test_what_was_not_run_whole_is_said():
 
 def test_a_model_that_fails_as_a_whole_is_a_model_and_no_layer():
     lost, problem = "i64 is computed as i32: input 'i'", "openvino does not execute the result: no kernel"
-    result = CrossCheckResult((GOOD,), 2026, source="models/a.onnx", problem=problem, losses=(lost,))
+    result = CrossCheckResult((GOOD,), 2026, original="models/a.onnx", problem=problem, losses=(lost,))
     failed = CheckReport(
         [result, CrossCheckResult((GOOD,), 2026)], (), "ov-gather check 'a b.onnx'", "2026-07-01 12:00:00+02:00"
     )
@@ -114,7 +115,7 @@ def test_a_model_that_fails_as_a_whole_is_a_model_and_no_layer():
 
 
 def test_a_model_without_a_gather_passes_with_its_outputs():
-    right, wrong = (CheckReport([CrossCheckResult((), 2026, outputs=(it,), source="a.onnx")]) for it in OUTPUTS)
+    right, wrong = (CheckReport([CrossCheckResult((), 2026, outputs=(it,), original="a.onnx")]) for it in OUTPUTS)
     assert (right.passed, wrong.passed) == (True, False)
     assert "Passed" in Page(check_html.render(right)).text
     assert "a.onnx" in check_json.render(right)

@@ -1,1 +1,1 @@
-"""Inputs that are made up for whole models."""
+"""Inputs that are made up for models."""

@@ -1,1 +1,1 @@
-"""Whole models: an IR with its own operands, and an ONNX model beside the IR that it became."""
+"""Models: an IR with the operands that its layers have in it, and an ONNX model beside the IR that it became."""

@@ -1,4 +1,4 @@
-"""What of an ONNX model depends on some of its nodes, such as those that are random."""
+"""Which values of an ONNX model depend on some of its nodes, such as those that are random."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ _RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLi
 
 
 def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[str, onnx_ir.Node]:
-    """By name, the values that depend on one of these nodes, and on which: the first of them. What a node in a body computes,
-    the node that has the body (If, Loop, Scan) may give out."""
+    """Map the name of each value that depends on one of these nodes to the first such node.
+
+    What a node in a body computes, the node that has the body (If, Loop, Scan) may give out.
+    """
     owners = _owners(model)
     found: dict[str, onnx_ir.Node] = {}
     seen: set[onnx_ir.Node] = set()
@@ -29,14 +31,14 @@ def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[st
 
 
 def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
-    """Those whose values no two runtimes have in common, in bodies, too."""
+    """Yield the nodes, also in bodies, whose values no two runtimes have in common."""
     for node in model.graph.all_nodes():
         if node.domain == "" and (node.op_type in _RANDOM or (node.op_type == "Dropout" and _trains(node))):
             yield node
 
 
 def _trains(node: onnx_ir.Node) -> bool:
-    """Whether a Dropout may drop anything: its third input is not False."""
+    """Whether a Dropout may drop anything, as its third input is not False."""
     mode = node.inputs[2] if len(node.inputs) > 2 else None
     if mode is None:
         return False
@@ -45,7 +47,7 @@ def _trains(node: onnx_ir.Node) -> bool:
 
 
 def _owners(model: onnx_ir.Model) -> dict[object, onnx_ir.Node]:
-    """For each body the node that has it."""
+    """Map each body to the node that has it."""
     return {
         body: node
         for node in model.graph.all_nodes()

@@ -1,4 +1,4 @@
-"""What onnxruntime computes within an ONNX model: every gather's own operands and output."""
+"""The intermediate values of an ONNX model as onnxruntime computes them: the operands and the output of every gather."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ov_gather.ops.onnx_nodes import GATHERS
 from ov_gather.runtimes.base import Runtime
 
 BATCH = 16
-"""Gathers whose tensors are captured, and held, at once."""
+"""The number of gathers whose tensors are computed, and held, at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
-    """A gather with its operands (`constant`: those that the model gives) and its output."""
+class GatherTensors:
+    """The operands and the output of a gather. `constant` tells of each operand whether the model gives it."""
 
     node: onnx_ir.Node
     operands: tuple[NDArray[Any], NDArray[Any]]
@@ -31,7 +31,7 @@ class Captured:
 
 
 def load(path: Path) -> onnx_ir.Model:
-    """The model, its functions inlined. Raises ValueError where it is not one."""
+    """Load a model and inline its functions. Raises ValueError where the file is not a model."""
     try:
         model = onnx_ir.load(path)
         return onnx_ir.passes.common.InlinePass()(model).model if model.functions else model
@@ -42,15 +42,15 @@ def load(path: Path) -> onnx_ir.Model:
 
 
 def gathers(model: onnx_ir.Model) -> tuple[list[onnx_ir.Node], list[onnx_ir.Node]]:
-    """Those of the graph itself, whose tensors can be captured, and those of bodies (If, Loop, Scan), where they cannot."""
+    """Find the gathers of the graph itself, and those in bodies (If, Loop, Scan), whose tensors cannot be had."""
     found = [node for node in model.graph.all_nodes() if node.op_type in GATHERS and not node.domain]
     return [node for node in found if node.graph is model.graph], [node for node in found if node.graph is not model.graph]
 
 
-def capture(
+def tensors_of(
     model: onnx_ir.Model, nodes: Sequence[onnx_ir.Node], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
-) -> Iterator[Captured]:
-    """The nodes with what flows through them for these inputs. Raises RefusedError, CrashedError."""
+) -> Iterator[GatherTensors]:
+    """Yield the tensors of each gather for these inputs. Raises RefusedError, CrashedError."""
     for start in range(0, len(nodes), BATCH):
         batch = nodes[start : start + BATCH]
         wanted = [value for node in batch for value in (*node.inputs, node.outputs[0]) if value is not None]
@@ -58,13 +58,13 @@ def capture(
         for node in batch:
             data, indices, output = next(tensors), next(tensors), next(tensors)
             constant = tuple(value is not None and _constant(value) is not None for value in node.inputs)
-            yield Captured(node, (data, indices), (constant[0], constant[1]), output)
+            yield GatherTensors(node, (data, indices), (constant[0], constant[1]), output)
 
 
 def values(
     model: onnx_ir.Model, wanted: Sequence[onnx_ir.Value], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
 ) -> list[NDArray[Any]]:
-    """What some values of the graph are for these inputs. Raises RefusedError, CrashedError."""
+    """Compute some values of the graph for these inputs. Raises RefusedError, CrashedError."""
     known = dict(inputs)
     for value in wanted:
         constant = _constant(value)
@@ -82,14 +82,14 @@ def values(
 
 
 def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> list[NDArray[Any]]:
-    """The model's outputs. Raises RefusedError, CrashedError."""
+    """Compute the model's outputs. Raises RefusedError, CrashedError."""
     with activated(model, runtime):
         return runtime.execute(list(inputs.values()))
 
 
 @contextmanager
 def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
-    """The runtime has the model, as long as this lasts. Raises RefusedError, CrashedError."""
+    """Load the model into the runtime for as long as the context lasts. Raises RefusedError, CrashedError."""
     with TemporaryDirectory(prefix="ov_gather.") as directory, runtime:
         path = Path(directory) / "model.onnx"
         onnx_ir.save(model, path, external_data="model.data")
@@ -98,7 +98,7 @@ def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
 
 
 def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:
-    """As onnxruntime takes it: strings are not bytes."""
+    """Make an array as onnxruntime takes it: strings are text, not bytes."""
     array = constant.numpy()
     if constant.dtype is not onnx_ir.DataType.STRING:
         return array

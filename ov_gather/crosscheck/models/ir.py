@@ -1,8 +1,8 @@
-"""A whole IR: what its gather-family layers are given in it, and its outputs with our gathers beside stock OpenVINO's.
+"""An IR as a model: what its gather-family layers are given in it, and its outputs with our gathers beside stock OpenVINO's.
 
-Both execute what our writer writes, in processes of their own. `accelerate` promises the same bits, so the outputs must be
-those. Only behind a layer of which nobody knows what OpenVINO makes of the operands that it has in the model (a divergence that
-predicts nothing) may outputs differ.
+Both execute what our writer writes, in processes of their own. `accelerate` promises the same bits, so the outputs must be the
+same. Outputs may differ only behind a layer of which nobody knows what OpenVINO makes of the operands that it has in the model
+(a divergence that predicts nothing).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import Case
+from ov_gather.crosscheck.comparisons import Comparison, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.inputs.ir import generate_inputs
-from ov_gather.crosscheck.results import Comparison, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.verdict import first_difference
 from ov_gather.divergences import is_predicted
 from ov_gather.ir.model import Edge, Layer, Model
@@ -25,9 +25,9 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import borrowed
 
 OWN_OPERANDS = "own operands"
-"""What the case is called."""
+"""The name of the case with the operands that a layer has in the model."""
 BATCH = 16
-"""Layers whose operands are captured, and held, at once."""
+"""The number of layers whose operands are computed, and held, at once."""
 _ENDS = ("Parameter", "Const", "Result")
 _RANDOM = ("RandomUniform", "Multinomial")
 _OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSError, ImportError)
@@ -35,13 +35,13 @@ _OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSE
 Arrays = Sequence[NDArray[Any]]
 
 
-def is_whole(model: Model) -> bool:
-    """Whether there is more than one layer to execute: a model that is but one gather says nothing that the gather does not."""
+def has_several_layers(model: Model) -> bool:
+    """Whether more than one layer is to be executed: a model of one gather tells nothing that the gather alone does not."""
     return not model.is_fragment and sum(layer.type not in _ENDS for _, graph in model.walk() for layer in graph.layers) > 1
 
 
-class WholeIR:
-    """A whole IR with generated inputs. `not_run` says what could not be done with it; "" so far nothing."""
+class ModelRun:
+    """An IR that is executed as a model on generated inputs. `not_run` says what could not be done; "" as long as all could."""
 
     def __init__(self, model: Model, seed: int) -> None:
         self.not_run = ""
@@ -57,16 +57,18 @@ class WholeIR:
             self.not_run = _reason(error)
 
     def own_cases(self, views: Sequence[LayerView]) -> Iterator[Case | None]:
-        """For each layer the case with the operands that it has in the model. None in bodies of sub-graphs, where they cannot
-        be had, and where the model cannot be run."""
+        """Yield for each layer the case with the operands that it has in the model.
+
+        Yield None for a layer in the body of a sub-graph, whose operands cannot be had, and where the model cannot be run.
+        """
         for start in range(0, len(views), BATCH):
             batch = [(view, _operands(view) if view.graph is self._model else []) for view in views[start : start + BATCH]]
-            arrays = self._captured([port for _, ports in batch for port in ports])
+            arrays = self._intermediates([port for _, ports in batch for port in ports])
             for _, ports in batch:
                 yield Case(OWN_OPERANDS, tuple(arrays[port] for port in ports), 1) if ports and arrays else None
 
     def outputs(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> tuple[OutputResult, ...]:
-        """With our gathers, beside those of stock OpenVINO; `layers`: what came out for these views."""
+        """Compare the outputs with our gathers with those of stock OpenVINO. `layers` is what came out for these views."""
         if self._expected is None:
             return ()
         if random := [layer for _, graph in self._model.walk() for layer in graph.of_type(*_RANDOM)]:
@@ -88,14 +90,14 @@ class WholeIR:
         )
 
     def _run(self, runtime: str, model: Model) -> Arrays:
-        with borrowed([runtime]) as (it,):
-            outputs = it.run(model, self._inputs)
+        with borrowed([runtime]) as (borrowed_runtime,):
+            outputs = borrowed_runtime.run(model, self._inputs)
         if isinstance(outputs, Exception):
             raise outputs
         return outputs
 
-    def _captured(self, ports: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], NDArray[Any]]:
-        """What comes out of some ports (the ids of layer and port), which Results are added to."""
+    def _intermediates(self, ports: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], NDArray[Any]]:
+        """Compute what comes out of some ports, each named by the ids of its layer and of itself, by adding Results to them."""
         wanted = list(dict.fromkeys(ports))
         if self._expected is None or not wanted:
             return {}
@@ -107,11 +109,11 @@ class WholeIR:
         return dict(zip(wanted, outputs[len(self._expected) :], strict=True))
 
     def _excuses(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> Mapping[int, tuple[str, ...]]:
-        """By id, the layers behind one with divergences that predict nothing on its own operands: the names of those."""
+        """Map the id of each layer behind one with divergences that predict nothing on its own operands to their names."""
         found: dict[int, tuple[str, ...]] = {}
         for view, layer in zip(views, layers, strict=True):
-            own = [it for case in layer.cases if case.name == OWN_OPERANDS for it in case.comparisons]
-            names = tuple(name for it in own if it.runtime == "openvino" for name in it.divergences)
+            own = [comparison for case in layer.cases if case.name == OWN_OPERANDS for comparison in case.comparisons]
+            names = tuple(name for comparison in own if comparison.runtime == "openvino" for name in comparison.divergences)
             if names and not is_predicted(names):
                 found |= {i: (*found.get(i, ()), *names) for i in _behind(self._model, view.layer.id)}
         return found
@@ -124,8 +126,10 @@ def _reason(error: Exception) -> str:
 
 
 def _closed(model: Model, inputs: Arrays) -> Model:
-    """The model for inputs of just these shapes. OpenVINO refuses it where they do not fit together; while they are open, its
-    MatMul reads beyond its operands instead."""
+    """Declare the shapes of these inputs in the model. OpenVINO then refuses it where they do not fit together.
+
+    While shapes are open, its MatMul reads beyond its operands instead.
+    """
     arrays = iter(inputs)
     closed = {layer.id: PartialShape.of(next(arrays).shape).attribute() for layer in model.of_type("Parameter")}
     layers = (
@@ -136,7 +140,7 @@ def _closed(model: Model, inputs: Arrays) -> Model:
 
 
 def _operands(view: LayerView) -> list[tuple[int, int]]:
-    """Where its inputs that are not constant come from; none where an input comes from nowhere."""
+    """Name the ports that feed the inputs that are not constant; none where nothing feeds an input."""
     sources = [view.producer(position) for position in range(len(view.layer.inputs))]
     if not all(sources):
         return []
@@ -144,7 +148,7 @@ def _operands(view: LayerView) -> list[tuple[int, int]]:
 
 
 def _with_results(model: Model, ports: Sequence[tuple[int, int]]) -> Model:
-    """The model with a Result more for each of these ports, after its own."""
+    """Add a Result for each of these ports, after the Results that the model has."""
     first = max(layer.id for layer in model.layers) + 1
     outputs = {(layer.id, port.id): port for layer in model.layers for port in layer.outputs}
     layers = [
@@ -160,14 +164,14 @@ def _results(model: Model) -> list[Layer]:
 
 
 def _name(model: Model, result: Layer) -> str:
-    """What users call an output: the first name of its tensor, or that of its layer."""
+    """Name an output as users do: by the first name of its tensor, or else by the name of its layer."""
     source = model.producer(result, result.inputs[0])
     names = source[1].attributes.get("names", "") if source else ""
     return names.partition(",")[0] or result.name
 
 
 def _behind(model: Model, layer: int) -> set[int]:
-    """The ids of all layers that depend on one."""
+    """Collect the ids of all layers that depend on one."""
     followers: dict[int, list[int]] = {}
     for edge in model.edges:
         followers.setdefault(edge.from_layer, []).append(edge.to_layer)

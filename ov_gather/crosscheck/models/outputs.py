@@ -1,14 +1,14 @@
-"""The outputs of a whole model on two runtimes.
+"""The outputs of an ONNX model beside those of the IR that it became.
 
-A whole model is not bit-exact: two runtimes add up in different orders. Its floating-point outputs may be off by TOLERANCE of
-the largest number in them, which rounding through a hundred layers stays below, and a row gathered from elsewhere exceeds.
-That leaves small things unseen, so each gather is executed alone, on the operands that it has in onnxruntime, and must be
-exact. Where a model only moves data, its outputs must be exact, too; integers, booleans and strings must be in any model.
+A model is not bit-exact: two runtimes add up in different orders. Its floating-point outputs may be off by TOLERANCE of the
+largest number in them, which rounding through a hundred layers stays below, and a row gathered from elsewhere exceeds. That
+leaves small differences unnoticed, so each gather is executed alone, on the operands that it has in onnxruntime, and must be
+exact. Where a model only moves data, its outputs must be exact, too; integers, booleans and strings must be exact in any model.
 
 What a TopK, ArgMax or ArgMin picks is not defined by the model where the numbers that it picks from are equal, or differ by
-less than NEAR of the largest: rounding decides. Outputs behind such a node may differ; the table says so. So it does of outputs
-behind a node that is random, whose values are not compared, and of those that onnxruntime itself computes otherwise when it
-does not optimise the model: they may be off by NOISE times as much.
+less than NEAR of the largest: rounding decides. Outputs behind such a node may differ, and the table says so. The values of
+outputs behind a random node are not compared, and the table says that, too. Outputs that onnxruntime itself computes otherwise
+when it does not optimise the model may be off by NOISE times as much as there.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.models import intermediates as capture
+from ov_gather.crosscheck.comparisons import Comparison, Difference, OutputResult, Status
+from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.dependents import dependents
-from ov_gather.crosscheck.results import Comparison, Difference, OutputResult, Status
 from ov_gather.crosscheck.verdict import difference_at, first_difference
 from ov_gather.ops.meanings import ONNX, operators
 from ov_gather.ops.onnx_nodes import attribute
@@ -45,9 +45,10 @@ def compare_outputs(
     runtime: str,
     excuses: Sequence[tuple[str, str, Mapping[str, onnx_ir.Node]]] = (),
 ) -> tuple[OutputResult, ...]:
-    """Each output of an ONNX model beside that of the IR that it became.
+    """Compare each output of an ONNX model with that of the IR that it became.
 
-    `excuses`: the name of a divergence, what it says of an output, and by name the values that a node of this kind leads to.
+    Each of `excuses` is the name of a divergence, the words that it adds to an output that differs, and the names of the values
+    that it excuses, each with the node that explains it.
     """
     exact = all(node.op_type in _EXACT for node in model.graph.all_nodes())
     results = []
@@ -69,10 +70,10 @@ def excuse_rounding(
     plain: Sequence[NDArray[Any]],
     found: Sequence[NDArray[Any]],
 ) -> tuple[OutputResult, ...]:
-    """The same, but what failed is excused where onnxruntime is off, too, in outputs that it computes in a `plain` way."""
+    """Excuse what failed where onnxruntime is off, too, in the outputs that it computes without optimisation, `plain`."""
     return tuple(
-        it if it.comparison.passed or i >= len(found) else _excused(it, expected[i], plain[i], found[i])
-        for i, it in enumerate(results)
+        result if result.comparison.passed or i >= len(found) else _excused(result, expected[i], plain[i], found[i])
+        for i, result in enumerate(results)
     )
 
 
@@ -86,7 +87,7 @@ def _excused(result: OutputResult, expected: NDArray[Any], plain: NDArray[Any], 
 
 
 def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
-    """How far an array is off: of numbers, the largest error; of others, how many differ."""
+    """Tell how far an array is off: the largest error of floating-point numbers, or how many of other elements differ."""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return np.inf
     if expected.dtype.kind != "f":
@@ -121,23 +122,23 @@ def _compare(expected: NDArray[Any], found: NDArray[Any], runtime: str, exact: b
 
 
 def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
-    """What passed through 32 bits."""
+    """Convert integers to 32 bits and back."""
     return array.astype(np.int32).astype(array.dtype)
 
 
 def near_ties(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> dict[str, onnx_ir.Node]:
-    """By name, the values behind a node that picks among numbers that are (nearly) equal: the first such node.
+    """Map the name of each value behind a node that picks among (nearly) equal numbers to the first such node.
 
     Raises RefusedError, CrashedError.
     """
     picks = [node for node in model.graph if node.op_type in _PICKS]
     scores = [node.inputs[0] for node in picks if node.inputs[0] is not None]
-    arrays = capture.values(model, scores, inputs, runtime)
+    arrays = intermediates.values(model, scores, inputs, runtime)
     return dependents(model, [node for node, array in zip(picks, arrays, strict=True) if _is_near(node, array)])
 
 
 def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
-    """Whether two of the picked numbers, or the last of them and the first that was not, are nearly equal."""
+    """Whether two picked numbers are nearly equal, or the last picked one and the first that was not picked."""
     default = -1 if node.op_type == "TopK" else 0
     axis = attribute(node, "axis", default)
     largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)
@@ -150,7 +151,7 @@ def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
 
 
 def _picked(node: onnx_ir.Node, axis: int, size: int) -> int:
-    """How many numbers a node picks; all, where that is not known."""
+    """Tell how many numbers a node picks; all of them, where that is not known."""
     if node.op_type != "TopK":
         return 1
     shape = node.outputs[0].shape

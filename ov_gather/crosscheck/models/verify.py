@@ -1,26 +1,27 @@
 """Whether a converted model computes what its ONNX original does: every output, and every gather on its own operands.
 
-How outputs are compared: see `whole.py`.
+`outputs.py` tells how outputs are compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, operands
+from ov_gather.crosscheck.comparisons import CaseResult, LayerResult
 from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
-from ov_gather.crosscheck.models import intermediates as capture
-from ov_gather.crosscheck.models.intermediates import Captured
+from ov_gather.crosscheck.models import intermediates
+from ov_gather.crosscheck.models.intermediates import GatherTensors
 from ov_gather.crosscheck.models.trials import Trial
-from ov_gather.crosscheck.results import CaseResult, Environment, LayerResult, OutputResult
-from ov_gather.crosscheck.verdict import Seen, judge
+from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.onnx_nodes import fitted, single_layer
@@ -28,53 +29,12 @@ from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-TARGETS = {"stock": "openvino", "extension": "extension"}
-"""What a model can be converted for, and the runtime that executes it then."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerificationResult:
-    """What came out for a converted model: its outputs; its gathers, each as a layer with one case; why not, where it could not
-    be executed; the gathers in bodies of If, Loop and Scan, which only the outputs speak for; what else is to be said;
-    the stock gathers of the IR that are to blame, as its outputs are right with ours in their place.
-
-    `not_verified`: why nothing could be compared, though nothing is known to be wrong."""
-
-    path: str
-    seed: int
-    outputs: tuple[OutputResult, ...] = ()
-    gathers: tuple[LayerResult, ...] = ()
-    problem: str = ""
-    in_bodies: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    blamed: tuple[str, ...] = ()
-    not_verified: str = ""
-    environment: Environment = field(default_factory=Environment)
-
-    @property
-    def passed(self) -> bool:
-        """Whether all was compared, and nothing unexplained was seen."""
-        compared = self.outputs and not self.problem and not self.not_verified
-        return bool(compared) and all(it.comparison.passed for it in self.outputs) and all(it.passed for it in self.gathers)
-
-    @property
-    def divergences(self) -> tuple[str, ...]:
-        """The names of those that apply, each once."""
-        of_outputs = (name for it in self.outputs for name in it.comparison.divergences)
-        return tuple(dict.fromkeys([*of_outputs, *(name for it in self.gathers for name in it.divergences)]))
-
-    def table(self) -> Table:
-        """One row for each output and each gather, for `rich.print`."""
-        from ov_gather.report.check.tables import verification_table
-
-        return verification_table(self)
+_EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
+"""The runtime that executes a model that was converted for this target."""
 
 
 def require_onnxruntime() -> None:
-    """Raise ImportError where there is none, for what to install is to be said before the work is done."""
+    """Raise ImportError if onnxruntime is not installed: who lacks it shall learn that before the work is done."""
     if find_spec("onnxruntime") is None:
         raise ImportError("onnxruntime, which ONNX models are verified with, is not installed: pip install onnxruntime")
 
@@ -86,18 +46,20 @@ def verify_conversion(
     inputs: Mapping[str, NDArray[Any]] | None = None,
     seed: int = DEFAULT_SEED,
     target: str = "stock",
-) -> VerificationResult:
+) -> CrossCheckResult:
     """Execute an ONNX model on onnxruntime, and the IR that it became on OpenVINO, with the same inputs, and compare.
 
     Args:
         onnx_path: the original.
-        ir_path: the .xml.
-        inputs: by name; made up if not given: open dimensions get one size after the other, until both runtimes accept them.
+        ir_path: the .xml that it was converted to.
+        inputs: arrays by the names of inputs; made up if not given: open dimensions get one size after the other, until both
+            runtimes accept them.
         seed: for inputs that are made up.
         target: what the model was converted for: "stock" operations, or those of our "extension".
 
     Returns:
-        A result with `.passed`, `.divergences` and `.table()`.
+        A result with `.passed`, `.divergences` and `.table()`. `.not_run` tells why nothing could be compared, though nothing
+        is known to be wrong.
 
     Raises:
         ImportError, FileNotFoundError: onnxruntime, or the extension, is not installed.
@@ -105,32 +67,33 @@ def verify_conversion(
         TypeError, ValueError: a file is not a model; the inputs do not fit it.
     """
     require_onnxruntime()
-    model = capture.load(onnx_path)
+    model = intermediates.load(onnx_path)
     choices = made_up_inputs(model, seed) if inputs is None else [check_inputs(model, inputs)]
-    with borrowed(["onnxruntime", "kernel", TARGETS[target]]) as runtimes:
+    with borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]]) as runtimes:
         origin, *others = runtimes
-        nodes, in_bodies = capture.gathers(model)
-        result = VerificationResult(
-            str(onnx_path),
+        nodes, in_bodies = intermediates.gathers(model)
+        result = CrossCheckResult(
+            (),
             seed,
+            environment(runtimes),
+            original=str(onnx_path),
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
-            environment=environment(runtimes),
         )
         trial = Trial(model, ir_path, origin, others[-1])
         try:
             attempt = trial.run(choices)
             if attempt is None and inputs is None:
-                return replace(result, not_verified=_no_inputs(trial.refusals))
+                return replace(result, not_run=_no_inputs(trial.refusals))
             if attempt is None:
                 return replace(result, problem=f"onnxruntime does not execute the original: {trial.refusals[0]}")
-            captured = capture.capture(model, nodes, attempt.inputs, origin)
-            gathers = tuple(_check_gather(it, others, target, str(onnx_path)) for it in captured)
+            gathers = intermediates.tensors_of(model, nodes, attempt.inputs, origin)
+            layers = tuple(_check_gather(gather, others, target, str(onnx_path)) for gather in gathers)
         except NoInputsError as error:
-            return replace(result, not_verified=f"{error}: give --input")
+            return replace(result, not_run=f"{error}: give --input")
         except (RefusedError, CrashedError) as error:
-            return replace(result, not_verified=f"onnxruntime does not execute the original: {error}")
-    result = replace(result, gathers=gathers, outputs=attempt.outputs, problem=attempt.problem, notes=attempt.notes)
-    if target == "extension" or result.passed or result.problem or not all(it.passed for it in gathers):
+            return replace(result, not_run=f"onnxruntime does not execute the original: {error}")
+    result = replace(result, layers=layers, outputs=attempt.outputs, problem=attempt.problem, notes=attempt.notes)
+    if target == "extension" or result.passed or result.problem or not all(layer.passed for layer in layers):
         return result
     return replace(result, blamed=trial.to_blame(attempt))
 
@@ -139,26 +102,27 @@ def _no_inputs(refusals: Sequence[str]) -> str:
     return f"onnxruntime accepts none of the inputs that were made up ({refusals[0]}): give --input"
 
 
-def _check_gather(captured: Captured, runtimes: Sequence[IsolatedRuntime[Any]], target: str, path: str) -> LayerResult:
-    node, stock = captured.node, target == "stock"
-    tensors = fitted(node, captured.operands) if stock else captured.operands
-    model = single_layer(node, tensors, captured.constant, custom=not stock)
-    given = [array for array, constant in zip(tensors, captured.constant, strict=True) if not constant]
+def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]], target: str, path: str) -> LayerResult:
+    """Execute one gather alone, on the operands that it has in the original, and compare it with its output there."""
+    node, stock = gather.node, target == "stock"
+    tensors = fitted(node, gather.operands) if stock else gather.operands
+    model = single_layer(node, tensors, gather.constant, custom=not stock)
+    arrays = [array for array, constant in zip(tensors, gather.constant, strict=True) if not constant]
     (view,) = family_layers(model)
-    case = operands(view, given)
+    case = operands(view, arrays)
     attributes = view.attributes_for(case)
-    # Of strings, onnxruntime's Gather copies but the first of each slice.
-    expected = evaluate(view.operation, case, attributes) if captured.output.dtype.hasobject else captured.output
+    # Where elements are strings, onnxruntime's Gather copies only the first of each slice.
+    expected = evaluate(view.operation, case, attributes) if gather.output.dtype.hasobject else gather.output
     comparisons = []
     for runtime in runtimes:
-        outputs = runtime.run(model, given)
-        seen = Seen(outputs if isinstance(outputs, Exception) else outputs[0], runtime.seconds)
-        comparisons.append(judge(runtime.name, runtime.version, expected, seen, view, case))
+        outputs = runtime.run(model, arrays)
+        observation = Observation(outputs if isinstance(outputs, Exception) else outputs[0], runtime.seconds)
+        comparisons.append(judge(runtime.name, runtime.version, expected, observation, view, case))
     return LayerResult(
         path,
         node.name or str(node.outputs[0].name),
         view.operation.name,
-        {it.name: str(kind) for it, kind in zip(view.operation.inputs, view.input_types, strict=True)},
+        {given.name: str(kind) for given, kind in zip(view.operation.inputs, view.input_types, strict=True)},
         {name: str(value) for name, value in attributes.items()},
         kernel_name(case[0].dtype),
         (CaseResult("captured", tuple(array.shape for array in case), 0, tuple(comparisons)),),

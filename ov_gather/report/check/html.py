@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from ov_gather.crosscheck.results import LayerResult, Status
+from ov_gather.crosscheck.comparisons import LayerResult, Status
 from ov_gather.report.check.html_layer import MARKS, anchor, card, css_class
 from ov_gather.report.check.html_models import whole_models
 from ov_gather.report.check.page import fact_list, page, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ov_gather.crosscheck.results import CaseResult, Comparison, Difference
+from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference
 from ov_gather.report.check.page import fact_list
 from ov_gather.report.elements import Element, element
 

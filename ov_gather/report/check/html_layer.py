@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ov_gather.crosscheck.results import CaseResult, Comparison, LayerResult, Status
+from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
 from ov_gather.report.check.html_failure import failure
 from ov_gather.report.check.page import fact_list, table
 from ov_gather.report.check.report import failures, outcome, word

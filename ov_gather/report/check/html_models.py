@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.crosscheck.results import Status
+from ov_gather.crosscheck.comparisons import Status
 from ov_gather.report.check.html_layer import css_class
 from ov_gather.report.check.page import table
 from ov_gather.report.check.report import CheckReport

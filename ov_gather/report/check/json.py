@@ -7,7 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from ov_gather.crosscheck.results import LayerResult, Status
+from ov_gather.crosscheck.comparisons import LayerResult, Status
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.findings.json import finding_object
 from ov_gather.report.places import path_text

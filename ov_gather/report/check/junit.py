@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ov_gather.crosscheck.results import LayerResult, OutputResult
+from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
 from ov_gather.report.check.report import CheckReport
-from ov_gather.report.check.tables import failures
+from ov_gather.report.check.summary import failures
 from ov_gather.report.elements import Element, element
 from ov_gather.report.findings.junit import suite
 from ov_gather.report.findings.report import Report

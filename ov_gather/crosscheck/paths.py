@@ -1,0 +1,92 @@
+"""Everything that some paths name is checked: IRs, directories with IRs, and ONNX models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
+from ov_gather.crosscheck.check import cross_check
+from ov_gather.crosscheck.models.verify import require_onnxruntime, verify_conversion
+from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.ir.files import find_irs
+from ov_gather.ir.model import Model
+from ov_gather.rules.findings import Finding
+from ov_gather.rules.validation import open_document, validate_document
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """What came out for several paths.
+
+    Attributes:
+        results: one for each ONNX model, then one for each IR that could be read.
+        findings: what validation found in IRs that could be read.
+        unreadable: what validation found in IRs that could not be read.
+    """
+
+    results: tuple[CrossCheckResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unreadable: tuple[Finding, ...] = ()
+
+
+def check_paths(
+    paths: Sequence[Path],
+    *,
+    runtimes: Sequence[str],
+    seed: int = DEFAULT_SEED,
+    cases: int = DEFAULT_CASES,
+    failures: Path | None = None,
+    inputs_for: Callable[[Model, Path], Sequence[NDArray[Any]]] | None = None,
+    progress: Callable[[Sequence[Path]], Iterable[Path]] = iter,
+) -> CheckOutcome:
+    """Convert each ONNX model and compare it with onnxruntime; validate each IR and cross-check its layers.
+
+    Args:
+        paths: IRs, directories that are searched for IRs, and .onnx files.
+        runtimes, seed, cases, failures: as for `cross_check`.
+        inputs_for: gives the inputs of the only layer of an IR; designed cases if not given.
+        progress: wraps the IRs as they are gone through.
+
+    Raises:
+        NoIRError: there is no IR in the directories.
+        ConversionError: an ONNX model cannot be converted.
+        ImportError, FileNotFoundError: a runtime is not installed.
+        OSError, TypeError, ValueError: as `cross_check`, `verify_conversion` and `inputs_for` raise them.
+    """
+    models = [path for path in paths if path.suffix == ".onnx"]
+    others = [path for path in paths if path.suffix != ".onnx"]
+    if models:
+        require_onnxruntime()
+    results = [_check_onnx(path, seed) for path in models]
+    findings: list[Finding] = []
+    unreadable: list[Finding] = []
+    for path in progress(find_irs(others).files) if others else ():
+        document = open_document(path)
+        found = validate_document(document, str(path))
+        if document.model is None or document.problems:
+            unreadable += found
+            continue
+        findings += found
+        inputs = inputs_for(document.model, path) if inputs_for else None
+        results.append(cross_check(document.model, inputs, runtimes=runtimes, seed=seed, cases=cases, failures=failures))
+    return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable))
+
+
+def _check_onnx(path: Path, seed: int) -> CrossCheckResult:
+    """Convert an ONNX model and compare the result with onnxruntime; the result tells what the conversion loses."""
+    from ov_gather.converters.losses import summaries
+    from ov_gather.converters.models import convert, written
+
+    with TemporaryDirectory() as directory:
+        converted = Path(directory) / "model.xml"
+        conversion = convert(path, output=converted)
+        with written(conversion.model, converted):
+            pass
+        result = verify_conversion(path, converted, seed=seed)
+    return replace(result, losses=tuple(summaries(conversion.losses)))

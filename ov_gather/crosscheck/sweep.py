@@ -1,0 +1,64 @@
+"""The cross-check of layers that are made up: operations x element types x ranks x axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, DESIGNS, Case, designed
+from ov_gather.crosscheck.cases.swept import CASES_A_LAYER, DEFAULT_SWEEP, UNSAFE, layers
+from ov_gather.crosscheck.comparisons import LayerResult
+from ov_gather.crosscheck.environment import environment
+from ov_gather.crosscheck.layers import check_layer
+from ov_gather.crosscheck.reduce import Reducer
+from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.divergences import lacking
+from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.runtimes.isolated import borrowed
+
+
+def sweep(
+    runtimes: Sequence[str],
+    *,
+    seed: int = DEFAULT_SEED,
+    cases: int = DEFAULT_SWEEP,
+    failures: Path | None = None,
+    progress: Callable[[int], object] = int,
+) -> CrossCheckResult:
+    """Cross-check made-up layers of the whole family, until there are `cases` in all.
+
+    Args:
+        runtimes: as for `cross_check`.
+        seed: for the layers and their cases.
+        cases: how many cases there are in all.
+        failures: as for `cross_check`.
+        progress: called with the number of cases that are done, after each layer.
+
+    Raises FileNotFoundError, ImportError where a runtime is not installed.
+    """
+    results: list[LayerResult] = []
+    done = 0
+    with borrowed(runtimes) as others:
+        for number, model in enumerate(layers(seed)):
+            (view,) = family_layers(model)
+            if all(lacking(other.name, other.version, view) for other in others if other.name != "kernel"):
+                continue  # nothing to compare with
+            make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - done), seed=seed + number)
+            results.append(check_layer(view, make, others, reducer=Reducer(failures) if failures else None))
+            done += len(results[-1].cases)
+            progress(done)
+            if done >= cases:
+                break
+        return CrossCheckResult(tuple(results), seed, environment(others))
+
+
+def _some(view: LayerView, number: int, limit: int, seed: int) -> Iterator[Case]:
+    """Take every other of the designed cases, all on the same number of threads: a runtime loads a model anew for another one.
+
+    Only one layer in UNSAFE gets cases with indices out of bounds: after most of them a runtime needs a new process.
+    """
+    cases = [case for case in designed(view, len(DESIGNS), seed) if number % UNSAFE == 0 or not case.out_of_bounds]
+    return islice((replace(case, threads=1 + number % 2) for case in cases[number // UNSAFE % 2 :: 2]), limit)

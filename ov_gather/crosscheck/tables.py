@@ -1,0 +1,61 @@
+"""Tables of what was compared, for the terminal: at most 100 columns wide where names are not longer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from ov_gather.crosscheck.comparisons import LayerResult, OutputResult, Status
+
+
+def layers_table(layers: Sequence[LayerResult]) -> Table:
+    """One row a layer, one column a runtime."""
+    runtimes = runtimes_of(layers)
+    table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output": too wide
+    for layer in layers:
+        name = f"{layer.path}\n  {layer.operation} '{layer.layer}'"
+        cells = [counts_cell(layer.counts.get(runtime, Counter())) for runtime in runtimes]
+        table.add_row(Text(name, overflow="fold"), str(len(layer.cases)), *cells, style=None if layer.passed else "red")
+    return table
+
+
+def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) -> Table:
+    """One row for each output and each gather of a converted model. A gather has one case: its own operands."""
+    table = new_table("output or gather", "shapes", "result")
+    for output in outputs:
+        add_output(table, output.name, output, f"{output.comparison.runtime}: {output.comparison}")
+    table.add_section()
+    for layer in layers:
+        result = "\n".join(f"{comparison.runtime}: {comparison}" for comparison in layer.comparisons)
+        shapes = ", ".join(str(list(shape)) for shape in layer.cases[0].shapes[:2])
+        name = f"{layer.operation} '{layer.layer}'"
+        table.add_row(Text(name), Text(shapes), Text(result), style=None if layer.passed else "red")
+    return table
+
+
+def add_output(table: Table, name: str, output: OutputResult, result: str) -> None:
+    """Add the row of one output of a model."""
+    shape, style = f"{output.type}{list(output.shape)}", None if output.comparison.passed else "red"
+    table.add_row(Text(name, overflow="fold"), Text(shape), Text(result), style=style)
+
+
+def runtimes_of(layers: Sequence[LayerResult]) -> list[str]:
+    """The names of the runtimes that layers were compared on, in the order in which they first appear."""
+    return list(dict.fromkeys(comparison.runtime for layer in layers for comparison in layer.comparisons))
+
+
+def new_table(*columns: str) -> Table:
+    """An empty table in the style of all of ours."""
+    return Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+
+
+def counts_cell(counts: Mapping[Status, int]) -> Text:
+    """What the comparisons of one runtime came to: "13 + 3" means 13 that passed and 3 expected divergences."""
+    if counts.get(Status.FAILED):
+        return Text(f"{counts[Status.FAILED]} FAILED", "red")
+    passed, expected = counts.get(Status.PASSED, 0), counts.get(Status.EXPECTED, 0)
+    return Text(f"{passed} + {expected}" if expected else str(passed) if passed else "-")

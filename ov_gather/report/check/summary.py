@@ -1,0 +1,71 @@
+"""What `ov-gather check` says below its tables, line by line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ov_gather.crosscheck.comparisons import CaseResult, LayerResult
+from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.divergences import DIVERGENCES
+from ov_gather.divergences.base import Observed
+
+LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable"
+
+
+def summary(results: Sequence[CrossCheckResult]) -> list[str]:
+    """Say what the results were obtained with, what the divergences in them are, what failed, and what to do then."""
+    versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
+    lines = [LEGEND, f"Compared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}."]
+    layers = [layer for result in results for layer in result.layers]
+    lines += [
+        f"{layer.path}: assumed, as the fragment does not say: {', '.join(layer.assumptions)}"
+        for layer in layers
+        if layer.assumptions
+    ]
+    seen = {name for layer in layers for name in layer.divergences}
+    for known in DIVERGENCES:
+        if known.name in seen:
+            kind = "not applicable" if Observed.LACKS in known.observed else "expected divergence"
+            lines.append(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")
+    comparisons = [comparison for layer in layers for comparison in layer.comparisons]
+    stale = Counter((comparison.runtime, name) for comparison in comparisons for name in comparison.stale)
+    lines += [
+        f"out of date: divergence {name} is listed of {runtime}, but did not show in {count} cases where it should have"
+        for (runtime, name), count in stale.items()
+    ]
+    lines += [line for layer in layers for line in failures(layer)]
+    lines += [f"{result.path}: not run as a whole: {result.not_run}" for result in results if result.not_run]
+    lines += _model_counts(results)
+    if any(case.replay for layer in layers for case in layer.cases):
+        lines.append("What to do: run a case again as shown, or leave a runtime out with --runtimes.")
+    return lines
+
+
+def _model_counts(results: Sequence[CrossCheckResult]) -> list[str]:
+    """Count the models and their outputs; a model that was not run counts as none that passed."""
+    models = [result for result in results if result.outputs or result.not_run]
+    comparisons = [output.comparison for result in models for output in result.outputs]
+    counts = {
+        "whole models": len(models),
+        "outputs": len(comparisons),
+        "passed": sum(comparison.passed for comparison in comparisons),
+        "failed": sum(not comparison.passed for comparison in comparisons),
+        "not run": sum(bool(result.not_run) for result in models),
+    }
+    return [", ".join(f"{name}: {count}" for name, count in counts.items())] if models else []
+
+
+def failures(layer: LayerResult) -> list[str]:
+    """Say what failed in a layer, and how to run it again, line by line."""
+    place = f"{layer.path}: {layer.operation} '{layer.layer}'"
+    lines = [f"{place}: {layer.problem}"] if layer.problem else []
+    for case in layer.cases:
+        failed = [comparison for comparison in case.comparisons if not comparison.passed]
+        lines += [f"{place}: {_case(case)}: {comparison.runtime}: {comparison}" for comparison in failed]
+        lines += [f"    again: {case.replay}"] if case.replay else []
+    return lines
+
+
+def _case(case: CaseResult) -> str:
+    return f"case '{case.name}' of {', '.join(str(list(shape)) for shape in case.shapes)}"

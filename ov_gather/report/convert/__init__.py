@@ -1,0 +1,1 @@
+"""What `ov-gather convert` prints."""

@@ -1,0 +1,36 @@
+"""Tables of what a conversion rewrote, and of what OpenVINO will not execute as ONNX says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Column, Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from ov_gather.converters.legalize import Rewrite
+    from ov_gather.converters.losses import Loss
+
+
+def rewrites_table(rewrites: Sequence[Rewrite]) -> Table:
+    """One row for each kind of rewrite, done or left, with the nodes."""
+    told = [(rewrite.what if rewrite.done else f"left: {rewrite.what}", rewrite.node) for rewrite in rewrites]
+    return _table("rewritten", told)
+
+
+def losses_table(losses: Sequence[Loss]) -> Table:
+    """One row for each kind of loss, with its places."""
+    return _table("not as ONNX says", [(loss.what, loss.place) for loss in losses])
+
+
+def _table(title: str, told: Sequence[tuple[str, str]]) -> Table:
+    """Make a table of each thing that there is to tell, with all places of which it is told."""
+    places: dict[str, list[str]] = {}
+    for what, place in told:
+        places.setdefault(what, []).append(place)
+    columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 53)))
+    table = Table(*columns, show_lines=True)  # of 100 characters at most
+    for what, those in places.items():
+        table.add_row(Text(what), Text("\n".join(those)))  # Text: names may look like markup
+    return table
