@@ -20,6 +20,13 @@ def pytest_configure() -> None:
         pytest.exit("this imports the bare checkout: install the package and run plain `pytest`", returncode=4)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What stands in runtime/ executes OpenVINO."""
+    for item in items:
+        if ROOT / "tests" / "runtime" in item.path.parents:
+            item.add_marker("openvino")
+
+
 @pytest.fixture
 def samples() -> Path:
     return SAMPLES

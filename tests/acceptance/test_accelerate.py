@@ -17,6 +17,8 @@ from ov_gather.acceleration.graph import operation, walk
 from ov_gather.bench.model import default_precision, random_inputs
 from ov_gather.runtimes.session import Session
 
+pytestmark = pytest.mark.openvino
+
 REAL_MODELS = TOOLS / "real_models.py"
 
 

@@ -15,6 +15,8 @@ from ov_gather.ops import OPERATIONS
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.spec import CUSTOM_OPSET
 
+pytestmark = pytest.mark.openvino
+
 
 def rows_of(output):
     """The rows of the table of layers: two lines each, the cells below the names of the runtimes."""

@@ -11,6 +11,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
+
 
 @pytest.fixture
 def seven(tmp_path):

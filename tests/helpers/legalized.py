@@ -7,7 +7,6 @@ from collections import Counter
 import numpy as np
 import onnx
 import onnx_ir
-import onnxruntime
 from onnx import numpy_helper, parser
 
 from ov_gather.converters.legalize import legalize
@@ -22,6 +21,8 @@ def model(signature, nodes, opset=20, imports="", ir_version=10, functions=""):
 
 
 def run(proto, inputs):
+    import onnxruntime  # only here: others need but the models
+
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(proto.SerializeToString(), options).run(None, inputs)

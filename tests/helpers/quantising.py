@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nncf
 import numpy as np
 import onnx
 import openvino as ov
@@ -18,6 +18,9 @@ import ov_gather
 from ov_gather.converters.models import convert, written
 from ov_gather.runtimes.isolated import borrowed
 
+if TYPE_CHECKING:
+    import nncf
+
 Arrays = dict[str, NDArray]
 Outputs = list[NDArray] | Exception
 SAME = "same bits"
@@ -25,11 +28,15 @@ SAME = "same bits"
 
 def to_int8(source: Path, inputs: Arrays) -> ov.Model:
     """Weights and activations, of what ovc makes: NNCF fails on some models that the front end alone has read."""
+    import nncf
+
     return nncf.quantize(ov.convert_model(source), _dataset(inputs), subset_size=2)
 
 
 def to_int4(source: Path, inputs: Arrays) -> ov.Model:
     """Only the weights."""
+    import nncf
+
     adjusted = nncf.AdvancedCompressionParameters(group_size_fallback_mode=nncf.GroupSizeFallbackMode.ADJUST)
     options = {"mode": nncf.CompressWeightsMode.INT4_ASYM, "group_size": 16, "all_layers": True}
     return nncf.compress_weights(ov.convert_model(source), advanced_parameters=adjusted, **options)
@@ -37,6 +44,8 @@ def to_int4(source: Path, inputs: Arrays) -> ov.Model:
 
 def to_qdq(source: Path, inputs: Arrays) -> onnx.ModelProto:
     """QuantizeLinear and DequantizeLinear, as users of onnxruntime have them."""
+    import nncf
+
     return nncf.quantize(onnx.load(source), _dataset(inputs), subset_size=2)
 
 
@@ -71,6 +80,8 @@ def converted(quantised: onnx.ModelProto, inputs: Arrays, directory: Path) -> It
 
 def _dataset(inputs: Arrays) -> nncf.Dataset:
     """The inputs, and others with their numbers in another order."""
+    import nncf  # in each function: it takes seconds, also where no test of it is selected
+
     other = {name: array[..., ::-1].copy() if array.dtype == np.float32 else array for name, array in inputs.items()}
     return nncf.Dataset([inputs, other])
 

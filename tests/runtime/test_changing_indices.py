@@ -28,7 +28,7 @@ CASES = {
 
 @pytest.mark.parametrize("index_type", [I32, I64])
 @pytest.mark.parametrize("kind", CASES)
-@pytest.mark.parametrize("by", ["by_plugin", "by_evaluate"])
+@pytest.mark.parametrize("by", ["by_plugin", pytest.param("by_evaluate", marks=pytest.mark.sanitized)])
 def test_a_result_is_that_of_valid_indices(kind, index_type, by):
     valid, attributes, constants, indexed = CASES[kind]
     indices, expected = valid.astype(index_type.dtype), indexed(valid)

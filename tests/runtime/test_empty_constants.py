@@ -12,6 +12,8 @@ from ov_gather.converters import compile_onnx, convert_model
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.losses import find_losses
 
+pytestmark = pytest.mark.onnxruntime
+
 X = np.float32([[1, 2, 3, 4]])
 EMPTY = np.zeros((0, 4), np.float32)
 IF = """y = If (b) <then_branch = some () => (float[N,4] p) { p = Neg(x) },

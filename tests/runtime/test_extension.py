@@ -47,6 +47,7 @@ def layer_model(data="3,7,5", indices="3,10,5", axis=1, data_type=F32, index_typ
     return one_layer("GatherElements", inputs, {"axis": axis, **FLAGS, **flags})
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
 @pytest.mark.parametrize("index_type", [I32, I64], ids=str)
 def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
@@ -65,6 +66,7 @@ def test_types_below_a_byte_are_refused(core, name):
         read(core, layer_model(data_type=by_name(name)))
 
 
+@pytest.mark.sanitized
 def test_more_than_2_to_the_31_elements(core):
     data = np.zeros(2**31 + 64, np.uint8)
     indices = np.array([2**31 + 63, -1, 0, 2**31, -(2**31) - 64])
@@ -231,6 +233,7 @@ def test_dynamic_shapes_from_call_to_call(core):
         assert np.array_equal(infer(request, table, where), np.take_along_axis(part, where, 1))
 
 
+@pytest.mark.sanitized
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_broadcast_and_transpose_against_numpy(core, data):

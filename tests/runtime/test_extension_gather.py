@@ -41,6 +41,7 @@ def layer_model(data, indices, axis=0, data_type=F32, index_type=I64, **attribut
     return one_layer("Gather", inputs, attributes, {"axis": (np.array(axis, np.int64), I64)})
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
 @pytest.mark.parametrize("index_type", [I32, I64], ids=str)
 def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
@@ -50,6 +51,7 @@ def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
     assert same_bits(evaluate(model, row, data, indices), np.take(data, indices, 1))
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
 def test_zeros_of_every_type(core, row):
     data, indices = random_values(row, (4, 3)), np.array([4, -5, 3, 2**31, -(2**63)])
@@ -151,6 +153,7 @@ def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, axis
         assert expected is None or "must be less than the rank of data" in str(error)
 
 
+@pytest.mark.sanitized
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_against_numpy(core, data):

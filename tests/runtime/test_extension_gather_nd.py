@@ -38,6 +38,7 @@ def layer_model(data, indices, batch_dims=0, data_type=F32, index_type=I64):
     return one_layer("GatherND", inputs, {"batch_dims": batch_dims})
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
 @pytest.mark.parametrize("index_type", [I32, I64], ids=str)
 def test_every_type_of_whole_bytes_bit_by_bit(core, row, index_type):
@@ -115,6 +116,7 @@ def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, batc
         assert expected is None
 
 
+@pytest.mark.sanitized
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_against_numpy(core, data):

@@ -15,6 +15,8 @@ from ov_gather.crosscheck.models.intermediates import load
 from ov_gather.crosscheck.models.outputs import compare_outputs, excuse_rounding
 from ov_gather.crosscheck.models.verify import verify_conversion
 
+pytestmark = pytest.mark.onnxruntime
+
 FLOAT, INT32, INT64, UINT8, BOOL = (getattr(TensorProto, name) for name in ("FLOAT", "INT32", "INT64", "UINT8", "BOOL"))
 PICTURE = ("x", FLOAT, [-1, 3, "height", None])
 

@@ -11,7 +11,7 @@ from helpers.accelerating import operations
 from helpers.quantising import SAME, accelerated, converted, to_int4, to_int8, to_qdq
 from helpers.small_architectures import ARCHITECTURES
 
-pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
+pytestmark = [pytest.mark.usefixtures("nothing_is_too_small"), pytest.mark.slow]
 
 EACH = pytest.mark.parametrize("name", ARCHITECTURES)
 

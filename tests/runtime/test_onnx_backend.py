@@ -7,8 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tools import onnx_backend
 from tools.onnx_backend import Result
+
+pytestmark = pytest.mark.slow
 
 SCRIPT = Path(onnx_backend.__file__)
 

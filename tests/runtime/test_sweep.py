@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from itertools import islice
 
+import pytest
+
 from ov_gather.crosscheck.cases.swept import layers
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
+
+pytestmark = pytest.mark.onnxruntime
 
 
 def views(count, seed=1):

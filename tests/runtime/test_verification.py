@@ -17,6 +17,8 @@ from ov_gather.crosscheck.models.verify import verify_conversion
 from ov_gather.report.convert.verification import summary
 from ov_gather.runtimes.isolated import borrowed
 
+pytestmark = pytest.mark.onnxruntime
+
 RNG = np.random.default_rng(1)
 TABLE = RNG.standard_normal((50, 16)).astype(np.float32)
 WEIGHTS = RNG.standard_normal((16, 16)).astype(np.float32)

@@ -9,6 +9,8 @@ from helpers.changing import POISON, changing, race
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements
 from ov_gather.kernels import native
 
+pytestmark = pytest.mark.sanitized
+
 ROWS = 1000
 RNG = np.random.default_rng(0)
 DATA = RNG.random((ROWS, 64), np.float32)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements
 from ov_gather.kernels import native
 
+pytestmark = pytest.mark.sanitized
+
 DTYPES = [np.bool_, np.int8, np.uint16, np.float16, np.float32, np.int64, np.float64, np.complex128, object, "U3"]
 
 

@@ -14,6 +14,8 @@ from ov_gather import gather_elements
 from ov_gather.kernels import native
 from ov_gather.kernels.gather_elements import kernel_name
 
+pytestmark = pytest.mark.sanitized
+
 DTYPES = [
     np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.uint64, np.float64, np.complex64, np.complex128,
     ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, ml_dtypes.int4, "datetime64[s]", "S5", "U3", "V16", "O",

@@ -14,6 +14,8 @@ import pytest
 from ov_gather import gather_elements, set_num_threads
 from ov_gather.kernels import native
 
+pytestmark = pytest.mark.sanitized
+
 DTYPES = [np.uint8, np.float16, np.float32, np.float64, np.complex128]
 # data shape, indices shape, axis, dimensions of indices that are broadcast
 PATTERNS = {
@@ -61,9 +63,10 @@ def expected(data, indices, axis):
 @pytest.mark.parametrize("name", PATTERNS)
 def test_pattern(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)
-    np.testing.assert_array_equal(gather_elements(data, indices, axis), expected(data, indices, axis))
+    right = expected(data, indices, axis)
+    np.testing.assert_array_equal(gather_elements(data, indices, axis), right)
     turned = np.ascontiguousarray(data.T).T  # the same values, strides the other way round
-    np.testing.assert_array_equal(gather_elements(turned, indices, axis), expected(data, indices, axis))
+    np.testing.assert_array_equal(gather_elements(turned, indices, axis), right)
     np.testing.assert_array_equal(gather_elements(data[::-1], indices, axis), expected(data[::-1], indices, axis))
 
 
@@ -137,14 +140,23 @@ def test_threads_from_the_environment():
     assert "OV_GATHER_NUM_THREADS: 'many' is not a number of threads" in run("many").stderr
 
 
+def isas():
+    """The instruction sets that this CPU has, the best one first: it is taken where none is forced."""
+    return native.load().available_isas() if native.load() else []
+
+
+@pytest.mark.slow
 @pytest.mark.skipif("OV_GATHER_ISA" in os.environ, reason="this is the run for one instruction set")
-@pytest.mark.parametrize("isa", native.load().available_isas() if native.load() else [])
+@pytest.mark.parametrize("isa", isas()[1:])
 def test_on_every_instruction_set(isa):
-    """These tests again, with the instruction set forced."""
+    """What depends on the instruction set in these tests and in those of test_kernel.py, again, with the set forced."""
+    assert native.load().isa_name() == isas()[0], "the tests themselves run on the best instruction set"
     environment = {**os.environ, "OV_GATHER_ISA": isa}
     code = "from ov_gather import _native; print(_native.isa_name())"
     named = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert named.stdout.strip() == isa
-    pytest_again = [sys.executable, "-m", "pytest", "-q", __file__, str(Path(__file__).with_name("test_kernel.py"))]
+    files = [__file__, str(Path(__file__).with_name("test_kernel.py"))]
+    pytest_again = [sys.executable, "-m", "pytest", "-q", *files, "-k", "not reference and not threads_from_the_environment"]
     done = subprocess.run(pytest_again, env=environment, capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 500

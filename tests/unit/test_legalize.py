@@ -16,6 +16,8 @@ from helpers.legalized import constant, indices, legalized, model, random
 from ov_gather.converters.legalize import legalize
 from ov_gather.converters.nodes import ConversionError
 
+pytestmark = pytest.mark.onnxruntime
+
 
 def test_smaller_indices():
     proto = model("float[4,9,7] x, int64[4,5,3] i) => (float[4,5,3] y)", "y = GatherElements<axis = 2>(x, i)")

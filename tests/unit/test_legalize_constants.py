@@ -12,6 +12,8 @@ from helpers.legalized import constant, legalized, model, random
 from ov_gather.converters import ConversionError
 from ov_gather.converters.legalize import legalize
 
+pytestmark = pytest.mark.onnxruntime
+
 
 @pytest.mark.parametrize("element_type", [np.int32, np.int64])
 def test_negative_constants(element_type):

@@ -12,6 +12,8 @@ from onnx import helper
 from helpers.legalized import constant, indices, legalized, model, random
 from ov_gather.converters.legalize import legalize
 
+pytestmark = pytest.mark.onnxruntime
+
 SMALLER = "GatherElements<axis = 1>(x, i)"  # x of 5 rows, i of 2
 
 

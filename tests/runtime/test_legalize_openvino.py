@@ -12,6 +12,8 @@ import pytest
 from helpers.legalized import constant, indices, model, random, run
 from ov_gather.converters.legalize import legalize
 
+pytestmark = pytest.mark.onnxruntime
+
 
 def on_openvino(proto, inputs):
     core = openvino.Core()
