@@ -1,1 +1,1 @@
-"""The IR document as data: read it, hold it, write it. Knows no operation and no rule."""
+"""This room reads, holds and writes an IR document as data. Nothing here knows an operation or a rule."""

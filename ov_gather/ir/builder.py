@@ -1,4 +1,4 @@
-"""Build a Model layer by layer: what the converters and the isolation of one layer share."""
+"""A Model is built layer by layer here, for the converters and for the isolation of one layer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ov_gather.ir.weights import Weights, pack_bits, pack_strings
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One output of a layer under construction."""
+    """A Value is one output of a layer that has been added to a model under construction."""
 
     layer: int
     port: int
@@ -25,7 +25,7 @@ class Value:
 
 
 class ModelBuilder:
-    """Collects layers, edges and payloads; `build` gives the Model. Values are what the adding methods return."""
+    """A ModelBuilder collects layers, edges and payloads. Its methods return Values for layers; `build` makes the Model."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -34,12 +34,12 @@ class ModelBuilder:
         self._payload = bytearray()
 
     def parameter(self, name: str, element_type: ElementType, shape: PartialShape) -> Value:
-        """A model input."""
+        """Add a Parameter, which is an input of the model."""
         attributes = {"shape": shape.attribute(), "element_type": element_type.name}
         return self.layer("Parameter", name, "opset1", attributes, [], [(element_type, shape)])[0]
 
     def const(self, name: str, element_type: ElementType, array: NDArray[Any]) -> Value:
-        """A constant. `array` holds elements of `element_type` (string: `str` objects)."""
+        """Add a Const. `array` holds elements of `element_type`, which are `str` objects where the type is string."""
         if element_type is STRING:
             data = pack_strings(array)
         elif element_type.bits % 8:
@@ -49,7 +49,7 @@ class ModelBuilder:
         return self.const_from_payload(name, element_type, array.shape, data)
 
     def const_from_payload(self, name: str, element_type: ElementType, sizes: Sequence[int], data: bytes | memoryview) -> Value:
-        """A constant whose bytes are as the .bin holds them."""
+        """Add a Const whose bytes are given as the .bin holds them."""
         # A Const without elements still owns one byte, as OpenVINO writes it.
         data = data if len(data) else b"\0"
         shape = PartialShape.of(sizes)
@@ -63,7 +63,7 @@ class ModelBuilder:
         return self.layer("Const", name, "opset1", attributes, [], [(element_type, shape)])[0]
 
     def result(self, name: str, value: Value) -> None:
-        """A model output."""
+        """Add a Result, which is an output of the model."""
         self.layer("Result", name, "opset1", {}, [value], [], {"output_names": tensor_names(name)})
 
     def layer(
@@ -77,7 +77,7 @@ class ModelBuilder:
         extra: Mapping[str, str] | None = None,
         tensor: str | None = None,
     ) -> list[Value]:
-        """Any layer. `tensor` names its output tensors; by default they bear the name of the layer."""
+        """Add any layer. `tensor` names its output tensors; by default they bear the name of the layer."""
         layer_id = len(self._layers)
         tensor = name if tensor is None else tensor
         names = {"names": tensor_names(tensor)} if tensor else {}
@@ -98,12 +98,12 @@ class ModelBuilder:
         return values
 
     def build(self) -> Model:
-        """The model. Its payloads are in memory."""
+        """Make the model. Its payloads are in memory."""
         return Model(layers=tuple(self._layers), edges=tuple(self._edges), name=self.name, weights=Weights(self._payload))
 
 
 def tensor_names(name: str) -> str:
-    """One tensor name as `names` and `output_names` write it: a comma would separate two."""
+    """Escape one tensor name for the attributes `names` and `output_names`, in which a comma separates two names."""
     return name.replace(",", "\\,")
 
 

@@ -1,4 +1,4 @@
-"""One table: the names that an element type has in IR attributes, IR ports, NumPy and ONNX."""
+"""One table lists the names that an element type has in IR attributes, IR ports, NumPy and ONNX."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """An OpenVINO element type.
+    """An ElementType is one of the types that the elements of an OpenVINO tensor can have.
 
     Attributes:
         name: as the `element_type` attribute of Parameter and Const writes it ("f32").
@@ -31,13 +31,13 @@ class ElementType:
         return self.name
 
     def byte_size(self, count: int) -> int:
-        """Bytes that `count` elements take in the .bin: those smaller than a byte are packed, u3 and u6 by 3 bytes."""
+        """Count the bytes of `count` elements in the .bin. Those smaller than a byte are packed, u3 and u6 by 3 bytes."""
         unit = 24 if self.bits in (3, 6) else 8
         return -(-count * self.bits // unit) * (unit // 8)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype (string: object). Raises TypeError where there is none."""
+        """The NumPy dtype holds one element per item; strings are objects. Raises TypeError where there is no such dtype."""
         import numpy as np
 
         if not self.numpy_name:
@@ -86,22 +86,22 @@ _BY_ONNX = {row.onnx: row for row in ELEMENT_TYPES if row.onnx}
 
 
 def by_name(name: str) -> ElementType | None:
-    """The type that an `element_type` attribute names (any case), or None."""
+    """Find the type that an `element_type` attribute names, in upper or lower case. Returns None where there is none."""
     return _BY_NAME.get(name.lower())
 
 
 def by_precision(precision: str) -> ElementType | None:
-    """The type that a port's `precision` names, or None."""
+    """Find the type that a port's `precision` names. Returns None where there is none."""
     return _BY_PRECISION.get(precision)
 
 
 def by_onnx(data_type: int) -> ElementType | None:
-    """The type with this `onnx.TensorProto.DataType`, or None where OpenVINO has no such type."""
+    """Find the type that has this number in `onnx.TensorProto.DataType`. Returns None where OpenVINO has no such type."""
     return _BY_ONNX.get(data_type)
 
 
 def by_dtype(dtype: np.dtype[Any]) -> ElementType | None:
-    """The type whose elements NumPy holds as `dtype`, or None."""
+    """Find the type whose elements NumPy holds as `dtype`. Returns None where there is none."""
     return next((row for row in ELEMENT_TYPES if row.numpy_name and row.dtype == dtype), None)
 
 

@@ -1,4 +1,4 @@
-"""The closed list of ways in which a document cannot be read."""
+"""A document cannot be read for one of the reasons in a closed list; an IRError says for which, and where."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOWHERE = Location("", 0)
 
 
 class Fault(Enum):
-    """Why a document, or a part of it, cannot be read."""
+    """A Fault is a reason for which a document, or a part of it, cannot be read."""
 
     FILE = "a file that cannot be opened"
     SYNTAX = "not well-formed XML"
@@ -27,7 +27,7 @@ class Fault(Enum):
 
 
 class IRError(ValueError):
-    """A document cannot be read: why, in which file, line and layer where these are known, and what would be right."""
+    """An IRError says why a document cannot be read, in which file, line and layer as far as known, and what would be right."""
 
     def __init__(self, fault: Fault, reason: str, location: Location = NOWHERE, hint: str = "") -> None:
         self.fault, self.reason, self.location, self.hint = fault, _shorten(reason), location, hint
@@ -35,17 +35,17 @@ class IRError(ValueError):
 
     @property
     def path(self) -> str:
-        """The path of the .xml; empty where it was read from memory."""
+        """The error is in the .xml at this path, which is empty where the document was read from memory."""
         return self.location.path
 
     @property
     def line(self) -> int:
-        """The line in the .xml, from 1; 0 where none is known."""
+        """The error is on this line of the .xml, counted from 1. The line is 0 where none is known."""
         return self.location.line
 
     @property
     def layer(self) -> str:
-        """The type, name and id of the layer, for people; empty where none is known."""
+        """The error is in the layer that this text describes for people. The text is empty where no layer is known."""
         return _shorten(self.location.layer_text)
 
     def __str__(self) -> str:
@@ -60,5 +60,5 @@ def _shorten(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape a text as `repr` does, for who catches an exception prints it, and a name may hold what steers a terminal."""
+    """Escape a text as `repr` does: whoever catches an exception prints it, and a name may hold what steers a terminal."""
     return text if text.isprintable() else repr(text)[1:-1]

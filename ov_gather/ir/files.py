@@ -1,4 +1,4 @@
-"""Which files are IRs, of those that somebody names or that lie in a directory."""
+"""IR files are found here among the files and directories that somebody names."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ov_gather.ir.xml.root import root_element
 
 
 class NoIRError(ValueError):
-    """There is no IR among the files and directories that were named."""
+    """A NoIRError says that there is no IR among the files and directories that were named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The IR files, each once, and the XML files of another kind that were passed over."""
+    """A Found holds the IR files, each once, and the XML files of another kind that were passed over."""
 
     files: tuple[Path, ...]
     skipped: tuple[Path, ...]
 
 
 def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
-    """Take files as they are named, and from directories every *.xml below them that is an IR or may have been one.
+    """Find the IRs: every file that is named, and every *.xml below a directory that is an IR or may have been one.
 
     Args:
         paths: files and directories.
@@ -36,7 +36,7 @@ def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other
         NoIRError: no file is left.
         OSError: a directory cannot be searched.
     """
-    files: dict[Path, None] = {}  # for want of an ordered set
+    files: dict[Path, None] = {}  # serves as an ordered set
     skipped: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
@@ -54,7 +54,7 @@ def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:
         here = Path(name)
         directories[:] = sorted(child for child in directories if not _matches(here / child, exclude))
         for file in sorted(here / child for child in files if child.endswith(".xml")):
-            # Not only regular files: a broken link is found, too, but no pipe, which would block.
+            # A broken link is found, too, because it is to be reported; a pipe is not, because to read it would block.
             if not _matches(file, exclude) and (file.is_file() or not file.exists()):
                 yield file
 

@@ -1,4 +1,4 @@
-"""Work on many small objects without Python's cyclic garbage collector."""
+"""Python's cyclic garbage collector pauses during work on many small objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Nothing is looked through for cycles meanwhile. A Model has none, and costs up to half as much again when it is."""
+    """Pause the collector. A Model has no cycles, and the search for them takes up to half as much time again as its making."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

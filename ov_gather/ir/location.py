@@ -1,4 +1,4 @@
-"""Location: a place in an IR document."""
+"""A Location is a place in an IR document."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a document: file and line; layer and port where there is one.
+    """A Location names the file and the line, and the layer and the port where the place lies in one.
 
-    `trail` names the sub-graphs around the layer, outermost first: each time the layer that has the body, and the body's tag.
+    `trail` names the sub-graphs around the layer, outermost first, each by the layer that has the body and by the body's tag.
     """
 
     path: str
@@ -22,7 +22,7 @@ class Location:
 
     @property
     def layer_text(self) -> str:
-        """The layer with the way to it through sub-graphs: "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"."""
+        """The text names sub-graphs and layer, as in "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"."""
         if self.layer_id is None and not self.layer_type:
             return " / ".join(self.trail)
         layer_id = "?" if self.layer_id is None else self.layer_id

@@ -1,4 +1,4 @@
-"""Model, Layer, Port, Edge: what an IR document says, and on which line."""
+"""Model, Layer, Port and Edge hold what an IR document says, and on which line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
 
     def record(*, frozen: bool, slots: bool) -> Callable[[type], type]:
-        """Frozen for the type checker, which sees every write. Freezing at run time makes construction four times as slow."""
+        """Make a dataclass that only the type checker takes for frozen. Freezing makes construction four times as slow."""
         return dataclass(slots=slots, unsafe_hash=frozen)
 
 
@@ -28,7 +28,7 @@ _NOTHING: Mapping[str, str] = {}
 
 @record(frozen=True, slots=True)
 class Element:
-    """An XML element that is kept as it stands: rt_info, port maps, anything that this package does not interpret.
+    """An Element is XML that is kept as it stands: rt_info, port maps, anything that this package does not interpret.
 
     `text` is what stands before the first child; an IR has no other.
     """
@@ -51,18 +51,18 @@ class Element:
         return root
 
     def __reduce__(self) -> tuple[Callable[..., Element], tuple[object, ...]]:
-        """For pickle, which recurses: as flat as a list, for elements may be nested deeper than Python recurses."""
+        """Give pickle a flat list, because pickle recurses, and elements may be nested deeper than Python recurses."""
         flat = []
         waiting = [self]
         while waiting:
-            it = waiting.pop()
-            flat.append((it.tag, it.attributes, it.text, it.line, len(it.children)))
-            waiting += it.children
+            kept = waiting.pop()
+            flat.append((kept.tag, kept.attributes, kept.text, kept.line, len(kept.children)))
+            waiting += kept.children
         return _nested, (flat,)
 
 
 def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element:
-    """The first of these elements. Behind each stand its children with theirs, from last to first."""
+    """Build the first element of a flat list. Behind each element stand its children with their own, from last to first."""
     ready: list[Element] = []
     for tag, attributes, text, line, count in reversed(flat):
         children = tuple(ready.pop() for _ in range(count))[::-1]
@@ -72,7 +72,7 @@ def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element
 
 @record(frozen=True, slots=True)
 class Port:
-    """One input or output of a layer. `dims`: -1 = any size; none at all = a scalar or an open rank."""
+    """A Port is one input or output of a layer. In `dims` -1 is any size; no dims at all mean a scalar or an open rank."""
 
     id: int
     dims: tuple[int, ...]
@@ -83,12 +83,12 @@ class Port:
 
     @property
     def element_type(self) -> ElementType | None:
-        """What `precision` names; None where it is absent or unknown."""
+        """The element type is the one that `precision` names; None where `precision` is absent or unknown."""
         return element_types.by_precision(self.precision) if self.precision is not None else None
 
     @property
     def shape(self) -> PartialShape:
-        """What `dims` say. A port without any does not tell a scalar from an open rank, so it is open."""
+        """The shape has the dimensions of `dims`. A port without any may be a scalar or not, so that its rank is open."""
         return PartialShape.of(self.dims) if self.dims else UNKNOWN
 
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
@@ -106,7 +106,7 @@ class Port:
 
 @record(frozen=True, slots=True)
 class Layer:
-    """One layer. `attributes` are those of its <data>; `extra` holds other XML attributes of <layer>, e.g. output_names."""
+    """A Layer has the attributes of its <data>; `extra` holds other XML attributes of <layer>, e.g. output_names."""
 
     id: int
     name: str
@@ -122,13 +122,13 @@ class Layer:
     data_line: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        # Hostile names are long, and every finding about a layer tells its neighbours.
+        # A hostile name may be long, and every finding about a layer names the layers beside it.
         name = self.name if len(self.name) <= 100 else f"{self.name[:97]}..."
         return f"{self.type[:100]} '{name}' (layer {self.id})" if name else f"{self.type[:100]} (layer {self.id})"
 
     @property
     def declared_shape(self) -> PartialShape | None:
-        """The `shape` attribute of a Parameter or Const; None for other layers and for malformed text."""
+        """A Parameter or Const declares this shape in its attribute `shape`; None for other layers and for malformed text."""
         if self.type not in ("Parameter", "Const"):
             return None
         try:
@@ -138,7 +138,7 @@ class Layer:
 
     @property
     def declared_type(self) -> ElementType | None:
-        """The `element_type` attribute of a Parameter or Const; None for other layers and for unknown names."""
+        """A Parameter or Const declares this type in `element_type`; None for other layers and for unknown names."""
         if self.type not in ("Parameter", "Const"):
             return None
         return element_types.by_name(self.attributes.get("element_type", "dynamic"))
@@ -165,7 +165,7 @@ class Layer:
 
 @record(frozen=True, slots=True)
 class Edge:
-    """From an output port to an input port."""
+    """An Edge leads from an output port to an input port."""
 
     from_layer: int
     from_port: int
@@ -183,7 +183,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Model:
-    """A whole IR (`tag` "net"), the body of a sub-graph (e.g. "then_body"), or a bare layer fragment ("layer")."""
+    """A Model is a whole IR (`tag` "net"), the body of a sub-graph (e.g. "then_body"), or a bare layer fragment ("layer")."""
 
     layers: tuple[Layer, ...]
     edges: tuple[Edge, ...] = ()
@@ -197,12 +197,12 @@ class Model:
 
     @property
     def is_fragment(self) -> bool:
-        """Whether this model is a bare <layer>, without a net around it."""
+        """A fragment is a bare <layer>, without a net around it."""
         return self.tag == "layer"
 
     @property
     def header(self) -> Mapping[str, object]:
-        """The XML attributes of a <net>; a body has none."""
+        """The header holds the XML attributes of <net>; a body has none."""
         return {"name": self.name, "version": self.version} if self.tag == "net" else {}
 
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
@@ -229,7 +229,7 @@ class Model:
 
     @cached_property
     def layer_by_id(self) -> Mapping[int, Layer]:
-        """Where an id stands twice, the last layer counts, as in OpenVINO's reader."""
+        """Each id leads to its layer; where an id stands twice, to the last one, as in OpenVINO's reader."""
         return {layer.id: layer for layer in self.layers}
 
     @cached_property
@@ -244,17 +244,17 @@ class Model:
         return edges
 
     def edges_into(self, layer: Layer, port: Port) -> list[Edge]:
-        """The edges that end at an input port; one, if the document is right."""
+        """Give the edges that end at an input port. A document that is right has one."""
         return self._edges_into.get((layer.id, port.id), [])
 
     def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
-        """The layer and output port that feed an input port; None where the document says none, or more than one."""
+        """Find the layer and output port that feed an input port. Returns None where the document says none, or several."""
         edges = self.edges_into(layer, port)
         return self._outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
 
     @cached_property
     def links(self) -> tuple[tuple[Layer, Port, Layer, Port], ...]:
-        """Every input port that has one producer: the layer and the port, the layer and the port that feed it."""
+        """Each link is an input port that has one producer: its layer and itself, then the layer and the port that feed it."""
         found = []
         edges_into, outputs = self._edges_into, self._outputs
         for layer in self.layers:
@@ -267,18 +267,18 @@ class Model:
 
     @cached_property
     def kinds(self) -> Mapping[tuple[str, str | None], list[Layer]]:
-        """The layers of each type and version. A model has few."""
+        """The layers are grouped by type and version, of which a model has few."""
         found: dict[tuple[str, str | None], list[Layer]] = {}
         for layer in self.layers:
             found.setdefault((layer.type, layer.version), []).append(layer)
         return found
 
     def of_type(self, *types: str) -> list[Layer]:
-        """The layers of some types."""
+        """Select the layers that have one of some types."""
         return [layer for (layer_type, _), layers in self.kinds.items() if layer_type in types for layer in layers]
 
     def ports(self) -> Iterator[tuple[Layer, Port]]:
-        """Every port, with its layer."""
+        """Yield every port with its layer."""
         for layer in self.layers:
             for port in (*layer.inputs, *layer.outputs):
                 yield layer, port

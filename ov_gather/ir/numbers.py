@@ -1,10 +1,10 @@
-"""Numbers as an IR writes them: plain ASCII digits, nothing around them."""
+"""An IR writes numbers in plain ASCII digits, with nothing around them."""
 
 from __future__ import annotations
 
-_MAX_DIGITS = 19  # of an int64; longer text is not converted at all, whatever its length
+_MAX_DIGITS = 19  # An int64 has no more; longer text is not converted at all, however long.
 
 
 def parse_digits(text: str) -> int | None:
-    """The number that up to 19 digits make, or None."""
+    """Read a number of up to 19 digits. Returns None for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else None

@@ -1,4 +1,4 @@
-"""Read a whole IR (v10, v11) or a bare <layer> fragment; hostile input is refused."""
+"""A whole IR (v10, v11) or a bare <layer> fragment is read here; hostile input is refused."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Source: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | etree._Element
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What could be read (None: nothing) and what was wrong with it. A `damaged` model lacks what could not be read."""
+    """A Document holds the model that could be read (None: nothing) and the problems. A `damaged` model lacks some parts."""
 
     model: Model | None
     problems: tuple[IRError, ...]
 
     @property
     def damaged(self) -> bool:
-        """Whether parts of the XML could not be read. A payload that cannot be had does no damage to the model."""
+        """A document is damaged if parts of the XML could not be read. A payload that cannot be had does no damage."""
         return any(problem.fault not in _OF_PAYLOADS for problem in self.problems)
 
     def with_constants_checked(self) -> Document:
-        """The same document, with what is wrong with its constants now."""
+        """Give the same document with the problems that its constants have now."""
         if self.model is None:
             return self
         others = (problem for problem in self.problems if problem.fault not in _OF_PAYLOADS)
@@ -68,7 +68,7 @@ def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = Non
 
 @paused_collection()
 def read_document(source: Source, weights: str | os.PathLike[str] | bytes | None = None) -> Document:
-    """Read as much as can be read, and collect what is wrong instead of raising it. Raises OSError only."""
+    """Read as much as can be read, and collect errors instead of raising them. Raises OSError, TypeError as `read_ir` does."""
     path = path_of(source)
     if isinstance(source, str | os.PathLike):
         with Path(path).open("rb") as file:
@@ -83,7 +83,7 @@ def read_document(source: Source, weights: str | os.PathLike[str] | bytes | None
 
 
 def path_of(source: Source) -> str:
-    """The path of the .xml that a source is, or came from; empty where none is known."""
+    """Give the path of the .xml that a source is, or came from. The path is empty where none is known."""
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     if hasattr(source, "docinfo"):
@@ -104,7 +104,7 @@ def _text(source: Any) -> bytes:
 
 
 def _weights(path: str, given: str | os.PathLike[str] | bytes | None) -> Weights:
-    """The .bin that is given, else the one beside the .xml."""
+    """Give access to the .bin that is given, else to the one beside the .xml."""
     if given is None:
         return Weights(Path(path).with_suffix(".bin") if path else None)
     return Weights(Path(given) if isinstance(given, str | os.PathLike) else given)

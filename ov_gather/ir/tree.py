@@ -1,4 +1,4 @@
-"""Make XML elements with lxml, out of names and texts that no XML document may have vouched for."""
+"""XML elements are made with lxml here, from names and texts that may be unfit for XML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes of a .bin, read where they are needed, and how it packs strings and elements smaller than a byte."""
+"""The bytes of a .bin are read where they are needed. Strings and elements smaller than a byte are packed in it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Weights:
-    """The payloads of a model's Consts: a file, or bytes in memory.
+    """Weights hold the payloads of a model's Consts, in a file or as bytes in memory.
 
-    The file is read, not mapped: who touches a mapping of a file that has been cut since is killed by the system.
+    The file is read, not mapped: a process that touches a mapping of a file that has been cut since is killed by the system.
     """
 
     def __init__(self, source: str | Path | bytes | bytearray | memoryview | None) -> None:
@@ -24,15 +24,15 @@ class Weights:
         self._size_at_first = 0
 
     def size(self) -> int:
-        """How many bytes there are now. Raises OSError where the file cannot be read, FileNotFoundError where there is none."""
+        """Count the bytes that there are now. Raises OSError where the file cannot be read or does not exist."""
         return os.fstat(self._opened()).st_size if self._memory is None else len(self._memory)
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Some of the bytes. Raises OSError as `size` does, EOFError where the file ends before."""
+        """Read `size` bytes from `offset`. Raises OSError as the method `size` does, EOFError where the file ends before."""
         if self._memory is not None:
             return self._memory[offset : offset + size]
         descriptor, parts, left = self._opened(), [], size
-        while left:  # more than once beyond 2 GB
+        while left:  # The system reads no more than 2 GB at once.
             parts.append(os.pread(descriptor, left, offset + size - left))
             if not parts[-1]:
                 raise EOFError
@@ -40,7 +40,7 @@ class Weights:
         return memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
 
     def was_cut(self) -> bool:
-        """Whether the file is shorter now than when it was first looked at."""
+        """Tell whether the file is shorter now than when it was opened."""
         return self._file is not None and self.size() < self._size_at_first
 
     def _opened(self) -> int:
@@ -54,13 +54,13 @@ class Weights:
         return self._file.fileno()
 
     def __reduce__(self) -> tuple[type[Weights], tuple[Path | bytes | None]]:
-        """To another process go the bytes in memory, or the path of the file."""
+        """Give pickle the bytes in memory or the path of the file, which another process can use."""
         in_memory = None if self._memory is None else bytes(self._memory)
         return Weights, (self.path or in_memory,)
 
 
 def pack_strings(values: NDArray[Any]) -> bytes:
-    """The payload of a string Const: count, offsets and UTF-8 bytes."""
+    """Pack strings into the payload of a Const, which consists of their count, their offsets and their UTF-8 bytes."""
     import numpy as np
 
     encoded = [str(value).encode() for value in values.ravel()]
@@ -69,7 +69,7 @@ def pack_strings(values: NDArray[Any]) -> bytes:
 
 
 def pack_bits(values: NDArray[Any], bits: int) -> bytes:
-    """The payload of a Const whose elements are smaller than a byte: first element in the lowest bits."""
+    """Pack elements smaller than a byte into the payload of a Const. The first element stands in the lowest bits."""
     import numpy as np
 
     per_byte = 8 // bits
@@ -80,7 +80,7 @@ def pack_bits(values: NDArray[Any], bits: int) -> bytes:
 
 
 def unpack_bits(packed: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.uint8]:
-    """`count` elements of 1, 2 or 4 bits, one per byte, from packed bytes."""
+    """Unpack `count` elements of 1, 2 or 4 bits into one byte each."""
     import numpy as np
 
     shifts = np.arange(8 // bits, dtype=np.uint8) * np.uint8(bits)

@@ -1,5 +1,8 @@
-"""Model to .xml and .bin, in the canonical form: Parameters first, then topological order, Results last; ids 0..n-1; edges
-by the layer they come from; identical payloads stored once."""
+"""A Model is written as .xml and .bin in a canonical form.
+
+Parameters come first, Results last, other layers in topological order between them. Ids go from 0 to n-1. Edges are sorted by
+the layer that they come from. Identical payloads are stored once.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from ov_gather.ir.tree import element
 
 
 def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write `path` (.xml) and the .bin of the same stem; without Consts that is empty, as tools want a pair.
+    """Write `path` (.xml) and the .bin of the same stem, which is empty if there are no Consts, because tools want a pair.
 
     Both are written to temporary names beside their place and moved when complete, so an error leaves nothing behind.
 
@@ -39,13 +42,13 @@ def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
         xml_file, bin_file = (files.enter_context(replacing(target)) for target in (path, path.with_suffix(".bin")))
         _write(model, xml_file, bin_file)
         for file in (xml_file, bin_file):
-            file.flush()  # that the disk is full must show before one of them is in its place
+            file.flush()  # so that a full disk shows before one of them is in its place
         with held():
             files.close()
 
 
 def to_bytes(model: Model) -> tuple[bytes, bytes]:
-    """The content of the .xml and of the .bin. Raises IRError as `write_ir` does."""
+    """Give the content of the .xml and of the .bin. Raises IRError as `write_ir` does."""
     xml, binary = BytesIO(), BytesIO()
     _write(model, xml, binary)
     return xml.getvalue(), binary.getvalue()
@@ -94,14 +97,14 @@ def _append(file: etree._IncrementalFileWriter, depth: int, made: etree._Element
 
 
 class _Payloads:
-    """The .bin that is written, with each payload once."""
+    """Payloads are appended to the .bin, each one once."""
 
     def __init__(self, binary: IO[bytes]) -> None:
         self._binary = binary
         self._offsets: dict[bytes, int] = {}
 
     def placed(self, model: Model, layer: Layer) -> Layer:
-        """The layer whose own payload, or those in its bodies, are in the .bin, with the places where they stand there."""
+        """Append the payloads of a layer and of its bodies to the .bin; give the layer with the new offsets and sizes."""
         if layer.type == "Const":
             layer = replace(layer, attributes={**layer.attributes, **self._append(payload(model, layer))})
         if layer.bodies:
@@ -119,7 +122,7 @@ class _Payloads:
 
 
 def canonical(model: Model) -> Model:
-    """The same graph in canonical order: Parameters, other layers after what feeds them, Results; ids 0..n-1; edges sorted.
+    """Bring a graph into canonical order: Parameters, other layers after what feeds them, Results; ids 0..n-1; edges sorted.
 
     Raises IRError where there is a cycle or an id stands twice.
     """
@@ -150,7 +153,7 @@ def canonical(model: Model) -> Model:
     new_id = {old: new for new, old in enumerate(order)}
     layers = tuple(replace(model.layer_by_id[i], id=new_id[i]) for i in order)
     edges = (replace(edge, from_layer=new_id[edge.from_layer], to_layer=new_id[edge.to_layer]) for edge in model.edges)
-    # By from-layer only, and stable: OpenVINO's own writer leaves the rest in no order.
+    # Edges are sorted by from-layer only, and stably, because OpenVINO's own writer sorts them no further.
     return replace(model, layers=layers, edges=tuple(sorted(edges, key=lambda edge: edge.from_layer)))
 
 

@@ -1,1 +1,1 @@
-"""The code that computes an operation: the compiled kernel, the NumPy reference, and the functions that choose."""
+"""This room computes operations: with the compiled kernel, with the NumPy reference, and with functions that choose."""

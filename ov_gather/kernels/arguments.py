@@ -1,4 +1,4 @@
-"""What the functions of the gather family check alike: indices, axes, outputs; and how they name an index out of bounds."""
+"""The functions of the gather family check indices, axes and outputs alike, and name an index out of bounds alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def checked_axis(function: str, name: str, axis: int, rank: int) -> int:
-    """The axis, not negative. Raises ValueError, or TypeError for what is not a whole number."""
+    """Check an axis and count it from the front. Raises ValueError, or TypeError for what is not a whole number."""
     axis = as_integer(axis)
     if not -rank <= axis < rank:
         raise ValueError(f"{function}: {name} {axis} is out of range for rank {rank} (valid {-rank}..{rank - 1})")
@@ -18,7 +18,10 @@ def checked_axis(function: str, name: str, axis: int, rank: int) -> int:
 
 
 def checked_elements(function: str, data: NDArray[Any], indices: NDArray[Any], axis: int) -> int:
-    """The axis of data, not negative; indices have its rank and exceed it at most there. Raises ValueError, TypeError."""
+    """Check that indices have the rank of data and exceed data at most along the axis. Returns the axis from the front.
+
+    Raises ValueError, TypeError.
+    """
     rank = data.ndim
     if rank == 0 or indices.ndim != rank:
         raise ValueError(f"{function}: data and indices must have the same rank of at least 1, not {rank} and {indices.ndim}")
@@ -33,14 +36,14 @@ def checked_elements(function: str, data: NDArray[Any], indices: NDArray[Any], a
 
 
 def checked_indices(function: str, indices: NDArray[Any]) -> NDArray[Any]:
-    """Indices in native byte order. Raises TypeError where they are not int32 or int64."""
+    """Bring indices into native byte order. Raises TypeError where they are not int32 or int64."""
     if indices.dtype.kind != "i" or indices.itemsize < 4:
         raise TypeError(f"{function}: indices must be int32 or int64, not {indices.dtype}")
     return indices.astype(indices.dtype.newbyteorder("="), copy=False)
 
 
 def as_index_dtype(indices: NDArray[Any]) -> NDArray[Any]:
-    """Indices of any integer type as int32 or int64; what int64 does not hold stays out of bounds."""
+    """Convert indices of any integer type to int32 or int64. A value that int64 does not hold stays out of bounds."""
     if indices.dtype in (np.int32, np.int64):
         return indices
     if indices.dtype == np.uint64:
@@ -51,7 +54,7 @@ def as_index_dtype(indices: NDArray[Any]) -> NDArray[Any]:
 def checked_output(
     function: str, out: NDArray[Any] | None, shape: tuple[int, ...], data: NDArray[Any], *others: NDArray[Any]
 ) -> NDArray[Any]:
-    """`out`, or a new array. Raises TypeError, ValueError where `out` has another shape, another dtype or an input's memory."""
+    """Check `out`, or make a new array. Raises TypeError or ValueError where `out` has another shape or dtype, or overlaps."""
     if out is None:
         return np.empty(shape, data.dtype)
     if not isinstance(out, np.ndarray) or out.dtype != data.dtype:
@@ -67,15 +70,15 @@ def checked_output(
 
 
 def _overlap(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether two arrays have a byte in common; also True where that would be too hard to tell."""
+    """Tell whether two arrays have a byte in common. The answer is also True where that would be too hard to tell."""
     try:
-        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # the stub knows only 0 and -1
+        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # because the stub knows only 0 and -1
     except np.exceptions.TooHardError:
         return True
 
 
 def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int) -> IndexError:
-    """What is wrong with the index at this position, for an axis of data of this size.
+    """Make the error for the index at this position, which is out of bounds for an axis of this size.
 
     The index is read once. If it is in bounds, another thread has changed the indices since, and the error says that.
     """
@@ -93,5 +96,5 @@ def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...
 
 
 def unravel(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The coordinates of a row-major position."""
+    """Give the coordinates of a row-major position."""
     return tuple(map(int, np.unravel_index(position, shape)))

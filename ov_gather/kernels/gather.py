@@ -1,4 +1,4 @@
-"""`gather`: whole slices of data, named by indices; a gather of elements whose indices are broadcast."""
+"""`gather` takes whole slices of data that indices name. This is a gather of elements whose indices are broadcast."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def gather(
 def _gather(
     table: NDArray[Any], where: NDArray[Any], axis: int, batch_dims: int, bounds: Bounds, out: NDArray[Any] | None
 ) -> NDArray[Any]:
-    """What the compiled kernel does not take as it is: arguments that are wrong, or arrays that are not plain."""
+    """Gather what the compiled kernel does not take as it is. Raises errors for arguments that are wrong."""
     where = checked_indices("gather", where)
     if table.ndim == 0:
         raise ValueError("gather: data is a scalar; it must have a rank of at least 1")
@@ -74,13 +74,13 @@ def _gather(
         )
     before, behind = table.shape[:axis], table.shape[axis + 1 :]
     output = checked_output("gather", out, before + where.shape[batch:] + behind, table, where)
-    if output.size == 0 and bounds == "error":  # nothing is gathered, but an index may be out of bounds nevertheless
+    if output.size == 0 and bounds == "error":  # Nothing is gathered, but an index may be out of bounds nevertheless.
         position = reference.first_out_of_bounds(where, table.shape[axis])
         if position != reference.ALL_IN_BOUNDS:
             raise out_of_bounds("gather", where, unravel(position, where.shape), axis, table.shape[axis])
         return output
 
-    # Elements: the dimensions of indices as one in the place of the axis, a step of 0 along all others of data.
+    # The dimensions of indices take the place of the axis as one dimension; along all others of data they have a step of 0.
     count = where[(0,) * batch].size if where.size else 0
     target = (*before, count, *behind)
     column = where.reshape(where.shape[:batch] + (1,) * (axis - batch) + (count,) + (1,) * len(behind))

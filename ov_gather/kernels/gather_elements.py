@@ -1,4 +1,4 @@
-"""`gather_elements`: check the arguments, pick the kernel, name the index that is out of bounds."""
+"""`gather_elements` checks the arguments, picks the kernel, and names the index that is out of bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.kernels.arguments import checked_elements, checked_indices, check
 
 
 def kernel_name(dtype: np.dtype[Any]) -> str:
-    """Which kernel computes a gather of elements of `dtype` here: "native" or "reference"."""
+    """Name the kernel that gathers elements of `dtype` here: "native" or "reference"."""
     return "native" if native.supports(dtype) and native.load() else "reference"
 
 
@@ -47,7 +47,7 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
 
 
 def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:
-    """What the compiled kernel does not take as it is: arguments that are wrong, or arrays that are not plain."""
+    """Gather what the compiled kernel does not take as it is. Raises errors for arguments that are wrong."""
     indices = checked_indices("gather_elements", indices)
     axis = checked_elements("gather_elements", data, indices, axis)
     output = checked_output("gather_elements", out, indices.shape, data, indices)
@@ -67,7 +67,7 @@ def fill(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[A
         return reference.gather_elements(data, indices, axis, output, zero)
     data, indices = native.plain(data), native.plain(indices)
     done = kernel.gather_elements(data, indices, axis, output, zero)
-    if done is None:  # output is not plain, or lies between the elements of an input
+    if done is None:  # The output is not plain, or lies between the elements of an input.
         done = kernel.gather_elements(data, indices, axis, None, zero)
     if isinstance(done, int):
         return done

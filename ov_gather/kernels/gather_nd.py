@@ -1,4 +1,4 @@
-"""`gather_nd`: slices of data, named by tuples of coordinates; a gather along the indexed dimensions taken as one."""
+"""`gather_nd` takes slices of data that tuples of coordinates name. This is a gather along the indexed dimensions as one."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
 
     Args:
         data: any dtype, rank r >= 1.
-        indices: int32 or int64, rank q >= 1, its last dimension k <= r - batch_dims; k = 0 names the whole. A coordinate lies
-            in `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
+        indices: int32 or int64, rank q >= 1, its last dimension k <= r - batch_dims; k = 0 names a whole batch. A coordinate
+            lies in `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
         batch_dims: in `[0, min(q, r) - 1]`; the first dimensions of data and indices, which are the same.
         out: an array of the result's shape and data's dtype to write to. It may not overlap the inputs.
 
@@ -59,7 +59,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
 
 
 def _flatten(tuples: NDArray[Any], dims: tuple[int, ...], batch: int) -> NDArray[Any]:
-    """One index for each tuple, into the dimensions `dims` taken as one. Raises IndexError."""
+    """Turn each tuple into one index into the dimensions `dims` taken as one. Raises IndexError."""
     flat = np.empty(tuples.shape[:-1], np.int64)
     kernel = native.load()
     if kernel is None:
@@ -69,13 +69,13 @@ def _flatten(tuples: NDArray[Any], dims: tuple[int, ...], batch: int) -> NDArray
     if position != reference.ALL_IN_BOUNDS:
         place = unravel(position, flat.shape)
         bad = (k for k, (index, size) in enumerate(zip(tuples[place], dims, strict=True)) if not -size <= index < size)
-        k = next(bad, 0)  # none if another thread has changed the tuple since
+        k = next(bad, 0)  # There is none if another thread has changed the tuple since.
         raise out_of_bounds("gather_nd", tuples, (*place, k), batch + k, dims[k])
     return flat
 
 
 def _flatten_with_numpy(tuples: NDArray[Any], dims: tuple[int, ...], flat: NDArray[Any]) -> int:
-    tuples, sizes = tuples.copy(), np.array(dims, np.int64)  # a copy: another thread may change what has been checked
+    tuples, sizes = tuples.copy(), np.array(dims, np.int64)  # copied, because another thread may change what has been checked
     bad = ((tuples < -sizes) | (tuples >= sizes)).any(axis=-1)
     if bad.any():
         return int(np.argmax(bad))

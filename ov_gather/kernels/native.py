@@ -1,4 +1,4 @@
-"""The compiled kernel, or the reason why there is none."""
+"""The compiled kernel is loaded here, or the reason is told why there is none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# The compiled kernel moves elements without looking at them: one dtype per element size stands for all.
+# The compiled kernel moves elements without a look at them, so that one dtype per element size stands for all.
 _CARRIER = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 
 
@@ -37,7 +37,7 @@ def load() -> ModuleType | None:
 def set_num_threads(n: int) -> None:
     """Set how many threads our kernel uses when called from Python, from now on.
 
-    The environment variable OV_GATHER_NUM_THREADS does the same at start. Without either it is as many as there are cores.
+    The environment variable OV_GATHER_NUM_THREADS does the same at start. By default there are as many threads as cores.
 
     Raises ValueError where n is not a whole number from 1 to 1024.
     """
@@ -47,19 +47,19 @@ def set_num_threads(n: int) -> None:
 
 
 def checked_count(value: int | str, name: str) -> int:
-    """A number of threads. Raises ValueError."""
+    """Check a number of threads. Raises ValueError."""
     if isinstance(value, bool) or not (str(value).isdecimal() and 1 <= int(value) <= 1024):
         raise ValueError(f"{name}: {value!r} is not a number of threads from 1 to 1024")
     return int(value)
 
 
 def supports(dtype: np.dtype[Any]) -> bool:
-    """Whether the compiled kernel can move elements of `dtype`: fixed size, no Python objects."""
+    """Tell whether the compiled kernel can move elements of `dtype`, which needs a fixed size and no Python objects."""
     return dtype.itemsize in _CARRIER and not dtype.hasobject
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, or a copy where its elements do not lie at multiples of their size (a field of a packed record)."""
+    """Give the array, or a copy where elements do not lie at multiples of their size, as in a field of a packed record."""
     carrier = np.dtype(_CARRIER[array.dtype.itemsize])
     aligned = array.view(carrier).flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
     return array if aligned else array.copy()

@@ -1,4 +1,4 @@
-"""The NumPy kernels: the oracle for the compiled ones, and their stand-in where those are missing or do not know the dtype."""
+"""The NumPy kernels are the oracle for the compiled ones, and stand in for them where they are missing or lack a dtype."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALL_IN_BOUNDS = -1
 
 
 def first_out_of_bounds(indices: NDArray[Any], size: int) -> int:
-    """The first position (row-major in `indices`) whose index is out of bounds for an axis of this size; -1 if none is."""
+    """Find the first position (row-major in `indices`) whose index is out of bounds for an axis of this size; -1 if none is."""
     return _first(_out_of_bounds(indices, size))
 
 
@@ -25,7 +25,7 @@ def _first(bad: NDArray[Any]) -> int:
 
 
 def zero_of(dtype: np.dtype[Any]) -> Any:
-    """What stands where an index out of bounds yields zeros; objects are strings, so that it is the empty one."""
+    """Give the zero that an index out of bounds yields. Objects are strings, whose zero is the empty string."""
     return "" if dtype.kind == "O" else np.zeros((), dtype)
 
 
@@ -34,7 +34,7 @@ def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output
 
     With `zero` such an index yields zeros instead.
     """
-    indices = indices.copy()  # another thread may change what has been checked
+    indices = indices.copy()  # copied, because another thread may change what has been checked
     size = data.shape[axis]
     bad = _out_of_bounds(indices, size)
     position = _first(bad)
@@ -46,7 +46,7 @@ def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output
         return ALL_IN_BOUNDS
     corner = data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
     positions = np.where(bad, 0, indices).astype(np.intp) % size
-    # Three dimensions do for any rank, also for those where NumPy runs out of index arrays.
+    # Three dimensions suffice for any rank, also for one for which NumPy has too few index arrays.
     outer, inner = prod(indices.shape[:axis]), prod(indices.shape[axis + 1 :])
     gathered = np.take_along_axis(corner.reshape(outer, size, inner), positions.reshape(outer, indices.shape[axis], inner), 1)
     output[...] = gathered.reshape(output.shape)
@@ -64,12 +64,12 @@ def scatter_elements(output: NDArray[Any], indices: NDArray[Any], updates: NDArr
     size, count = output.shape[axis], indices.shape[axis]
     if indices.size == 0:
         return
-    table = corner.reshape(outer, size, inner)  # a copy where the corner is smaller
+    table = corner.reshape(outer, size, inner)  # This is a copy where the corner is smaller than the whole.
     positions = (indices.astype(np.intp) % size).reshape(outer, count, inner)
     places = (np.arange(outer)[:, None, None], positions, np.arange(inner))
     values = updates.reshape(outer, count, inner)
     if reduction == "none":
-        for k in range(count):  # one after the other: the last one wins
+        for k in range(count):  # Updates come one after the other, so that the last one wins.
             table[places[0][:, 0], positions[:, k], places[2]] = values[:, k]
     else:
         _REDUCE[reduction].at(table, places, values)

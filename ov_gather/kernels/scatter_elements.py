@@ -1,4 +1,4 @@
-"""`scatter_elements`: the inverse of `gather_elements`."""
+"""`scatter_elements` is the inverse of `gather_elements`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.kernels.arguments import checked_elements, checked_indices, check
 
 Reduction = Literal["none", "sum", "prod", "min", "max", "mean"]
 REDUCTIONS = ("none", "sum", "prod", "min", "max", "mean")
-_NATIVE = ("none", "sum", "prod", "min", "max")  # as the compiled kernel counts them
+_NATIVE = ("none", "sum", "prod", "min", "max")  # The compiled kernel numbers reductions in this order.
 _WIDENED = ("float16", "bfloat16")
 _OF_BOOLEANS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
 
@@ -27,7 +27,7 @@ def scatter_elements(
     use_init_val: bool = True,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """A copy of data with `output[p with p[axis] replaced by indices[p]]` updated by `updates[p]`, for every position p.
+    """Copy data, and update `output[p with p[axis] replaced by indices[p]]` by `updates[p]` for every position p.
 
     Updates of one element come in the order of their positions: without a reduction the last one wins. float16 and bfloat16
     are reduced in float32; integers wrap around; the mean of integers is rounded down; a NaN stays in min and max.
@@ -58,7 +58,7 @@ def scatter_elements(
     output = checked_output("scatter_elements", out, table.shape, table, where, values)
     output[...] = table
     if reduction == "mean" or not use_init_val:
-        where = where.copy()  # is read several times, and another thread may change it
+        where = where.copy()  # copied, because indices are read several times, and another thread may change them
     if reduction == "none":
         in_bounds = _update(output, where, values, axis, "none")
     elif table.dtype.name in _WIDENED:
@@ -67,12 +67,12 @@ def scatter_elements(
         output[...] = wide.astype(output.dtype)
     elif table.dtype.kind == "b" and reduction in _OF_BOOLEANS:
         in_bounds = _reduce(output, where, values, axis, _OF_BOOLEANS[reduction], use_init_val)
-    elif table.dtype.kind in "iu" or table.dtype in (np.float32, np.float64):  # of kind "f" is one with 8 bits, too
+    elif table.dtype.kind in "iu" or table.dtype in (np.float32, np.float64):  # because a type of 8 bits is also of kind "f"
         in_bounds = _reduce(output, where, values, axis, reduction, use_init_val)
     else:
         raise TypeError(f"scatter_elements: {table.dtype} has no reduction {reduction}")
     if not in_bounds:
-        # If another thread has changed the indices since, none is found: any position does for saying so.
+        # If another thread has changed the indices since, none is found; then any position serves to say so.
         position = max(reference.first_out_of_bounds(where, table.shape[axis]), 0)
         raise out_of_bounds("scatter_elements", where, unravel(position, where.shape), axis, table.shape[axis])
     return output
@@ -81,7 +81,7 @@ def scatter_elements(
 def _reduce(
     output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str, use_init_val: bool
 ) -> bool:
-    """Whether all indices are in bounds."""
+    """Reduce updates into `output`. Returns whether all indices are in bounds."""
     if reduction == "mean":
         return _mean(output, indices, updates, axis, use_init_val)
     if not use_init_val:
@@ -104,7 +104,7 @@ def _mean(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], ax
 
 
 def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
-    """What a reduction of nothing gives."""
+    """Give the value that a reduction of nothing has."""
     if reduction in ("sum", "prod"):
         return int(reduction == "prod")
     if dtype.kind == "b":
@@ -115,10 +115,10 @@ def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
 
 
 def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> bool:
-    """Whether all indices are in bounds; on the compiled kernel where it knows the dtype."""
+    """Update `output`, on the compiled kernel where it knows the dtype. Returns whether all indices are in bounds."""
     kernel = native.load() if native.supports(output.dtype) else None
     if kernel is None:
-        indices = indices.copy()  # another thread may change what has been checked
+        indices = indices.copy()  # copied, because another thread may change what has been checked
         if reference.first_out_of_bounds(indices, output.shape[axis]) != reference.ALL_IN_BOUNDS:
             return False
         reference.scatter_elements(output, indices, updates, axis, reduction)

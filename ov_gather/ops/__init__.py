@@ -1,4 +1,4 @@
-"""The operations of the gather family, found by the type and version of a layer. One file = one operation."""
+"""The type and version of a layer lead to an operation of the gather family. Each operation has a file of its own."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FAMILY = frozenset(operation.type for operation in OPERATIONS)
 
 
 def versions_of(layer_type: str) -> tuple[Operation, ...]:
-    """Every version of the operation that a <layer type> names, oldest first."""
+    """Give every version of the operation that a <layer type> names, oldest first."""
     return tuple(operation for operation in OPERATIONS if operation.type == layer_type)
 
 
 def find_operation(layer: Layer) -> Operation | None:
-    """The operation that a layer's type and version name. A layer without a version (a fragment) gets the oldest."""
+    """Find the operation that a layer's type and version name. A layer without a version (a fragment) gets the oldest."""
     candidates = versions_of(layer.type)
     if layer.version is None:
         return candidates[0] if candidates else None

@@ -1,7 +1,7 @@
-"""Gather: output[b, o, i, n] = data[b, o, indices[b, i], n], where b are batch dimensions and the index goes along an axis.
+"""Gather gives output[b, o, i, n] = data[b, o, indices[b, i], n]: b are batch dimensions, and the index goes along an axis.
 
 The versions differ in batch_dims (from 7), in the indices that the page allows (negative ones from 8) and in what an index out
-of bounds does; ours of the opset ov_gather leaves that to its attribute bounds.
+of bounds does; our own version in the opset ov_gather leaves that to its attribute bounds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
 
 
 def _batch_dims(attributes: Attributes, rank: int | None) -> int | None:
-    """Counted from the front; None where that needs the rank of indices, and it is open."""
+    """Count the batch dimensions from the front. Returns None where that needs the rank of indices, which is open."""
     batch: int = attributes.get("batch_dims", 0)
     return batch if batch >= 0 else None if rank is None else batch + rank
 
@@ -60,16 +60,16 @@ def _axis_from_front(axis: int | None, rank: int | None) -> int | None:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Data's shape, in the place of the axis that of indices less its batch dimensions. Raises RankError, DimensionError."""
+    """Put the shape of indices, less its batch dimensions, in the place of data's axis. Raises RankError, DimensionError."""
     data, indices, axis_shape = shapes
     require_one_number(axis_shape, AXIS)
     axis = attributes.get("axis")
     if data.rank == 0 and indices.rank is None:
-        data = PartialShape((ANY,))  # as OpenVINO takes it then
+        data = PartialShape((ANY,))  # because OpenVINO takes the last one then
     if axis is not None:
         require_axis(axis, data, DATA)
     batch = _batch_dims(attributes, indices.rank)
-    limits = [it for it in (indices.rank, _axis_from_front(axis, data.rank)) if it is not None]
+    limits = [limit for limit in (indices.rank, _axis_from_front(axis, data.rank)) if limit is not None]
     if batch is not None and not 0 <= batch <= min(limits, default=batch):
         raise RankError(f"batch_dims is {batch}", "it may exceed neither axis nor the rank of indices", INDICES)
     if data.dims is None or indices.dims is None or batch is None:
@@ -86,13 +86,13 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """Data is no scalar; OpenVINO lets that pass while the axis is not constant. Raises RankError."""
+    """Refuse data that is a scalar, which OpenVINO lets pass while the axis is not constant. Raises RankError."""
     if shapes[DATA].rank == 0:
         raise RankError("data is a scalar", "Gather takes data of rank 1 or more", DATA)
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Sizes for open dimensions: batch dimensions the same for data and indices. An axis that is not constant is the last."""
+    """Fill open dimensions, batch dimensions alike for data and indices. An axis that is not constant is taken for the last."""
     infer_shapes(shapes, attributes)
     data, indices, axis_shape = shapes
     batch_dims, axis = attributes.get("batch_dims", 0), attributes.get("axis", -1)
@@ -108,7 +108,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """On our kernel. Raises IndexError for an index out of bounds, unless that yields zeros."""
+    """Execute the operation on our kernel. Raises IndexError for an index out of bounds, unless that yields zeros."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.gather import gather
 
@@ -118,7 +118,7 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
 
 
 def evaluate_with_zeros(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """On our kernel; an index out of bounds yields zeros."""
+    """Execute the operation on our kernel. An index out of bounds yields zeros."""
     return evaluate(inputs, {**attributes, "bounds": "zero"})
 
 

@@ -1,4 +1,4 @@
-"""GatherElements-6: out[i][j][k] = data[i][indices[i][j][k]][k], here for axis 1 of rank 3."""
+"""GatherElements-6 gives out[i][j][k] = data[i][indices[i][j][k]][k], here for axis 1 of rank 3."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ OffAxis = Callable[[Dimension, Dimension], Dimension | None]
 
 
 def rank_of(shapes: Shapes) -> int | None:
-    """Data and indices have the same rank, so either tells it."""
+    """Find the rank that data and indices share, which either tells."""
     return shapes[DATA].rank if shapes[DATA].rank is not None else shapes[INDICES].rank
 
 
 def axis_range(shapes: Shapes) -> tuple[int, int] | None:
-    """Of the attribute axis: [-r, r-1]."""
+    """Give the range of the attribute axis: [-r, r-1]."""
     rank = rank_of(shapes)
     return None if not rank else (-rank, rank - 1)
 
 
 def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tuple[PartialShape]:
-    """The shape of the output: along the axis that of indices, elsewhere what `off_axis` makes of data's and indices' size.
+    """Infer the shape of the output: along the axis from indices, elsewhere by what `off_axis` makes of both sizes.
 
     Raises RankError; DimensionError, with `rule` as its hint, where `off_axis` gives None.
     """
@@ -67,13 +67,13 @@ def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tup
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """The output has indices' shape, narrowed off the axis by what data says. Raises RankError, DimensionError."""
+    """Give the output indices' shape, narrowed off the axis by data's. Raises RankError, DimensionError."""
     rule = "GatherElements-6 takes data and indices of equal dimensions, unlike ONNX"
     return infer_output(shapes, attributes["axis"], Dimension.intersect, rule)
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Sizes for open dimensions: off the axis the same for data and indices."""
+    """Fill open dimensions, off the axis alike for data and indices."""
     (output,) = infer_shapes(shapes, attributes)
     rank = output.rank or rank_for(attributes["axis"])
     axis = attributes["axis"] % rank
@@ -83,7 +83,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def rank_for(axis: int) -> int:
-    """A rank for shapes that leave it open. Raises ValueError where NumPy has none."""
+    """Choose a rank where shapes leave it open. Raises ValueError where NumPy has none."""
     rank = max(2, axis + 1, -axis)
     if rank > MAX_RANK:
         raise ValueError(f"axis {axis} needs a rank of {rank} or more; NumPy arrays have at most {MAX_RANK}")
@@ -91,7 +91,7 @@ def rank_for(axis: int) -> int:
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """On our kernel. Raises IndexError for an index out of bounds."""
+    """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.gather_elements import gather_elements
 
     return (gather_elements(inputs[DATA], inputs[INDICES], attributes["axis"]),)

@@ -1,5 +1,7 @@
-"""GatherElements of our custom opset: ONNX GatherElements-13 with indices smaller than data or a check that they are not, a
-Broadcast of its indices and a Transpose of its output of its own."""
+"""GatherElements of our custom opset is ONNX GatherElements-13, which may also broadcast its indices and transpose its output.
+
+Indices may be smaller than data off the axis, unless the attribute same_shape forbids that.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +45,9 @@ def _off_axis(attributes: Attributes) -> tuple[OffAxis, str]:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """The output has indices' shape; with broadcast, off the axis data's; with transpose, its last two dimensions swapped. With
-    same_shape indices have data's off the axis, whether broadcast or not.
+    """Give the output indices' shape, with broadcast data's off the axis, with transpose its last two dimensions swapped.
+
+    With same_shape indices must have data's shape off the axis, whether broadcast or not.
 
     Raises RankError, DimensionError.
     """
@@ -58,7 +61,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Sizes for open dimensions: off the axis indices are smaller than data, or one with broadcast, where they may be."""
+    """Fill open dimensions. Off the axis indices are smaller than data, or one with broadcast, where they may be."""
     infer_shapes(shapes, attributes)
     rank = rank_of(shapes) or rank_for(attributes["axis"])
     data, indices = [], []
@@ -78,7 +81,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """On our kernel. Raises IndexError for an index out of bounds."""
+    """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     import numpy as np
 
     from ov_gather.kernels.gather_elements import gather_elements

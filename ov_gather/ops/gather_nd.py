@@ -1,6 +1,7 @@
-"""GatherND: output[b, i] = data[b, *indices[b, i]], where b are batch dimensions and the last of indices holds coordinates.
+"""GatherND gives output[b, i] = data[b, *indices[b, i]]: b are batch dimensions, and the last of indices holds coordinates.
 
-The versions differ in the batch dimensions of the output, which 5 fuses into one, and in negative indices, from 8 on the page.
+Version 5 fuses the batch dimensions of the output into one, and its page does not say what negative indices mean; the page of
+version 8 does.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Batch dimensions, the others of indices but the last, and those of data behind the indexed ones.
+    """Give the output the dimensions of indices but the last, and those of data behind the indexed ones.
 
     Raises RankError, DimensionError.
     """
@@ -64,12 +65,12 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """The batch dimensions are the same; OpenVINO looks at them only where tuples have a known size. Raises DimensionError."""
+    """Demand equal batch dimensions, which OpenVINO checks only where tuples have a known size. Raises DimensionError."""
     batch_dimensions(shapes[DATA], shapes[INDICES], attributes["batch_dims"])
 
 
 def infer_fused_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """The same with the batch dimensions fused into one. Raises RankError, DimensionError."""
+    """Infer the shape of the output with its batch dimensions fused into one. Raises RankError, DimensionError."""
     (output,) = infer_shapes(shapes, attributes)
     batch = attributes["batch_dims"]
     if output.dims is None or batch < 2:
@@ -81,7 +82,7 @@ def infer_fused_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialS
 
 
 def index_sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-    """The sizes of the dimensions of data that the coordinates index; None while one is open."""
+    """Give the sizes of the dimensions of data that the coordinates index. Returns None while one is open."""
     data, indices = shapes
     if data.dims is None or not indices.dims or not indices.dims[-1].is_static:
         return None
@@ -90,7 +91,7 @@ def index_sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | Non
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Sizes for open dimensions: batch dimensions the same for data and indices, an open number of coordinates is one."""
+    """Fill open dimensions, batch dimensions alike for data and indices. An open number of coordinates becomes one."""
     infer_shapes(shapes, attributes)
     batch = attributes["batch_dims"]
     indices = open_dims(shapes[INDICES], batch + 2)
@@ -104,7 +105,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """On our kernel. Raises IndexError for a coordinate out of bounds."""
+    """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.gather_nd import gather_nd
 
@@ -112,7 +113,7 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
 
 
 def evaluate_fused(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """The same with the batch dimensions fused into one."""
+    """Execute the operation on our kernel, and fuse the batch dimensions of the output into one."""
     (output,) = evaluate(inputs, attributes)
     batch = attributes["batch_dims"]
     return (output.reshape(prod(output.shape[:batch]), *output.shape[batch:]) if batch > 1 else output,)
@@ -133,7 +134,7 @@ GATHER_ND_8 = Operation(
     evaluate=evaluate,
     custom_attributes={},
 )
-# The page of 5 does not say what negative indices mean. The CPU runtime counts them from the end; so do ONNX and our kernel.
+# The page of version 5 does not explain negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
 GATHER_ND_5 = replace(
     GATHER_ND_8,
     name="GatherND-5",

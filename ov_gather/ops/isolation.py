@@ -1,4 +1,4 @@
-"""One layer as a model of its own: its Const inputs stay constants, its other inputs become Parameters."""
+"""One layer becomes a model of its own: its Const inputs stay constants, its other inputs become Parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def isolate(view: LayerView) -> Model:
     shapes = operation.infer_shapes(view.input_shapes, view.read_attributes())
     builder = ModelBuilder(view.layer.name)
     inputs = [_input(builder, view, position, given) for position, given in enumerate(operation.inputs)]
-    types = filter(None, operation.infer_types([value.element_type for value in inputs]))  # all are known
+    types = filter(None, operation.infer_types([value.element_type for value in inputs]))  # because all types are known
     outputs = builder.layer(
         operation.type,
         view.layer.name or operation.type,

@@ -1,4 +1,4 @@
-"""A gather-family layer in its graph: what its operation says, filled with what the document says."""
+"""A gather-family layer is seen in its graph here: its operation says what the values of the document mean."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LayerView:
-    """Types and shapes of the inputs are those of the producer where there is one, as OpenVINO's reader takes them."""
+    """A LayerView takes types and shapes of inputs from the producer where there is one, as OpenVINO's reader does."""
 
     graph: Model
     layer: Layer
@@ -29,36 +29,36 @@ class LayerView:
 
     @property
     def has_all_ports(self) -> bool:
-        """Whether inputs and outputs are as many as the operation has."""
+        """The layer has all ports if it has as many inputs and outputs as the operation."""
         return len(self.layer.inputs) == len(self.operation.inputs) and len(self.layer.outputs) == len(self.operation.outputs)
 
     def producer(self, port: int) -> tuple[Layer, Port] | None:
-        """The layer and output port that feed the input at this position."""
+        """Find the layer and output port that feed the input at this position."""
         return self.graph.producer(self.layer, self.layer.inputs[port])
 
     def read_attributes(self) -> dict[str, Any]:
-        """The attributes, and constant inputs that stand for one. Raises ValueError where one is missing or wrong."""
+        """Read the attributes, and constant inputs that stand for one. Raises ValueError where one is missing or wrong."""
         return self.operation.read_attributes(self.layer.attributes, self.input_shapes, self.attribute_values)
 
     def attributes_for(self, operands: Sequence[NDArray[Any]]) -> dict[str, Any]:
-        """The attributes where all inputs are known. Raises ValueError where one is missing or wrong."""
+        """Read the attributes where all inputs are known. Raises ValueError where one is missing or wrong."""
         shapes = [PartialShape.of(array.shape) for array in operands]
         return self.operation.read_attributes(self.layer.attributes, shapes, operands)
 
     @property
     def attribute_values(self) -> list[NDArray[Any] | None]:
-        """By input: the constant that stands for an attribute; None for others, and where its payload cannot be had."""
+        """Each input has the constant that stands for an attribute; None for other inputs, and without a payload."""
         return [self._known(i) if given.attribute else None for i, given in enumerate(self.operation.inputs)]
 
     def _known(self, port: int) -> NDArray[Any] | None:
         try:
             return self.constant(port)
-        except IRError:  # 5xx reports it
+        except IRError:  # because the rules 5xx report it
             return None
 
     @cached_property
     def attributes(self) -> dict[str, Any] | None:
-        """The attributes, and constant inputs that stand for one; None where one is missing or wrong."""
+        """The attributes include constant inputs that stand for one; None where one is missing or wrong."""
         try:
             return self.read_attributes()
         except ValueError:
@@ -66,7 +66,7 @@ class LayerView:
 
     @cached_property
     def input_types(self) -> tuple[ElementType | None, ...]:
-        """The element type of each input; None = unknown."""
+        """Each input has an element type; None = unknown."""
         return tuple(map(self._input_type, range(len(self.layer.inputs))))
 
     def _input_type(self, position: int) -> ElementType | None:
@@ -79,7 +79,7 @@ class LayerView:
 
     @cached_property
     def input_shapes(self) -> tuple[PartialShape, ...]:
-        """The shape of each input; those of Parameters with their intervals."""
+        """Each input has a shape, which has intervals if it comes from a Parameter that has them."""
         return tuple(map(self._input_shape, range(len(self.layer.inputs))))
 
     def _input_shape(self, position: int) -> PartialShape:
@@ -91,7 +91,7 @@ class LayerView:
 
     @cached_property
     def output_shapes(self) -> tuple[PartialShape, ...] | None:
-        """What the operation infers; None where attributes or shapes do not allow it."""
+        """The operation infers the shapes of the outputs; None where attributes or shapes do not allow that."""
         try:
             return None if self.attributes is None else self.operation.infer_shapes(self.input_shapes, self.attributes)
         except ShapeError:
@@ -99,22 +99,22 @@ class LayerView:
 
     @property
     def index_sizes(self) -> tuple[int, ...] | None:
-        """The sizes of what an index goes along, as the index rule has them; None while they are open."""
+        """An index goes along dimensions of these sizes, by the index rule; None while they are open."""
         return None if self.attributes is None else self.operation.index_rule.sizes(self.input_shapes, self.attributes)
 
     def is_constant(self, port: int) -> bool:
-        """Whether a Const feeds an input. Its value is not read, as that may be gigabytes."""
+        """Tell whether a Const feeds an input. The value is not read, because it may have gigabytes."""
         source = self.producer(port)
         return source is not None and source[0].type == "Const"
 
     def constant(self, port: int) -> NDArray[Any] | None:
-        """The value of an input that a Const feeds; None for others. Raises IRError where its payload cannot be had."""
+        """Read the value of an input that a Const feeds; None for others. Raises IRError where the payload cannot be had."""
         source = self.producer(port)
         return constant(self.graph, source[0]) if source and self.is_constant(port) else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What a fragment leaves unsaid and we take for granted, for people to read."""
+        """Say, for people, what a fragment leaves unsaid and this package takes for granted."""
         if not self.graph.is_fragment:
             return ()
         version = () if self.layer.version else (self.operation.opsets[0],)
@@ -127,7 +127,7 @@ class LayerView:
 
 
 def family_layers(graph: Model) -> Iterator[LayerView]:
-    """The layers of one graph whose operation is known."""
+    """Yield the layers of one graph whose operation is known."""
     for layer in graph.of_type(*FAMILY):
         operation = find_operation(layer)
         if operation:

@@ -1,4 +1,4 @@
-"""Between ONNX and IR, one gather at a time."""
+"""One gather node of ONNX becomes a layer of an IR here."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ GATHERS = ("Gather", "GatherElements", "GatherND")
 
 
 def attribute(node: onnx_ir.Node, name: str, default: int) -> int:
-    """An integer attribute."""
+    """Read an integer attribute of a node."""
     return node.attributes[name].as_int() if name in node.attributes else default
 
 
 def single_layer(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant: Sequence[bool], custom: bool) -> Model:
-    """The layer that a Gather* node becomes, with what `operands` has for its constants: of our opset, or the stock one.
+    """Make a model of the layer that a Gather* node becomes, of our opset or the stock one, with its constants from `operands`.
 
     Indices that are smaller than data off the axis, which the stock GatherElements does not take, need `fitted` operands.
     """
     text = {name: str(attribute.as_int()) for name, attribute in node.attributes.items()}
-    operation = next(it for it in reversed(versions_of(node.op_type)) if (CUSTOM_OPSET in it.opsets) == custom)
+    versions = reversed(versions_of(node.op_type))
+    operation = next(version for version in versions if (CUSTOM_OPSET in version.opsets) == custom)
     builder = ModelBuilder(node.name or node.op_type)
     # The plugin dies of a Gather of static shapes without elements, and a model that gets so far has none.
     is_open = any(array.size == 0 for array in operands)
-    inputs = [_value(builder, *it, is_open) for it in zip(("data", "indices"), operands, constant, strict=True)]
+    inputs = [_value(builder, *given, is_open) for given in zip(("data", "indices"), operands, constant, strict=True)]
     values: list[NDArray[Any] | None] = [None, None]
     if node.op_type != "GatherND":
         text.setdefault("axis", "0")
-    if node.op_type == "Gather":  # its axis is an input
+    if node.op_type == "Gather":  # The axis of this operation is an input.
         values.append(np.array(int(text.pop("axis"))))
         inputs.append(_value(builder, "axis", np.asarray(values[-1]), True))
     shapes = [value.shape for value in inputs]
@@ -51,7 +52,7 @@ def single_layer(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant:
 
 
 def fitted(node: onnx_ir.Node, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Data cut to what indices reach off the axis, for the stock GatherElements; others as they are."""
+    """Cut data to what indices reach off the axis, for the stock GatherElements. Operands of other nodes stay as they are."""
     data, indices = operands
     if node.op_type != "GatherElements":
         return [data, indices]

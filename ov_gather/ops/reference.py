@@ -1,4 +1,4 @@
-"""What is right: every operation of the family once more, in NumPy indexing alone, apart from the functions that users call."""
+"""The reference says what is right: it computes every operation in NumPy indexing alone, apart from what users call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_BOOLEANS = {"sum": "max", "prod": "min"}
 
 
 def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:
-    """The output of an operation. Raises IndexError for an index out of bounds, unless that yields zeros."""
+    """Compute the output of an operation. Raises IndexError for an index out of bounds, unless that yields zeros."""
     data, indices, *others = operands
     zero = operation.index_rule.zero_fill(attributes)
     output = _EVALUATE[operation.type](data, as_index_dtype(indices), others, attributes, zero)

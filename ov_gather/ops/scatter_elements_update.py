@@ -1,6 +1,6 @@
-"""ScatterElementsUpdate, the inverse of GatherElements: output[i][indices[i][j][k]][k] = updates[i][j][k], here for axis 1.
+"""ScatterElementsUpdate gives output[i][indices[i][j][k]][k] = updates[i][j][k], here for axis 1.
 
-12 adds reductions, and negative indices on its page.
+This is the inverse of GatherElements. Version 12 adds reductions, and its page allows negative indices.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UPDATES, AXIS = 2, 3
 
 
 def infer_types(types: Types) -> tuple[ElementType | None]:
-    """The output has data's element type, which is that of updates. Raises TypeRuleError."""
+    """Give the output data's element type, which updates must have, too. Raises TypeRuleError."""
     data, updates = types[DATA], types[UPDATES]
     if data and updates and data is not updates and DYNAMIC not in (data, updates):
         raise TypeRuleError(f"updates have element type {updates}, data has {data}", "they must have the same", UPDATES)
@@ -41,7 +41,7 @@ def infer_types(types: Types) -> tuple[ElementType | None]:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """The output has data's shape. Raises RankError, DimensionError."""
+    """Give the output data's shape. Raises RankError, DimensionError."""
     data, indices, updates, axis = shapes
     require_one_number(axis, AXIS)
     if "axis" in attributes:
@@ -57,7 +57,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """Off the axis indices may not exceed data: OpenVINO lets that pass, and writes past rows. Raises DimensionError."""
+    """Refuse indices that exceed data off the axis: OpenVINO lets them pass, and writes past rows. Raises DimensionError."""
     data, indices = shapes[DATA], shapes[INDICES]
     axis = attributes.get("axis")
     if axis is None or data.dims is None or indices.dims is None:
@@ -72,7 +72,7 @@ def restrict(shapes: Shapes, attributes: Attributes) -> None:
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Sizes for open dimensions: updates as indices, which off the axis do not exceed data. An open axis is the last."""
+    """Fill open dimensions, of updates as of indices, which do not exceed data off the axis. An open axis is the last."""
     infer_shapes(shapes, attributes)
     ranks = [shape.rank for shape in shapes[:AXIS] if shape.rank is not None]
     axis = attributes.get("axis", -1)
@@ -86,7 +86,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """On our kernel. Raises IndexError for an index out of bounds."""
+    """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.scatter_elements import scatter_elements
 
@@ -116,7 +116,7 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
     infer_types=infer_types,
     infer_shapes=infer_shapes,
     restrict=restrict,
-    # The page of 3 does not allow negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
+    # The page of version 3 allows no negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
     index_rule=IndexRule(
         INDICES,
         along_axis,

@@ -1,4 +1,4 @@
-"""What the shape and type rules of the family have in common."""
+"""The operations of the family share these rules for shapes and types."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ DATA, INDICES = 0, 1
 
 
 def type_of_data(types: Types) -> tuple[ElementType | None]:
-    """The output has data's element type."""
+    """Give the output data's element type."""
     return (types[DATA],)
 
 
 def axis_of_data(shapes: Shapes) -> tuple[int, int] | None:
-    """The range of an axis of data: [-r, r-1]; None while its rank is open."""
+    """Give the range of an axis of data: [-r, r-1]. Returns None while the rank is open."""
     rank = shapes[DATA].rank
     return None if not rank else (-rank, rank - 1)
 
 
 def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-    """The size of data along the axis; None while it, or the axis, is open."""
+    """Give the size of data along the axis. Returns None while the size or the axis is open."""
     dims, axis = shapes[DATA].dims, attributes.get("axis")
     if not dims or axis is None:
         return None
@@ -30,7 +30,7 @@ def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None
 
 
 def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
-    """The dimensions of a shape; all open where its rank is."""
+    """Give the dimensions of a shape, all of them open where the rank is open."""
     return (ANY,) * rank if shape.dims is None else shape.dims
 
 
@@ -51,7 +51,7 @@ def require_same_rank(data: PartialShape, indices: PartialShape) -> None:
 
 
 def batch_dimensions(data: PartialShape, indices: PartialShape, batch: int) -> list[Dimension]:
-    """The first dimensions, which data and indices share, as far as their ranks are known. Raises DimensionError."""
+    """Give the first dimensions, which data and indices share, as far as ranks are known. Raises DimensionError."""
     common = []
     for i, (have, want) in enumerate(zip((data.dims or ())[:batch], (indices.dims or ())[:batch], strict=False)):
         dim = have.intersect(want)

@@ -1,4 +1,4 @@
-"""What an operation is written in: frozen descriptions that rules, runtimes and converters read and do not repeat."""
+"""An operation is written down in frozen descriptions, which rules, runtimes and converters read and do not repeat."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ MAX_RANK = 64  # of NumPy arrays
 
 
 def numbered_opsets(first: int, last: int = LATEST_OPSET) -> tuple[str, ...]:
-    """The names of OpenVINO's opsets from the first to the last."""
+    """Name OpenVINO's opsets from the first to the last."""
     return tuple(f"opset{number}" for number in range(first, last + 1))
 
 
 def whole_byte_types() -> tuple[ElementType, ...]:
-    """Those that our operations inside OpenVINO take."""
+    """List the element types that our operations inside OpenVINO take."""
     return tuple(row for row in ELEMENT_TYPES if row.bits % 8 == 0)
 
 
 class ShapeError(ValueError):
-    """Input shapes that an operation does not take. `port`: position of the input to blame; `hint`: what would be right."""
+    """An operation does not take its input shapes. `port` is the position of the input to blame; `hint` says what is right."""
 
     def __init__(self, reason: str, hint: str, port: int) -> None:
         super().__init__(reason)
@@ -44,7 +44,7 @@ class ShapeError(ValueError):
 
 
 class TypeRuleError(ValueError):
-    """Input types that do not fit together. `port`: position of the input to blame; `hint`: what would be right."""
+    """Input types do not fit together. `port` is the position of the input to blame; `hint` says what would be right."""
 
     def __init__(self, reason: str, hint: str, port: int) -> None:
         super().__init__(reason)
@@ -68,7 +68,7 @@ class DimensionError(ShapeError):
 
 
 def parse_integer(text: str) -> int:
-    """A decimal integer, nothing around it. Raises ValueError."""
+    """Read a decimal integer with nothing around. Raises ValueError."""
     number = parse_digits(text.removeprefix("-"))
     if number is None:
         raise ValueError(f"'{text[:40]}' is not an integer")
@@ -77,7 +77,7 @@ def parse_integer(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute.
+    """An Attribute describes an attribute of an operation.
 
     Attributes:
         default: its value where the document leaves it out.
@@ -92,7 +92,7 @@ class Attribute:
     kind: str = "int"
 
     def parse(self, text: str) -> Any:
-        """The value that a text stands for. Raises ValueError."""
+        """Read the value that a text stands for. Raises ValueError."""
         if self.kind == "int":
             return parse_integer(text)
         words = BOOLEANS if self.kind == "bool" else tuple(self.kind.split("|"))
@@ -101,13 +101,13 @@ class Attribute:
         return text.lower() in ("true", "1") if self.kind == "bool" else text.lower()
 
     def read(self, text: Mapping[str, str], shapes: Shapes) -> Any:
-        """The value of this attribute. Raises ValueError."""
+        """Read this attribute of a layer. Raises ValueError."""
         if self.name not in text and self.required:
             raise ValueError(f"attribute {self.name} is missing")
         return self._in_range(self.parse(text[self.name]) if self.name in text else self.default, shapes)
 
     def of_value(self, value: NDArray[Any], shapes: Shapes) -> int:
-        """The value of this attribute where an input gives it. Raises ValueError."""
+        """Read this attribute from the value of an input. Raises ValueError."""
         if value.size != 1 or value.dtype.kind not in "iu":
             raise ValueError(f"{self.name} must be one integer, not {value.dtype}{list(value.shape)}")
         return int(self._in_range(int(value.reshape(())), shapes))
@@ -121,7 +121,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input.
+    """An Input describes an input of an operation.
 
     Attributes:
         assumed: the type of a fragment's port that does not say.
@@ -137,7 +137,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class IndexRule:
-    """Which indices an operation takes.
+    """An IndexRule says which indices an operation takes.
 
     Attributes:
         port: position of the input that holds the indices.
@@ -160,7 +160,7 @@ class IndexRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """A versioned operation, whole.
+    """An Operation is the whole description of a versioned operation.
 
     Attributes:
         name: versioned name, e.g. "GatherElements-6".
@@ -192,12 +192,13 @@ class Operation:
 
     @property
     def found_in(self) -> str:
-        """The opsets, for people: "opset6 to opset16"."""
+        """The text names the opsets for people: "opset6 to opset16"."""
         return " to ".join(dict.fromkeys((self.opsets[0], self.opsets[-1])))
 
     def read_attributes(self, text: Mapping[str, str], shapes: Shapes, values: Values = ()) -> dict[str, Any]:
-        """The values of a layer's attributes for inputs of these shapes, defaults filled in, and those of inputs that stand
-        for an attribute, as far as `values` (None = unknown) has them.
+        """Read the attributes of a layer for inputs of these shapes, with defaults filled in.
+
+        An input that stands for an attribute gives its value, as far as `values` (None = unknown) has one.
 
         Raises ValueError where one is missing, malformed or out of range.
         """

@@ -1,1 +1,1 @@
-"""How the text of an IR document is read."""
+"""This room reads the text of an IR document."""

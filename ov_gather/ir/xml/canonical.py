@@ -1,4 +1,4 @@
-"""Layers and edges laid out as OpenVINO writes them, read by regular expressions: the short way through long documents.
+"""Layers and edges that are laid out as OpenVINO writes them are read by regular expressions, which makes long documents fast.
 
 Every tag has a line of its own, so lines need not be counted. Whatever is not canonical (another layout or order of
 attributes, escapes, comments, bodies, letters beyond ASCII, anything wrong) goes the parser's general way, so nothing here
@@ -17,11 +17,11 @@ from ov_gather.ir.model import Edge, Element, Layer, Port
 from ov_gather.ir.shapes import MAX_DIMENSION, element_count
 
 LAYER_DEPTH = 4
-"""How much deeper than its list the innermost element of a canonical layer lies: layer, input, port, dim."""
+"""The innermost element of a canonical layer lies so much deeper than the list of layers: layer, input, port, dim."""
 
 _BREAK = r"\r?\n[ \t]*"
-_TEXT = "[ !#-%'-;=-~]"  # printable ASCII but for ", & and <
-_NUMBER = r"\d{1,18}"  # always below 2^63
+_TEXT = "[ !#-%'-;=-~]"  # This is printable ASCII without ", & and <.
+_NUMBER = r"\d{1,18}"  # So few digits always make a number below 2^63.
 _ATTRIBUTES = rf'(?: [A-Za-z_]\w*="{_TEXT}*")*'
 _DIMS = f"(?:{_BREAK}<dim>(?:-1|{_NUMBER})</dim>)+"
 _RT_INFO = rf"(?:{_BREAK}<attribute{_ATTRIBUTES} ?/>)+{_BREAK}"
@@ -58,13 +58,13 @@ _T = TypeVar("_T")
 
 
 def _remember(function: Callable[[str], _T]) -> Callable[[str], _T]:
-    """Give the same value for the same text, without work. Only for short texts: long ones could fill the memory."""
+    """Make a function remember its values for short texts. Long texts are not remembered: they could fill the memory."""
     remembered = lru_cache(maxsize=4096)(function)
     return lambda text: remembered(text) if len(text) < 1000 else function(text)
 
 
 class Run(NamedTuple):
-    """Elements that follow one another: their values, where they end, and how many elements of rt_info are among them."""
+    """A Run holds elements that follow one another: their values, where they end, and how many of them are rt_info."""
 
     values: Sequence[Layer | Edge]
     end: int
@@ -72,7 +72,7 @@ class Run(NamedTuple):
 
 
 def read_edges(text: str, start: int, line: int) -> Run:
-    """As many canonical edges as follow from `start`, which is on this line."""
+    """Read as many canonical edges as follow from `start`, which is on this line."""
     match = _EDGES.match(text, start)
     end = match.end() if match else start
     ends = enumerate(_EDGE.findall(text, start, end), line + 1)
@@ -80,7 +80,7 @@ def read_edges(text: str, start: int, line: int) -> Run:
 
 
 def read_layers(text: str, start: int, line: int) -> Run:
-    """As many canonical layers as follow from `start`, which is on this line."""
+    """Read as many canonical layers as follow from `start`, which is on this line."""
     layers: list[Layer] = []
     end, verbatim = start, 0
     while match := _LAYER.match(text, end):
@@ -122,17 +122,17 @@ def read_layers(text: str, start: int, line: int) -> Run:
 
 
 def _ports(text: str, start: int, end_tag: str, line: int) -> tuple[tuple[Port, ...], int, int]:
-    """The ports from `start` to an end tag, the line of the latter, and where it ends. Raises ValueError."""
+    """Read the ports from `start` to an end tag. Returns them, and the line and the end of the tag. Raises ValueError."""
     end = text.index(end_tag, start)
     ports_text = text[start:end]
-    # Ports come again and again, but for their names.
+    # The same ports come again and again, unless they have names.
     rows, height = _port_rows(ports_text) if " names=" in ports_text else _known_port_rows(ports_text)
     ports = [Port(port_id, dims, precision, names, (), line + below) for port_id, dims, precision, names, below in rows]
     return tuple(ports), line + height, end + len(end_tag)
 
 
 def _port_rows(text: str) -> tuple[list[_PortRow], int]:
-    """Fields and relative line of each port, and the number of lines. Raises ValueError where anything else stands there."""
+    """Read the fields and the relative line of each port, and count the lines. Raises ValueError at anything else."""
     rows: list[_PortRow] = []
     below, end = 1, 0
     while match := _PORT.match(text, end):

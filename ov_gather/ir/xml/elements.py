@@ -1,4 +1,4 @@
-"""What an element of an IR becomes when it closes: a <dim> an int, a <port> a Port, a <layer> a Layer, and so on."""
+"""An element of an IR becomes a value when it closes: a <dim> an int, a <port> a Port, a <layer> a Layer, and so on."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ VERSIONS = ("10", "11")
 
 @dataclass(slots=True)
 class OpenElement:
-    """An element whose end has not come yet. `build` gives its value; None: it is kept as it stands."""
+    """An OpenElement has not met its end tag yet. `build` makes its value; None means that the element is kept as it stands."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     build: Build | None = None
-    values: dict[str, list[Any]] = field(default_factory=dict)  # of its closed children, by tag
+    values: dict[str, list[Any]] = field(default_factory=dict)  # the values of closed children, by tag
     others: list[Element] = field(default_factory=list)  # closed children that are kept as they stand
     text: list[str] = field(default_factory=list)
 
     def verbatim(self) -> Element:
-        """The element as it stands."""
+        """Keep the element as it stands."""
         return Element(self.tag, self.attributes, tuple(self.others), "".join(self.text).strip(BLANKS), self.line)
 
 
 class ElementBuilder:
-    """Builds the values of elements; `problems` are what it could pass over."""
+    """An ElementBuilder makes the values of elements. Errors after which reading goes on are collected in `problems`."""
 
     def __init__(self, path: str, weights: Weights) -> None:
         self.path, self.weights = path, weights
@@ -50,7 +50,7 @@ class ElementBuilder:
         layer: Mapping[str, str] | None = None
         for element in self.stack:
             if element.build is None:
-                break  # what is kept as it stands holds no layers
+                break  # because there are no layers in what is kept as it stands
             if element.tag == "layer":
                 layer = element.attributes
             elif element.tag in _BODIES and layer is not None:
@@ -61,16 +61,16 @@ class ElementBuilder:
         number, name, layer_type = parse_digits(layer.get("id", "")), layer.get("name", ""), layer.get("type", "layer")
         return Location(self.path, line, number, name, layer_type, trail=tuple(trail))
 
-    # ---- what an element becomes
+    # ---- one method makes the value of one kind of element
 
     def list_of_children(self, element: OpenElement) -> tuple[Any, ...]:
-        """<layers>, <edges>, <input>, <output>: those of their children that are interpreted have one tag."""
+        """Make a tuple of <layers>, <edges>, <input> or <output>, whose interpreted children all have the same tag."""
         self._refuse_others(element)
         return tuple(value for values in element.values.values() for value in values)
 
     def net(self, element: OpenElement) -> Model:
-        """<net> or the body of a sub-graph."""
-        name, version = "", "11"  # a body has neither
+        """Make a Model of <net> or of the body of a sub-graph."""
+        name, version = "", "11"  # because a body has neither
         if element.tag == "net":
             name, version = element.attributes.get("name", ""), element.attributes.get("version", "")
             if version not in VERSIONS:
@@ -88,13 +88,13 @@ class ElementBuilder:
         )
 
     def fragment(self, element: OpenElement) -> Model:
-        """A bare <layer>."""
+        """Make a Model of a bare <layer>."""
         element.attributes.setdefault("id", "0")
         element.attributes.setdefault("name", "")
         return Model((self.layer(element),), tag="layer", line=element.line, path=self.path, weights=self.weights)
 
     def layer(self, element: OpenElement) -> Layer:
-        """<layer>."""
+        """Make a Layer of <layer>."""
         attributes = dict(element.attributes)
         data = self._section(element, "data", default=OpenElement("data", {}, element.line))
         return Layer(
@@ -113,7 +113,7 @@ class ElementBuilder:
         )
 
     def port(self, element: OpenElement) -> Port:
-        """<port>."""
+        """Make a Port of <port>."""
         attributes = dict(element.attributes)
         dims = tuple(element.values.get("dim", ()))
         if element_count(dims) > MAX_DIMENSION:
@@ -129,22 +129,22 @@ class ElementBuilder:
         )
 
     def dim(self, element: OpenElement) -> int:
-        """<dim>."""
+        """Make a number of <dim>."""
         text = "".join(element.text).strip(BLANKS)
         return -1 if text == "-1" else self._number(element, text, "<dim>", instead=-1)
 
     def edge(self, element: OpenElement) -> Edge:
-        """<edge>."""
+        """Make an Edge of <edge>."""
         names = ("from-layer", "from-port", "to-layer", "to-port")
         from_layer, from_port, to_layer, to_port = (self._number(element, element.attributes.get(name), name) for name in names)
         return Edge(from_layer, from_port, to_layer, to_port, element.line)
 
     def data(self, element: OpenElement) -> OpenElement:
-        """<data>: its attributes and its line are the layer's."""
+        """Keep <data> until its layer closes, which takes over the attributes and the line."""
         self._refuse_others(element)
         return element
 
-    # ---- their parts
+    # ---- these methods read the parts of an element
 
     def _refuse_others(self, element: OpenElement) -> None:
         for other in element.others:
@@ -199,4 +199,4 @@ BUILD: Mapping[str | None, Mapping[str, Build]] = {
     "output": _PORTS,
     "port": {"dim": ElementBuilder.dim},
 }
-"""What is interpreted: what builds the value, by the tags of parent and element. Everything else is kept as it stands."""
+"""The tags of parent and element lead to what makes the value. Every other element is kept as it stands."""

@@ -1,7 +1,7 @@
-"""The XML of an IR, streamed: only the path to the current element is open.
+"""The XML of an IR is streamed: only the path to the current element is open.
 
-Expat, because its line numbers hold in documents of any length and its depth has no limit but ours. Canonical layers and edges,
-most of nearly every document, are read from its text at once; expat checks them like all the rest, but reports nothing.
+Expat reads, because its line numbers are right in documents of any length and its depth has no limit but ours. Canonical layers
+and edges, most of nearly every document, are read from the text at once; expat checks them, too, but calls no handler.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ MAX_DEPTH = 256
 MAX_BYTES = 1 << 28
 MAX_TOKEN = 1 << 20
 MAX_VERBATIM = 1_000_000
-CHUNK = 1 << 16  # small: expat goes on to the end of a chunk after an error
+CHUNK = 1 << 16  # A chunk is small because expat goes on to its end after an error.
 
 _GAP = re.compile("<layers>|</layer>|<edges>")
-"""After one of these tags canonical layers or edges may follow."""
+"""Canonical layers or edges may follow after one of these tags."""
 
 _NO_CHILDREN: Mapping[str, Build] = {}
 
 
 class Parser(ElementBuilder):
-    """Parses one document; `problems` are what it could pass over, `result` is what it made of the rest."""
+    """A Parser reads one document. `problems` are the errors after which it could go on; `result` is the model."""
 
     def __init__(self, path: str, weights: Weights) -> None:
         super().__init__(path, weights)
         self.result: Model | None = None
-        self.verbatim = 0  # how many open elements are kept as they stand
-        self.kept = 0  # how many there were in all
-        self.fed = 0  # how many bytes expat has been given
-        self.gap_tag = -1  # where the last tag begins that opened <layers> or <edges> or closed a <layer>
+        self.verbatim = 0  # the number of open elements that are kept as they stand
+        self.kept = 0  # the number of elements that have been kept in all
+        self.fed = 0  # the number of bytes that expat has been given
+        self.gap_tag = -1  # the place of the last tag that opened <layers> or <edges> or closed a <layer>
         self.in_gap = False  # whether expat stands behind such a tag, or behind a canonical layer or edge
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
@@ -46,7 +46,7 @@ class Parser(ElementBuilder):
         self._listen(True)
 
     def run(self, stream: IO[bytes]) -> None:
-        """Read to the end. Raises IRError where nothing more can be made of the document."""
+        """Read a document to its end. Raises IRError where the parser cannot go on."""
         total, rest = 0, b""
         try:
             while chunk := stream.read(CHUNK):
@@ -72,7 +72,7 @@ class Parser(ElementBuilder):
 
         The rest is shorter than what was `added` to `data`, so that no text is looked at more than twice.
         """
-        # A character for each byte. Canonical elements are ASCII, which all encodings that expat takes by the byte share.
+        # Each byte becomes a character. Canonical elements are ASCII, which all encodings share that expat takes by the byte.
         text = data.decode("latin-1")
         position = 0
         while position < len(data):
@@ -84,13 +84,13 @@ class Parser(ElementBuilder):
             end = gap.end() if gap else len(data)
             gap_tag = self.fed + gap.start() - position if gap else -1
             self._feed(data[position:end])
-            # What looks like a tag may stand in a comment; expat knows.
+            # What looks like a tag may stand in a comment: only expat can tell.
             self.in_gap = gap is not None and self.gap_tag == gap_tag
             position = end
         return data[position:]
 
     def _canonical(self, data: bytes, text: str, start: int) -> int:
-        """Read the canonical layers or edges that follow; where they end."""
+        """Read the canonical layers or edges that follow, and give the place where they end."""
         parent = self.stack[-1]
         tag, read = ("layer", read_layers) if parent.tag == "layers" else ("edge", read_edges)
         values, end, verbatim = read(text, start, self.parser.CurrentLineNumber)
@@ -125,7 +125,7 @@ class Parser(ElementBuilder):
         }.get(reason, "")
         return self.error(Fault.SYNTAX, f"not well-formed XML: {reason}, column {error.offset + 1}", hint, error.lineno)
 
-    # ---- what expat calls
+    # ---- expat calls these methods
 
     def _doctype(self, *_: object) -> None:
         raise self._fatal(Fault.DOCTYPE, "a document type declaration is refused", "an IR has none; entities are not expanded")

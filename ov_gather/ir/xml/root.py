@@ -1,4 +1,4 @@
-"""Whether a file is an IR at all: a look at its root element, no further."""
+"""The root element tells whether a file can be an IR; nothing behind it is read."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from xml.parsers import expat
 _BEGINNING = 1 << 16
 
 
-class _Found(Exception):  # noqa: N818 - not an error: how a handler ends the parse
+class _Found(Exception):  # noqa: N818 - this is no error: a handler ends the parse with it
     pass
 
 
 def root_element(path: Path) -> str | None:
-    """The name of the root element, or of the document type if the file declares one.
+    """Read the name of the root element, or of the document type if the file declares one.
 
-    None where there is none to be had: the file cannot be opened, is no regular file, is not well-formed so far, or its root
+    Returns None where there is no name: the file cannot be opened, is no regular file, is not well-formed so far, or its root
     does not come in the first 64 KiB.
     """
     names: list[str] = []
 
     def found(name: str, *_: object) -> None:
         names.append(name)
-        raise _Found  # before an entity, or anything else that follows, could do harm
+        raise _Found  # so that no entity, nor anything else that follows, can do harm
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = found
