@@ -38,6 +38,9 @@ def test_the_pages_are_there():
     assert {"README.md", "docs/validate.md", "docs/custom_layer/README.md"} <= set(map(label, PAGES))
 
 
+@pytest.mark.slow
+@pytest.mark.openvino
+@pytest.mark.onnxruntime
 @with_blocks(BLOCK)
 def test_console_sessions(path):
     text = path.read_text()
@@ -45,6 +48,7 @@ def test_console_sessions(path):
     assert refreshed(text) == text
 
 
+@pytest.mark.openvino
 @with_blocks(PYTHON)
 def test_python_sessions(path, monkeypatch):
     monkeypatch.chdir(ROOT)
@@ -55,6 +59,7 @@ def test_python_sessions(path, monkeypatch):
     assert results.failed == 0
 
 
+@pytest.mark.openvino
 def test_what_is_made_from_the_code_is_current():
     """`rules.md` and `divergences.md`; the sessions are compared above."""
     command = [sys.executable, ROOT / "tests" / "tools" / "make_docs.py", "--check", "--no-sessions"]

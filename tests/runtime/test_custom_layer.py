@@ -19,7 +19,7 @@ from helpers.paths import ROOT
 SOURCE = ROOT / "docs" / "custom_layer"
 README = (SOURCE / "README.md").read_text()
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")]
 
 
 def shell(command, folder):
