@@ -1,4 +1,4 @@
-// What both kernels take for granted of the memory between a core and the arrays, on any machine of the last ten years.
+// Both kernels assume these sizes of caches, which hold on any machine of the last ten years.
 #pragma once
 
 #include <cstdint>

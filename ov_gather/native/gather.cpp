@@ -1,4 +1,4 @@
-// The walk: which loops, in which order, on which threads. What happens within a line is in lines.cpp.
+// The walk decides which loops run, in which order, on which threads. The work within a line is in lines.cpp.
 #include "gather.hpp"
 
 #include <unistd.h>
@@ -14,9 +14,9 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 15;           // elements worth handing to another thread
-constexpr int64_t shortest_piece = 1 << 10;  // bytes of a row in a packed column; shorter ones cost more than they save
-constexpr int64_t column_block = 512;        // elements of a line that is split, but not packed
+constexpr int64_t grain = 1 << 15;           // so many elements are worth another thread
+constexpr int64_t shortest_piece = 1 << 10;  // bytes of a row in a packed column; less costs more than it saves
+constexpr int64_t column_block = 512;        // elements in each piece of a line that is split, but not packed
 
 int64_t last_level_cache() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -42,7 +42,7 @@ int64_t count_positions(const std::vector<Loop>& loops) {
     return count;
 }
 
-// Fewer, longer loops visit the same positions in the same order: drop loops of one step, join neighbours that step as one.
+// Drops loops of one step, and joins neighbours that step as one: fewer, longer loops visit the same positions in order.
 std::vector<Loop> merged(const std::vector<Loop>& loops) {
     std::vector<Loop> result;
     for (const Loop& inner : loops) {
@@ -57,11 +57,11 @@ std::vector<Loop> merged(const std::vector<Loop>& loops) {
         }
         result.push_back(inner);
     }
-    while (result.size() < 2) result.insert(result.begin(), {1, 0, 0, 0});  // a plane has two loops
+    while (result.size() < 2) result.insert(result.begin(), {1, 0, 0, 0});  // because a plane has two loops
     return result;
 }
 
-// The place of one position in the three arrays, and how to go on from it.
+// A position has a place in each of the three arrays. A step goes on to the next position.
 class Cursor {
 public:
     Cursor(const std::vector<Loop>& loops, int64_t position) : m_loops(loops), m_at(loops.size()) {
@@ -144,7 +144,7 @@ int64_t find_out_of_bounds(const Gather& gather, const char* indices) {
 
 // Where the axis is not the last, every element of a line comes from another row, in another cache line, of which the rest is
 // wasted. So columns of rows are packed into a buffer that stays close to the core, and gathered from there, if the axis is
-// visited often enough. How wide a column may be; 0 = do not pack.
+// visited often enough. Returns how wide a column may be; 0 = do not pack.
 int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
     const Loop& line = loops.back();
     const Loop& axis = loops[loops.size() - 2];
@@ -160,7 +160,7 @@ int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
     return width;
 }
 
-// One column: `width` elements of every row along the axis, packed, then gathered.
+// Packs one column, which is `width` elements of every row along the axis, and gathers from the pack.
 bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size, int64_t width, const char* data,
                    const char* indices, char* output) {
     thread_local std::vector<char> buffer;
@@ -199,7 +199,7 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
         }
     };
 
-    // Packed: the walk goes over columns, one step for each, and leaves the two innermost loops to gather_column.
+    // With packing, the walk has one step for each column, and leaves the two innermost loops to gather_column.
     std::vector<Loop> columns(loops.begin(), loops.end() - 2);
     const Loop& line = plane.line;
     if (width != 0)
@@ -221,8 +221,8 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
     else
         in_parallel(count, grain, walk);
     if (in_bounds.load()) return all_in_bounds;
-    // If another thread has changed the indices since, none is found. The output is not written whole all the same: the first
-    // position stands for the one that was out of bounds, and whoever names it sees that its index is not.
+    // If another thread has changed the indices since, none is found, but the output is not complete. Then the first position
+    // stands for the one that was out of bounds, and the error, which reads the index again, says that indices have changed.
     return std::max<int64_t>(first_out_of_bounds(gather, indices), 0);
 }
 

@@ -7,19 +7,19 @@ namespace {
 
 using ov::Dimension;
 
-// Indices, which are one or as many as data has here; data's dimension is what the output gets.
+// Off the axis, with broadcast: a dimension of indices is 1 or data's, and the output gets data's.
 bool broadcasts(const Dimension& indices, const Dimension& data, Dimension& output) {
     output = data;
     return indices.compatible(1) || Dimension::merge(output, indices, data);
 }
 
-// Indices, which are as many as data has here, are the output. The symbol of data's dimension stays out of this: merged, it
-// would be one with that of indices, whatever they turn out to be.
+// Off the axis, with same_shape: a dimension of indices is data's, and the output gets the one of indices. The symbol of data's
+// dimension is not merged, because it would then be the symbol of indices, whatever size they turn out to have.
 bool equals(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(data.get_min_length(), data.get_max_length()));
 }
 
-// Indices, which are at most as many as data has here, are the output.
+// Off the axis otherwise: a dimension of indices is at most data's, and the output gets the one of indices.
 bool fits(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(0, data.get_max_length()));
 }
@@ -29,7 +29,7 @@ void swap_last_two(Dimensions& dimensions) {
     std::iter_swap(dimensions.end() - 1, dimensions.end() - 2);
 }
 
-// The loops over the output, before it is transposed; a dimension of indices that is broadcast does not step.
+// Makes the loops over the output before its transposition. A dimension of indices that is broadcast has a step of 0.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
     auto shape = output.get_shape();
     auto strides = output.get_strides();
@@ -114,7 +114,7 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     if (position == all_in_bounds) return true;
     if (m_transpose) swap_last_two(shape);
     auto place = unravel(position, shape);
-    for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 where indices are broadcast
+    for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // gives 0 where indices are broadcast
     OPENVINO_THROW("GatherElements '", get_friendly_name(),
                    "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
 }

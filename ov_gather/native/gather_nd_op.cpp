@@ -15,7 +15,7 @@ int64_t product(Iterator begin, Iterator end) {
     return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
 }
 
-// The dimensions that a tuple indexes are one axis, those before and those behind it are one loop each. All is contiguous.
+// The dimensions that a tuple indexes form one axis; those before and those behind form one loop each. All are contiguous.
 Gather describe(const ov::Tensor& data, int64_t batches, int64_t tuples, int64_t axis_size, int64_t slice) {
     const int64_t size = data.get_element_type().size(), index_size = sizeof(int64_t);
     return {{{batches, tuples * index_size, axis_size * slice * size, tuples * slice * size},

@@ -8,7 +8,7 @@
 namespace ov_gather {
 namespace {
 
-// The loops over the indices alone, for where the output has no elements: an index is out of bounds all the same.
+// Makes the loops over the indices alone: where the output has no elements, an index may be out of bounds all the same.
 std::vector<Loop> index_loops(const ov::Tensor& indices) {
     const auto shape = indices.get_shape();
     const auto strides = indices.get_strides();

@@ -1,4 +1,4 @@
-// Which instruction set the lines use, decided once, when first needed.
+// The instruction set of the lines is chosen once, when it is first needed.
 #include "isa.hpp"
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ struct Isa {
     bool available;
 };
 
-// Best first.
+// The best instruction set comes first.
 std::vector<Isa> available() {
     const Isa known[] = {
 #if defined(__x86_64__)

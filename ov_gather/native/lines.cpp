@@ -1,5 +1,6 @@
-// Compiled once for each instruction set, which OV_GATHER_ISA names (see CMakeLists.txt). Includes nothing that defines inline
-// functions: the linker may keep any one of their copies, and the baseline must not get one that was compiled for AVX-512.
+// This file is compiled once for each instruction set, which OV_GATHER_ISA names (see CMakeLists.txt). It includes nothing that
+// defines inline functions: the linker may keep any one of their copies, and the baseline must not get one that was compiled
+// for AVX-512.
 #include "lines.hpp"
 
 #include <stdint.h>
@@ -12,19 +13,19 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t block = 512;             // indices that are checked, then used, while in the first-level cache
-constexpr int64_t index_prefetch = 1024;   // elements ahead of the block that is gathered
-constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict what is still needed
-constexpr int64_t prefetch_ahead = 24;     // elements; enough loads in flight to hide memory's latency
-constexpr int64_t slices_ahead = 16;       // at most; fewer if they are long
-constexpr int64_t slice_prefetch = 1024;   // bytes in flight; of a longer slice the rest is a stream that the hardware sees
-constexpr int64_t tile_bytes = 64;         // of an output that is transposed: what is written at once, a cache line
+constexpr int64_t block = 512;             // so many indices are checked, then used, while in the first-level cache
+constexpr int64_t index_prefetch = 1024;   // elements; indices so far ahead of a block are fetched
+constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict data that is still needed
+constexpr int64_t prefetch_ahead = 24;     // elements; so many loads in flight hide memory's latency
+constexpr int64_t slices_ahead = 16;       // slices at most; fewer if they are long
+constexpr int64_t slice_prefetch = 1024;   // bytes of a slice in flight; the hardware foresees the rest
+constexpr int64_t tile_bytes = 64;         // bytes of a transposed output that are written at once: a cache line
 
 struct Bytes16 {
     uint64_t low, high;
 };
 
-// Wraps negative indices; false if one is out of bounds. For axes of 2^31 elements or more.
+// Wraps negative indices into an axis of 2^31 elements or more. Returns false if one is out of bounds.
 template <typename Index>
 inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t* wrapped) {
     bool in_bounds = true;
@@ -37,8 +38,9 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t
     return in_bounds;
 }
 
-// The same for smaller axes, narrowed to 32 bits: half the memory, twice the elements in a vector register. No branch. What
-// is stored is clamped, and so is in bounds even if the compiler reads an index twice and another thread has changed it.
+// Wraps negative indices into a smaller axis, narrowed to 32 bits: half the memory, twice the elements in a vector register,
+// and no branch. Stored indices are clamped, so that they are in bounds even if the compiler reads an index twice and another
+// thread has changed it meanwhile. Returns false if one is out of bounds.
 template <typename Index>
 inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
     const int32_t size = static_cast<int32_t>(axis_size);
@@ -46,7 +48,7 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t
     uint32_t out_of_bounds = size == 0;
     int64_t i = 0;
 #if defined(__AVX2__)
-    // What GCC makes of the loop below for int64 takes three times as long.
+    // The code that GCC makes of the loop below for int64 takes three times as long.
     if (sizeof(Index) == 8) {
         const __m256i sizes = _mm256_set1_epi32(size), lasts = _mm256_set1_epi32(static_cast<int32_t>(last));
         __m256i bad = _mm256_setzero_si256();
@@ -58,7 +60,7 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t
             const __m256i sign = _mm256_srai_epi32(low, 31);
             const __m256i index = _mm256_add_epi32(low, _mm256_and_si256(sign, sizes));
             const __m256i clamped = _mm256_min_epu32(index, lasts);
-            bad = _mm256_or_si256(bad, _mm256_xor_si256(high, sign));  // does not fit into 32 bits
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(high, sign));  // is set where an index does not fit into 32 bits
             bad = _mm256_or_si256(bad, _mm256_xor_si256(clamped, index));
             _mm256_storeu_si256(reinterpret_cast<__m256i*>(wrapped + i), _mm256_permute4x64_epi64(clamped, 0xd8));
         }
@@ -91,7 +93,7 @@ inline void stream(const char* from, char* to, int64_t bytes) {
     memcpy(to, from, bytes);
 }
 
-// `upcoming`: the indices of the next block. The hardware's prefetcher loses their stream while this block is gathered.
+// `upcoming` are the indices of the next block, whose stream the hardware's prefetcher loses while this block is gathered.
 template <typename Element, typename Offset, bool across, bool prefetch>
 inline void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
                  const char* upcoming, int64_t index_size) {
@@ -175,17 +177,18 @@ bool contiguous(const Plane& plane, const char* data, const Index* indices, Elem
     return true;
 }
 
-// Rows are read in no order, which the hardware does not foresee: fetch the next one while this one is gathered.
+// Rows are read in an order that the hardware does not foresee, so the next one is fetched while this one is gathered.
 inline void prefetch_row(const char* row, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
 }
 
-// Lines that are columns of the output: gathered a tile at a time, then written across. `reach`: bytes of a row to prefetch.
+// Gathers lines that are columns of the output a tile at a time, and writes tiles across. `reach` bytes of a row are
+// prefetched.
 template <typename Element, typename Index>
 bool transposed(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count,
                 int64_t reach) {
     constexpr int64_t size = sizeof(Element), height = tile_bytes / size;
-    Element tile[height][block + height];  // longer than a block: rows that lie a power of two apart share cache sets
+    Element tile[height][block + height];  // longer than a block, because rows a power of two apart share cache sets
     Plane row = plane;
     row.line.output_stride = size;
     row.stream = false;
@@ -213,7 +216,7 @@ bool transposed(const Plane& plane, const char* data, const char* indices, char*
     return true;
 }
 
-// One index for the whole line: a copy of what it names.
+// Copies the slice that the one index of a whole line names.
 template <typename Element>
 bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
     constexpr int64_t size = sizeof(Element);
@@ -234,7 +237,7 @@ bool constant(const Plane& plane, const char* data, int64_t index, char* output,
     return true;
 }
 
-// Fetch a slice that an index names, maybe one out of bounds: a prefetch may point anywhere.
+// Fetches the slice that an index names. The index may be out of bounds, because a prefetch may point anywhere.
 inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
@@ -271,7 +274,7 @@ bool gather_plane(const Plane& plane, const char* data, const char* indices, cha
         output += plane.lines.output_stride;
     }
 #if defined(__x86_64__)
-    if (plane.stream) _mm_sfence();  // streamed stores are not ordered with what tells other threads that we are done
+    if (plane.stream) _mm_sfence();  // orders streamed stores before the signal to other threads that we are done
 #endif
     return true;
 }

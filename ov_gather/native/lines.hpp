@@ -1,12 +1,12 @@
-// The two innermost loops of a gather, lines of elements, for every element size, index type and instruction set.
+// The two innermost loops of a gather run over lines of elements, for every element size, index type and instruction set.
 #pragma once
 
 #include <cstdint>
 
 namespace ov_gather {
 
-// One loop of the walk over the positions of indices. Strides in bytes; data_stride is 0 for the axis, whose coordinate comes
-// from indices.
+// A Loop is one loop of the walk over the positions of indices. Strides are in bytes; data_stride is 0 for the axis, whose
+// coordinate comes from indices.
 struct Loop {
     int64_t size;
     int64_t index_stride;
@@ -20,7 +20,7 @@ struct Plane {
     int64_t axis_size;
     int64_t axis_stride;
     bool prefetch;  // the data that an index can reach exceeds the caches near the core
-    bool stream;    // the arrays exceed the last-level cache: write around it
+    bool stream;    // the arrays exceed the last-level cache, so that the output is written around it
     bool zero;      // an index out of bounds yields zeros
 };
 
@@ -29,13 +29,13 @@ struct Plane {
 using PlaneFunction = bool (*)(const Plane&, const char* data, const char* indices, char* output, int64_t lines, int64_t count);
 
 // Reads an index from memory once. Another thread may change the memory meanwhile, so what was checked must be what is used;
-// of an ordinary variable the compiler may read the memory again. Static: see the head of lines.cpp.
+// an ordinary variable may be read from memory again. The function is static for the reason at the head of lines.cpp.
 template <typename Index>
 static inline int64_t read_once(const void* index) {
     return __atomic_load_n(static_cast<const Index*>(index), __ATOMIC_RELAXED);
 }
 
-// By logarithm of the element size (1 to 16 bytes), then by index type (int32, int64).
+// Functions are found by the logarithm of the element size (1 to 16 bytes), then by the index type (int32, int64).
 using PlaneTable = PlaneFunction[5][2];
 
 }  // namespace ov_gather

@@ -1,4 +1,4 @@
-// What OpenVINO finds in the library: our operations, and how its ONNX front end makes them from ONNX nodes.
+// OpenVINO finds in the library our operations, and the functions by which its ONNX front end makes them from ONNX nodes.
 #include <openvino/core/extension.hpp>
 #include <openvino/core/op_extension.hpp>
 #include <openvino/core/version.hpp>
@@ -18,7 +18,7 @@
 #define TEXT(value) TEXT_OF(value)
 #define RELEASE TEXT(OPENVINO_VERSION_MAJOR) "." TEXT(OPENVINO_VERSION_MINOR) "." TEXT(OPENVINO_VERSION_PATCH)
 
-// For `ov_gather.register`, which reads it from the file: a library for another OpenVINO could not even be loaded.
+// `ov_gather.register` reads this text from the file, because a library for another OpenVINO could not even be loaded.
 extern "C" __attribute__((visibility("default"), used)) const char ov_gather_built_for[] =
     "ov_gather built for OpenVINO " RELEASE;
 
@@ -30,7 +30,7 @@ ov::OutputVector convert_gather_elements(const ov::frontend::NodeContext& node) 
         ->outputs();
 }
 
-// Whether a value is arithmetic on shapes: integers, a vector or a scalar, for which a ShapeOf is read.
+// Tells whether a value is arithmetic on shapes: a vector or scalar of integers that comes from a ShapeOf.
 bool comes_from_shapes(const ov::Output<ov::Node>& value, std::unordered_set<ov::Node*>& seen) {
     const auto rank = value.get_partial_shape().rank();
     if (!value.get_element_type().is_integral_number() || rank.is_dynamic() || rank.get_length() > 1) return false;
@@ -40,12 +40,12 @@ bool comes_from_shapes(const ov::Output<ov::Node>& value, std::unordered_set<ov:
     return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return comes_from_shapes(input, seen); });
 }
 
-// Of arithmetic on shapes OpenVINO knows bounds and symbols, and looks for patterns, only through its own operation.
+// Only through its own operation does OpenVINO know bounds and symbols of arithmetic on shapes, and find patterns in it.
 ov::OutputVector convert_gather(const ov::frontend::NodeContext& node) {
     const auto data = node.get_input(0), indices = node.get_input(1);
     const auto axis = ov::op::v0::Constant::create(ov::element::i64, {}, {node.get_attribute<int64_t>("axis", 0)});
     std::unordered_set<ov::Node*> seen;
-    const bool is_constant = ov::is_type<ov::op::v0::Constant>(indices.get_node());  // others may be out of bounds
+    const bool is_constant = ov::is_type<ov::op::v0::Constant>(indices.get_node());  // other indices may be out of bounds
     if (is_constant && comes_from_shapes(data, seen))
         return std::make_shared<ov::op::v8::Gather>(data, indices, axis)->outputs();
     return std::make_shared<ov_gather::GatherOp>(data, indices, axis, 0, "error")->outputs();

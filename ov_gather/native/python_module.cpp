@@ -1,4 +1,4 @@
-// The compiled kernel as a Python module. It takes plain arrays only and says so of others: kernels/gather.py deals with those.
+// This is the compiled kernel as a Python module. It takes plain arrays only, and leaves others to kernels/gather.py.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -20,7 +20,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// Bytes that can be moved without asking the dtype, at addresses and strides that are multiples of the element.
+// A plain array has elements that can be moved as bytes, at addresses and strides that are multiples of their size.
 bool is_movable(PyArrayObject* array) {
     const npy_intp size = PyArray_ITEMSIZE(array);
     if (size == 0 || size > 16 || (size & (size - 1)) != 0 || PyDataType_REFCHK(PyArray_DESCR(array))) return false;
@@ -39,7 +39,7 @@ ov_gather::IndexType index_type(PyArrayObject* indices) {
     return PyArray_ITEMSIZE(indices) == 4 ? ov_gather::IndexType::int32 : ov_gather::IndexType::int64;
 }
 
-// The addresses from the first to the last byte of an array.
+// Gives the address of the first byte of an array, and the one behind its last byte.
 std::pair<const char*, const char*> extent(PyArrayObject* array) {
     const char *low = PyArray_BYTES(array), *high = low + PyArray_ITEMSIZE(array);
     for (int i = 0; i < PyArray_NDIM(array); ++i) {
@@ -55,7 +55,7 @@ bool may_overlap(PyArrayObject* one, PyArrayObject* other) {
     return a.first < b.second && b.first < a.second;
 }
 
-// `out`, or a new array of this shape and data's dtype; or None where `out` is not plain or not right.
+// Gives `out`, or a new array of this shape and data's dtype; or None where `out` is not plain or not right.
 nb::object output_for(nb::handle out, PyArrayObject* data, PyArrayObject* indices, int rank, npy_intp const* shape) {
     if (out.is_none()) {
         PyArray_Descr* type = PyArray_DESCR(data);
@@ -73,7 +73,7 @@ nb::object output_for(nb::handle out, PyArrayObject* data, PyArrayObject* indice
     return nb::borrow(out);
 }
 
-// The output, gathered; or the first position whose index is out of bounds.
+// Gathers and returns the output; or returns the first position whose index is out of bounds.
 nb::object run(const ov_gather::Gather& gather, PyArrayObject* data, PyArrayObject* indices, const nb::object& output) {
     int64_t position;
     {
@@ -84,7 +84,7 @@ nb::object run(const ov_gather::Gather& gather, PyArrayObject* data, PyArrayObje
     return position == ov_gather::all_in_bounds ? output : nb::int_(position);
 }
 
-// Whether an object is a plain whole number in [low, high), and which.
+// Tells whether an object is a plain whole number in [low, high), and reads the number.
 bool is_number(nb::handle object, int low, int high, int& value) {
     if (!PyLong_CheckExact(object.ptr())) return false;
     int overflow = 0;
@@ -93,8 +93,8 @@ bool is_number(nb::handle object, int low, int high, int& value) {
     return !overflow && low <= given && given < high;
 }
 
-// Gathers and returns the output; or the first position whose index is out of bounds; or None where an argument is not plain
-// or not right, which the caller then has to look into.
+// Gathers elements and returns the output; or returns the first position whose index is out of bounds; or None where an
+// argument is not plain or not right, so that the caller has to look closer.
 nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out,
                            bool zero) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr())) return nb::none();
@@ -120,7 +120,7 @@ nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb
     return run(gather, data, indices, result);
 }
 
-// The same for slices.
+// Gathers slices, and returns what gather_elements returns.
 nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle batch_object,
                   nb::handle out, bool zero) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr())) return nb::none();
@@ -138,7 +138,7 @@ nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle 
     std::vector<npy_intp> shape(PyArray_DIMS(data), PyArray_DIMS(data) + axis);
     shape.insert(shape.end(), PyArray_DIMS(indices) + batch, PyArray_DIMS(indices) + index_rank);
     shape.insert(shape.end(), PyArray_DIMS(data) + axis + 1, PyArray_DIMS(data) + rank);
-    // Where nothing is gathered, an index may be out of bounds nevertheless.
+    // An index may be out of bounds even where nothing is gathered.
     if (!zero && PyArray_SIZE(indices) != 0 && std::find(shape.begin(), shape.end(), 0) != shape.end()) return nb::none();
     const nb::object result = output_for(out, data, indices, static_cast<int>(shape.size()), shape.data());
     if (result.is_none()) return result;
@@ -150,7 +150,7 @@ nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle 
                data, indices, result);
 }
 
-// `tuples`: one after the other, contiguous, int32 or int64. `flat`: int64, one element a tuple, contiguous.
+// Takes contiguous `tuples` of int32 or int64, and writes one int64 for each to `flat`, which is contiguous, too.
 int64_t flatten_tuples(nb::handle tuples_object, const std::vector<int64_t>& dims, nb::handle flat_object) {
     auto* tuples = reinterpret_cast<PyArrayObject*>(tuples_object.ptr());
     auto* flat = reinterpret_cast<PyArrayObject*>(flat_object.ptr());
@@ -159,7 +159,7 @@ int64_t flatten_tuples(nb::handle tuples_object, const std::vector<int64_t>& dim
                                      static_cast<int64_t*>(PyArray_DATA(flat)));
 }
 
-// Arrays of one rank, whose shapes fit, of plain elements; `kind` and the numbers of reductions as scatter.hpp has them.
+// Takes arrays of one rank, with shapes that fit and plain elements. scatter.hpp defines `kind` and the numbers of reductions.
 bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::handle updates_object, int axis, char kind,
                       int reduction) {
     auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());

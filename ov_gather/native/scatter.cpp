@@ -13,9 +13,9 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 14;   // updates worth handing to another thread
-constexpr int64_t neighbours = 256;  // elements of a line beside the axis that are updated together
-constexpr int64_t ahead = 8;         // rows of indices and updates that are fetched before they are needed
+constexpr int64_t grain = 1 << 14;   // so many updates are worth another thread
+constexpr int64_t neighbours = 256;  // so many elements of a line beside the axis are updated together
+constexpr int64_t ahead = 8;         // so many rows of indices and updates are fetched before they are needed
 constexpr int64_t packed_row = 256;  // bytes of a row in a packed column
 
 struct Bytes16 {
@@ -29,7 +29,7 @@ struct Replace {
     }
 };
 
-// Integers wrap around, as NumPy's do: in C++ only unsigned ones may.
+// Integers wrap around, as NumPy's do; in C++ only unsigned integers may.
 struct Sum {
     template <typename T>
     static T apply(T old, T update) {
@@ -50,7 +50,7 @@ struct Product {
     }
 };
 
-// A NaN stays, as in np.minimum and np.maximum.
+// A NaN wins, as in np.minimum and np.maximum.
 struct Minimum {
     template <typename T>
     static T apply(T old, T update) {
@@ -69,10 +69,10 @@ inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
 }
 
-// `count` neighbours off the axis, all their updates along it.
+// Makes all updates along the axis for `count` neighbours off the axis.
 template <typename Element, typename Index, typename Reduce>
 bool scatter_line(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
-    const ScatterLoop axis = scatter.axis, line = scatter.loops.back();  // copies: what the loop needs stays in registers
+    const ScatterLoop axis = scatter.axis, line = scatter.loops.back();  // copies, so that the loop keeps them in registers
     const int64_t axis_size = scatter.axis_size;
     for (int64_t k = 0; k < axis.size; ++k) {
         if (k + ahead < axis.size) {
@@ -129,7 +129,7 @@ LineFunction choose(const Scatter& scatter) {
 
 // Where the axis is not the last, the updates of a line go to rows far apart, each to another cache line, of which the rest is
 // moved in vain. So columns of rows are packed into a buffer that stays close to the core, and updated there, if there are
-// updates enough. How wide such a column is; 0 = do not pack.
+// enough updates. Returns how wide such a column is; 0 = do not pack.
 int64_t packed_width(const Scatter& scatter) {
     const ScatterLoop &axis = scatter.axis, &line = scatter.loops.back();
     const int64_t column = scatter.axis_size * packed_row;
@@ -139,7 +139,7 @@ int64_t packed_width(const Scatter& scatter) {
     return packed_row / scatter.element_size;
 }
 
-// One column, `count` elements of every row along the axis: packed, updated, put back.
+// Packs one column, which is `count` elements of every row along the axis, updates the pack, and puts it back.
 bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indices, const char* updates, char* output,
                     int64_t count) {
     thread_local std::vector<char> buffer;
@@ -158,7 +158,7 @@ bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indi
 
 bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output) {
     const ScatterLoop& line = scatter.loops.back();
-    // Two positions that differ off the axis never meet, so those are what the threads share out. Where the axis is not the
+    // Positions that differ off the axis never update the same element, so threads share these out. Where the axis is not the
     // last, neighbours lie together in each row that an index names.
     const bool beside = std::abs(line.output_stride) < std::abs(scatter.axis.output_stride);
     const int64_t packed = packed_width(scatter);

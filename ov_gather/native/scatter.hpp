@@ -1,5 +1,5 @@
-// ScatterElements: output[p with its axis coordinate replaced by indices[p]] gets updates[p], for every position p of indices.
-// ONNX ScatterElements-18. Deterministic: of several updates of one element, the one that comes later in indices comes later.
+// In ScatterElements output[p with its axis coordinate replaced by indices[p]] gets updates[p], for every position p of
+// indices, as in ONNX ScatterElements-18. Updates of one element are made in the order of indices, on any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace ov_gather {
 
 enum class Reduction { none, sum, prod, min, max };
 
-// One loop over the positions of indices. Strides in bytes; along the axis, output_stride is what one index steps.
+// A ScatterLoop runs over positions of indices. Strides are in bytes; along the axis an index counts in output_stride.
 struct ScatterLoop {
     int64_t size;
     int64_t index_stride;
@@ -20,16 +20,16 @@ struct ScatterLoop {
 };
 
 struct Scatter {
-    std::vector<ScatterLoop> loops;  // off the axis, outermost first, at least one
+    std::vector<ScatterLoop> loops;  // off the axis, the outermost first, at least one
     ScatterLoop axis;
-    int64_t axis_size;  // of the output
+    int64_t axis_size;  // the size of the output along the axis
     IndexType index_type;
     Reduction reduction;
-    char kind;  // of the elements, as NumPy names it: 'f', 'i' or 'u'; of no account where nothing is reduced
+    char kind;  // the kind of elements, as NumPy names it: 'f', 'i' or 'u'; ignored where nothing is reduced
     int64_t element_size;
 };
 
-// False if an index is out of bounds: the output is then partly written, never outside.
+// Returns false if an index is out of bounds: the output is then partly written, but nothing outside of it.
 bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output);
 
 }  // namespace ov_gather

@@ -7,7 +7,8 @@
 namespace ov_gather {
 namespace {
 
-// Strings own memory, so they cannot be moved as bytes: gather their positions, then copy each. Position 0 is none.
+// Strings own memory, so they cannot be moved as bytes: their positions are gathered, then each is copied. Position 0 is no
+// string.
 int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indices, ov::Tensor& output) {
     OPENVINO_ASSERT(data.is_continuous() && output.is_continuous(),
                     "strings that are a part of a tensor are not gathered: copy it");
@@ -39,7 +40,7 @@ void check_types(const ov::Node& node) {
                           "indices must be i32 or i64, not ", indices);
 }
 
-// The dimensions that data and indices have in common, of equal size.
+// Requires equal sizes of the dimensions that data and indices share.
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims) {
     auto batch = ov::PartialShape::dynamic(batch_dims);

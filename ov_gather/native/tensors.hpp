@@ -1,4 +1,4 @@
-// What our operations share: what they take, how they gather tensors, and how they name an index that is out of bounds.
+// Our operations share these functions, which check types, gather tensors, and name an index that is out of bounds.
 #pragma once
 
 #include <openvino/op/op.hpp>
@@ -8,7 +8,7 @@
 
 namespace ov_gather {
 
-// For the shape rules. The node takes data, then indices.
+// Shape rules call this for a node that takes data, then indices.
 void check_types(const ov::Node& node);
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims);
@@ -18,12 +18,12 @@ IndexType index_type(const ov::Tensor& indices);
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
 ov::Coordinate unravel(size_t position, const ov::Shape& shape);
 
-// gather_elements on tensors, of strings as well.
+// Gathers elements of tensors, also of tensors of strings.
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output);
 
 bool is_in_bounds(int64_t index, int64_t size);
 
-// "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)"; or that indices have changed, if 52 is not.
+// Says "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that indices have changed meanwhile.
 std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size);
 
 }  // namespace ov_gather

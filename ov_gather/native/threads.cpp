@@ -8,7 +8,7 @@
 namespace ov_gather {
 namespace {
 
-std::shared_ptr<tbb::task_arena> own_arena;  // who runs in it keeps it alive
+std::shared_ptr<tbb::task_arena> own_arena;  // A thread that runs in the arena keeps it alive.
 
 }  // namespace
 

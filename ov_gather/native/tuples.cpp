@@ -7,7 +7,7 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 13;  // tuples worth handing to another thread
+constexpr int64_t grain = 1 << 13;  // so many tuples are worth another thread
 
 template <typename Index>
 bool flatten(const Index* tuple, const std::vector<int64_t>& dims, int64_t& flat) {
