@@ -1,4 +1,4 @@
-"""The compiled OpenVINO extension: where it is, and how it gets into an `openvino.Core`; and why OpenVINO raised an error."""
+"""This module finds the compiled OpenVINO extension, adds it to an `openvino.Core`, and reads the errors of OpenVINO."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAYERS = (
 
 
 def extension_path() -> Path:
-    """The library that OpenVINO loads: `core.add_extension`, `ovc --extension`, `benchmark_app -extensions`.
+    """Find the library that OpenVINO loads with `core.add_extension`, `ovc --extension` or `benchmark_app -extensions`.
 
     Raises:
         FileNotFoundError: ov-gather was installed without a compiler, so that there is none.
@@ -43,14 +43,17 @@ def register(core: Core) -> Core:
 
     Raises:
         FileNotFoundError: there is no extension.
-        ImportError: it was built for another OpenVINO than the one in use.
+        ImportError: the extension was built for another OpenVINO than the one in use.
     """
     core.add_extension(checked_path())
     return core
 
 
 def checked_path() -> Path:
-    """`extension_path()`, after a look at what it was built for. Raises FileNotFoundError, ImportError."""
+    """Find the extension like `extension_path`, and check the OpenVINO release that it was built for.
+
+    Raises FileNotFoundError, ImportError.
+    """
     import openvino
 
     path = extension_path()
@@ -65,13 +68,13 @@ def checked_path() -> Path:
 
 
 def _built_for(path: Path) -> str:
-    """The three numbers, from the file itself: beside another OpenVINO the library could not be loaded to ask it."""
+    """Read the release that a library was built for from its bytes: beside another release it cannot be loaded."""
     found = _BUILT_FOR.search(path.read_bytes())
     return found[1].decode() if found else "an unknown release"
 
 
 def reason(error: RuntimeError) -> str:
-    """Why OpenVINO raised an error: the last line of its message that is no place in its sources, with the layer at fault."""
+    """Give the last line of the message of an error that is no place in OpenVINO's sources, with the layer at fault."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(_NO_REASON)]
     why = (telling or lines or ["no reason given"])[-1]

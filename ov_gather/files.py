@@ -1,4 +1,4 @@
-"""Write a file whole or not at all."""
+"""These context managers write a file whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ov_gather.interrupts import held
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file under a temporary name beside `path` that takes its place when all went well."""
+    """Open a file under a temporary name beside `path`; it takes the place of `path` when all went well."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory")
     if path.exists() and not path.is_file():
@@ -34,8 +34,10 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing_together(path: Path) -> Iterator[Path]:
-    """A path of the same name in a temporary directory beside `path`; what was written there takes its place, `path` last,
-    when all went well."""
+    """Give a path of the same name in a temporary directory beside `path`.
+
+    When all went well, the files that were written to that directory move to the directory of `path`, `path` itself last.
+    """
     path = path.resolve()
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to")

@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM: the process ends, and what it had begun is undone."""
+"""After Ctrl+C and SIGTERM the process ends, and what it had begun is undone."""
 
 from __future__ import annotations
 
@@ -15,26 +15,34 @@ _ended_by: list[int] = []
 
 
 def end_cleanly() -> None:
-    """From now on both signals raise SystemExit in the main thread, with the exit code that shells expect: 130 and 143. One
-    that is ignored stays so."""
+    """Make both signals raise SystemExit in the main thread, with the exit codes that shells expect: 130 and 143.
+
+    A signal that this process ignores stays ignored.
+    """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
 
 
 def on_end(stop: Callable[[], None]) -> None:
-    """Call this first, then, so that nothing keeps the process waiting while it clears up. It must not wait for a lock."""
+    """Call `stop` before anything else when a signal ends the process, so that nothing keeps the process waiting.
+
+    `stop` must not wait for a lock.
+    """
     _stops.append(stop)
 
 
 def exit_code() -> int | None:
-    """That of the signal that ends this process, if one does: what it raised may have come out of C++ as another error."""
+    """Give the exit code of the signal that ends this process, if one does.
+
+    The SystemExit that a signal raised may have come out of C++ code as another error.
+    """
     return _ended_by[0] if _ended_by else None
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    for it in _SIGNALS:
-        signal.signal(it, signal.SIG_IGN)  # or a second Ctrl+C would leave half of it undone
+    for ignored in _SIGNALS:
+        signal.signal(ignored, signal.SIG_IGN)  # or a second Ctrl+C would interrupt the clearing up
     _ended_by.append(128 + number)
     for stop in _stops:
         stop()
@@ -43,17 +51,17 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Both signals wait until this is over: for several files that belong together and take their places."""
+    """Let both signals wait until the block ends, in which several files that belong together take their places."""
     arrived: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()  # no other thread is interrupted
     before = {number: signal.getsignal(number) for number in _SIGNALS} if is_main else {}
     before = {number: handler for number, handler in before.items() if handler is not None}
     for number in before:
-        signal.signal(number, lambda it, frame: arrived.append(it))
+        signal.signal(number, lambda signal_number, frame: arrived.append(signal_number))
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for it in arrived:
-            signal.raise_signal(it)
+        for number in arrived:
+            signal.raise_signal(number)

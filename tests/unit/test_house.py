@@ -1,0 +1,127 @@
+"""The rooms of the house know each other in one direction only, and no module imports itself by a detour."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"ov_gather": ROOT / "ov_gather", "ov_gather.converters": ROOT / "converters"}
+
+FLOORS = {
+    name: floor
+    for floor, names in enumerate(
+        [
+            # What a room stands on is in the lines above its own; rooms in one line do not know each other.
+            ("_native", "extension", "files", "interrupts"),  # but these do: they are no rooms, and everybody's
+            ("ir",),
+            ("kernels",),
+            ("ops",),
+            ("ranges", "divergences"),
+            ("rules", "acceleration"),
+            ("runtimes",),
+            ("converters",),
+            ("crosscheck",),  # it converts the ONNX models that it checks
+            ("", "bench"),  # "": the public interface, which bench measures
+            ("report",),
+            ("cli",),
+        ]
+    )
+    for name in names
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """A line of a module that imports another module of the package."""
+
+    module: str
+    imported: str
+    place: str
+
+
+def modules() -> dict[str, Path]:
+    found = {"ov_gather._native": ROOT / "ov_gather" / "native" / "python_module.cpp"}
+    for package, folder in PACKAGES.items():
+        for path in folder.rglob("*.py"):
+            parts = [package, *path.relative_to(folder).with_suffix("").parts]
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(module: str, path: Path, known: dict[str, Path]) -> Iterator[Import]:
+    """Every import of a module of ours, those in functions and for type checkers included."""
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join([*package[: len(package) - node.level + 1], *([node.module] if node.module else [])])
+            base = base if node.level else str(node.module)
+            names = [name if (name := f"{base}.{alias.name}") in known else base for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name in known and name != module:
+                yield Import(module, name, f"{path.relative_to(ROOT)}:{node.lineno}")
+
+
+def room(module: str) -> str:
+    """The folder, or the module at the top, that a module belongs to; "" for the package itself, which offers what all have."""
+    return module.partition(".")[2].partition(".")[0]
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Import]:
+    known = modules()
+    return [line for module, path in known.items() if path.suffix == ".py" for line in imports(module, path, known)]
+
+
+def test_imports_are_seen(found):
+    """The test would say nothing if it read nothing."""
+    pairs = {(line.module, line.imported) for line in found}
+    assert ("ov_gather.cli.explain", "ov_gather.rules.validation") in pairs
+    assert ("ov_gather.converters.passes.fold_broadcast", "ov_gather.converters.graphs") in pairs
+    assert len(pairs) > 400
+
+
+def test_every_room_has_a_floor():
+    assert {room(module) for module in modules()} <= FLOORS.keys()
+
+
+def test_arrows_go_one_way(found):
+    against = [f"{line.place}: {room(line.module)} imports {line.imported}" for line in found if is_against(line)]
+    assert not against, "\n".join(against)
+
+
+def test_no_circle(found):
+    users: dict[str, set[str]] = {}
+    for line in found:
+        if room(line.module):  # the package itself imports lazily, by name
+            users.setdefault(line.module, set()).add(line.imported)
+    try:
+        TopologicalSorter(users).prepare()
+    except CycleError as error:
+        circle = error.args[1][::-1]
+        lines = {(line.module, line.imported): line.place for line in found}
+        pytest.fail("a circle of imports:\n" + "\n".join(f"{lines[pair]}: imports {pair[1]}" for pair in pairwise(circle)))
+
+
+def is_against(line: Import) -> bool:
+    """Whether an import goes up, or beside into another room of the same floor."""
+    user, used = room(line.module), room(line.imported)
+    if user in ("", used):  # the public interface imports lazily what it offers
+        return False
+    return FLOORS[used] > FLOORS[user] or (0 < FLOORS[used] == FLOORS[user] and used != "")
+
+
+def test_few_things_stand_at_the_top():
+    top = [path for path in (ROOT / "ov_gather").iterdir() if not path.name.startswith(("_", "."))]
+    assert len([path for path in top if path.is_dir()]) <= 13
+    assert len([path for path in top if path.suffix == ".py"]) <= 4
