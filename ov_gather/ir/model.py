@@ -285,12 +285,12 @@ class Model:
 
     @cached_property
     def input_ports(self) -> list[Port]:
-        """Those of all layers."""
+        """The input ports of all layers stand in one list."""
         return [port for layer in self.layers for port in layer.inputs]
 
     @cached_property
     def output_ports(self) -> list[Port]:
-        """Those of all layers."""
+        """The output ports of all layers stand in one list."""
         return [port for layer in self.layers for port in layer.outputs]
 
     def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:

@@ -13,7 +13,7 @@ from enum import Enum
 
 
 class Selection(Enum):
-    """Which elements of its sources an operator gives out, and where."""
+    """A Selection says which elements of its sources an operator gives out, and where."""
 
     IN_ORDER = "each element once, in the same row-major order"
     REORDERED = "each element once"
@@ -24,7 +24,7 @@ class Selection(Enum):
 
 
 class Along(Enum):
-    """What indices count along."""
+    """Along says what indices count along."""
 
     AXIS = "one axis of the first input, which the attribute or the input `axis` names"
     COORDINATES = "the leading axes of the first input, after the batch dimensions; one tuple of coordinates for each slice"
@@ -33,7 +33,7 @@ class Along(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Indices:
-    """The input of an operator that holds indices, by its position, and what they count along."""
+    """Indices are held by the input at this position, and count along this."""
 
     position: int
     along: Along
@@ -41,7 +41,7 @@ class Indices:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What comes out of an operator. It holds for each of its outputs.
+    """A Meaning says what comes out of an operator, at each of its outputs.
 
     Attributes:
         sources: positions of the inputs whose elements come out. There is none where the node itself, or the shape of an input,
@@ -62,22 +62,22 @@ class Meaning:
 
     @property
     def rearranges(self) -> bool:
-        """Whether the operator takes elements, wherever they are, to other places, and does nothing else but convert them."""
+        """An operator rearranges if it takes elements, wherever they are, to other places, and at most converts them besides."""
         return bool(self.sources) and self.selection not in (Selection.CHOSEN, Selection.BY_VALUE)
 
     @property
     def computes(self) -> bool:
-        """Whether the operator looks at what the elements of its sources are, or may combine them."""
+        """An operator computes if it looks at the elements of its sources, or may combine them."""
         return self.reduces or self.selection is Selection.BY_VALUE
 
 
 def operators(table: Mapping[str, Meaning], is_wanted: Callable[[Meaning], bool]) -> frozenset[str]:
-    """The names of the operators whose meaning a predicate wants."""
+    """Name the operators whose meaning a predicate accepts."""
     return frozenset(name for name, meaning in table.items() if is_wanted(meaning))
 
 
 def carries(table: Mapping[str, Meaning], name: str, position: int) -> bool:
-    """Whether elements of the input at this position come out of an operator. Shapes, axes, indices and conditions do not."""
+    """Tell whether elements of the input at this position come out. Those of shapes, axes, indices and conditions do not."""
     return name in table and position in table[name].sources
 
 
