@@ -62,7 +62,7 @@ class Meaning:
 
     @property
     def rearranges(self) -> bool:
-        """An operator rearranges if it takes elements, wherever they are, to other places, and at most converts them besides."""
+        """An operator rearranges if it takes elements, wherever they are, to other places, and at most converts them."""
         return bool(self.sources) and self.selection not in (Selection.CHOSEN, Selection.BY_VALUE)
 
     @property
