@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules
-from ov_gather.rules.validation import RULES
 
 
 @click.command(name="explain")
@@ -19,13 +19,11 @@ def command(rule: str | None) -> None:
     if rule == "divergences":
         _print_divergences()
         return
-    chosen = sorted(select_rules([rule] if rule else []), key=lambda it: it.id)
-    if rule in RULES:
-        (it,) = chosen
-        click.echo(f"{it.id} {it.name} ({it.severity.value})\n\n{it.documentation}")
+    if known := RULES.get(rule or ""):
+        click.echo(f"{known.id} {known.name} ({known.severity.value})\n\n{known.documentation}")
         return
-    for it in chosen:
-        click.echo(f"{it.id}  {it.severity.value:7}  {it.summary}")
+    for listed in select_rules([rule] if rule else []):
+        click.echo(f"{listed.id}  {listed.severity.value:7}  {listed.summary}")
 
 
 def _print_divergences() -> None:

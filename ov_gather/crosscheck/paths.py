@@ -17,7 +17,7 @@ from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.ir.files import find_irs
 from ov_gather.ir.model import Model
 from ov_gather.rules.findings import Finding
-from ov_gather.rules.validation import open_document, validate_document
+from ov_gather.rules.validation import read_and_validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,13 @@ def check_paths(
     findings: list[Finding] = []
     unreadable: list[Finding] = []
     for path in progress(find_irs(others).files) if others else ():
-        document = open_document(path)
-        found = validate_document(document, str(path))
-        if document.model is None or document.problems:
+        model, found = read_and_validate(path)
+        if model is None:
             unreadable += found
             continue
         findings += found
-        inputs = inputs_for(document.model, path) if inputs_for else None
-        results.append(cross_check(document.model, inputs, runtimes=runtimes, seed=seed, cases=cases, failures=failures))
+        inputs = inputs_for(model, path) if inputs_for else None
+        results.append(cross_check(model, inputs, runtimes=runtimes, seed=seed, cases=cases, failures=failures))
     return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable))
 
 

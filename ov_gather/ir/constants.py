@@ -93,12 +93,12 @@ def constant(model: Model, layer: Layer) -> NDArray[Any]:
 
 def check_constants(model: Model) -> Iterator[IRError]:
     """Yield an error for every Const of the model and of its bodies whose payload cannot be had."""
-    for trail, graph in model.walk():
+    for subgraph_path, graph in model.walk():
         for layer in graph.of_type("Const"):
             try:
                 check_payload(graph, layer)
             except IRError as error:
-                error.location = replace(error.location, trail=trail)
+                error.location = replace(error.location, subgraph_path=subgraph_path)
                 yield error
 
 

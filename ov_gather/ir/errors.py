@@ -12,7 +12,6 @@ NOWHERE = Location("", 0)
 class Fault(Enum):
     """A Fault is a reason for which a document, or a part of it, cannot be read."""
 
-    FILE = "a file that cannot be opened"
     SYNTAX = "not well-formed XML"
     DOCTYPE = "document type declaration or entities"
     ROOT = "not an OpenVINO IR"
@@ -23,7 +22,6 @@ class Fault(Enum):
     NO_WEIGHTS = "missing .bin"
     RANGE = "a payload outside the .bin"
     CONST = "a Const whose attributes or payload are malformed"
-    CHECK = "a check that did not come to its end"
 
 
 class IRError(ValueError):

@@ -293,9 +293,9 @@ class Model:
         """The output ports of all layers stand in one list."""
         return [port for layer in self.layers for port in layer.outputs]
 
-    def walk(self, trail: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
+    def walk(self, subgraph_path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
         """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""
-        yield trail, self
+        yield subgraph_path, self
         for layer in self.layers:
             for body in layer.bodies:
-                yield from body.walk((*trail, f"{layer.type} '{layer.name}'", body.tag))
+                yield from body.walk((*subgraph_path, f"{layer.type} '{layer.name}'", body.tag))

@@ -1,1 +1,1 @@
-"""One rule = one place: id, severity, documentation, check. Rules read what operations specify and do not repeat it."""
+"""What validation checks. One rule is one function, which has an id, a severity, documentation and a line in register.py."""

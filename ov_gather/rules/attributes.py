@@ -1,4 +1,4 @@
-"""2xx: the attributes of layers, against what their operations have."""
+"""2xx: the attributes of layers, compared with those of their operations."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute
-from ov_gather.rules.base import Violation, graph_rule, layer_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.opsets import attribute_kinds, is_of_kind
 from ov_gather.rules.spelling import hint
 
-# OpenVINO's own writer may add these to any layer; they are hints to a plugin, not the operation's.
+# OpenVINO's own writer may add these attributes to any layer. They are hints to a plugin, and belong to no operation.
 _OF_ANY_LAYER = frozenset({"PrimitivesPriority", "alt_width"})
 _OF_LAYER = frozenset({"output_names"})
 _OF_PORT = frozenset({"names"})
-_SAID_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # OVG305, OVG405
-_MISSED_ELSEWHERE = frozenset({("Const", "element_type"), ("Const", "offset"), ("Const", "size")})  # OVG503
-# Kind of an attribute -> what its text must be, and what to write.
+_SAID_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # by OVG305 and OVG405
+_MISSED_ELSEWHERE = frozenset({("Const", "element_type"), ("Const", "offset"), ("Const", "size")})  # by OVG503
+# For each kind of attribute: what its text must be, and what to write.
 _WHAT = {
     "int": ("an integer", "write a decimal integer"),
     "float": ("a number", "write a decimal number"),
@@ -31,29 +31,40 @@ _WHAT = {
 }
 
 
-@layer_rule("OVG201")
+@rule("OVG201", LayerView)
 def missing_attribute(view: LayerView) -> Iterator[Violation]:
-    """An attribute that the operation requires is missing. OpenVINO's reader silently takes a default."""
+    """A gather-family layer lacks an attribute that its operation requires.
+
+    OpenVINO's reader silently takes a default, which may not be what was meant. Write the attribute in <data>.
+    """
     for attribute in view.operation.attributes:
         if attribute.required and attribute.name not in view.layer.attributes:
-            yield Violation(
-                f"attribute {attribute.name} is missing",
-                f'{view.operation.name} requires it: <data {attribute.name}="..." />; OpenVINO would take {attribute.default}',
-                view.layer.data_line,
+            wanted = f'<data {attribute.name}="..." />; OpenVINO would take {attribute.default}'
+            yield Violation.at(
                 view.layer,
+                f"attribute {attribute.name} is missing",
+                f"{view.operation.name} requires it: {wanted}",
+                line=view.layer.data_line,
             )
 
 
-@layer_rule("OVG202")
+@rule("OVG202", LayerView)
 def unknown_attribute(view: LayerView) -> Iterator[Violation]:
-    """A gather-family layer has an attribute that its operation does not. OpenVINO ignores it."""
+    """A gather-family layer has an attribute that its operation does not have.
+
+    OpenVINO ignores the attribute; often the name is misspelt, and a default takes its place. Correct the name, or remove it.
+    """
     known = [attribute.name for attribute in view.operation.attributes]
     return _unknown(view.layer, known, view.operation.name)
 
 
-@graph_rule("OVG203")
+@rule("OVG203", Model)
 def malformed_attribute(graph: Model) -> Iterator[Violation]:
-    """The text of an attribute is not of its kind. OpenVINO reads "1.7" and "1x" as 1, and "yes" as the default."""
+    """The text of an attribute is not of the kind that the operation demands, e.g. no integer.
+
+    OpenVINO reads "1.7" and "1x" as 1, and takes the default for "yes", so it computes something else than the file says.
+    Write a value of the right kind and nothing around it.
+    """
     for layers in graph.kinds.values():
         kinds = _kinds(layers[0])
         if not kinds or layers[0].type == "Const":  # OVG3, OVG4 and OVG5 are about its attributes
@@ -63,70 +74,87 @@ def malformed_attribute(graph: Model) -> Iterator[Violation]:
                 kind = kinds.get(name, "text")
                 if not is_of_kind(text, kind) and (layer.type, kind) not in _SAID_ELSEWHERE:
                     what, advice = _WHAT.get(kind, ("one of the words allowed", f"write {kind.replace('|', ' or ')}"))
-                    yield Violation(f"{name}: '{text[:40]}' is not {what}", advice, layer.data_line, layer)
+                    yield Violation.at(layer, f"{name}: '{text[:40]}' is not {what}", advice, line=layer.data_line)
 
 
-@layer_rule("OVG204")
+@rule("OVG204", LayerView)
 def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
-    """The value of an attribute lies outside its range, e.g. an axis outside [-r, r-1] for data of rank r."""
+    """The value of an attribute lies outside its range, e.g. an axis outside [-r, r-1] for data of rank r.
+
+    The operation has no meaning then. This holds also for a constant input that stands for an attribute, such as the axis of
+    Gather. Write a value of the range that the finding names.
+    """
     for attribute, text in _given(view):
         valid = attribute.valid_range(view.input_shapes)
         try:
             value = attribute.parse(text)
-        except ValueError:
+        except ValueError:  # OVG203 reports it
             continue
         if valid and not valid[0] <= value <= valid[1]:
-            yield Violation(
+            yield Violation.at(
+                view.layer,
                 f"{attribute.name}={value} is out of range",
                 f"for these inputs it may be {valid[0]} to {valid[1]}",
-                view.layer.data_line,
-                view.layer,
+                line=view.layer.data_line,
             )
     for given, port, value in zip(view.operation.inputs, view.layer.inputs, view.attribute_values, strict=True):
         try:
             if given.attribute and value is not None:
                 given.attribute.of_value(value, view.input_shapes)
         except ValueError as error:
-            yield Violation(str(error), "correct the constant that feeds it", port.line, view.layer, port.id)
+            yield Violation.at(view.layer, str(error), "correct the constant that feeds it", port=port)
 
 
-@graph_rule("OVG205", Severity.WARNING)
+def _has_known_xml_attributes(graph: Model) -> bool:
+    of_layers = {name for layer in graph.layers if layer.extra for name in layer.extra}
+    ports = (port for ports in (graph.input_ports, graph.output_ports) for port in ports if port.attributes)
+    of_ports = {tuple(port.attributes) for port in ports}
+    return of_layers <= _OF_LAYER and _OF_PORT.issuperset(name for names in of_ports for name in names)
+
+
+@rule("OVG205", Model, Severity.WARNING, unless=_has_known_xml_attributes)
 def misplaced_attribute(graph: Model) -> Iterator[Violation]:
-    """<layer> or <port> has an XML attribute that OpenVINO does not look for there, e.g. one that belongs into <data>."""
+    """<layer> or <port> has an XML attribute that OpenVINO does not look for there.
+
+    OpenVINO ignores the attribute. Often it belongs into the <data> of the layer, where OpenVINO takes a default for it. Move
+    or remove the attribute.
+    """
     for layer in graph.layers:
         for name in layer.extra.keys() - _OF_LAYER if layer.extra else ():
             otherwise = "OpenVINO looks for it in <data>" if name in _kinds(layer) else "OpenVINO ignores it"
-            yield Violation(f"unknown attribute {name} of <layer>", hint(name, _OF_LAYER, otherwise), layer.line, layer)
-    given = {tuple(port.attributes) for ports in (graph.input_ports, graph.output_ports) for port in ports if port.attributes}
-    if _OF_PORT.issuperset(name for names in given for name in names):
-        return
+            yield Violation.at(layer, f"unknown attribute {name} of <layer>", hint(name, _OF_LAYER, otherwise))
     for layer, port in graph.ports():
-        for name in port.attributes.keys() - _OF_PORT:
+        for name in port.attributes.keys() - _OF_PORT if port.attributes else ():
             advice = hint(name, _OF_PORT, "OpenVINO ignores it")
-            yield Violation(f"unknown attribute {name} of <port>", advice, port.line, layer, port.id)
+            yield Violation.at(layer, f"unknown attribute {name} of <port>", advice, port=port)
 
 
-@graph_rule("OVG206", Severity.WARNING)
+@rule("OVG206", Model, Severity.WARNING)
 def left_to_default(graph: Model) -> Iterator[Violation]:
-    """A layer outside the gather family lacks an attribute of its operation. OpenVINO, which writes all, takes a default."""
+    """A layer outside the gather family lacks an attribute of its operation.
+
+    OpenVINO takes a default. It writes all attributes itself, so one was probably lost. Write the value that is meant.
+    """
     for layer, kinds in _outside_family(graph):
         missing = [name for name in kinds if name not in layer.attributes and (layer.type, name) not in _MISSED_ELSEWHERE]
         if missing:
-            yield Violation(
-                f"attribute {', '.join(missing)} is missing", "write it, rather than rely on a default", layer.data_line, layer
-            )
+            message = f"attribute {', '.join(missing)} is missing"
+            yield Violation.at(layer, message, "write it, rather than rely on a default", line=layer.data_line)
 
 
-@graph_rule("OVG207", Severity.WARNING)
+@rule("OVG207", Model, Severity.WARNING)
 def foreign_attribute(graph: Model) -> Iterator[Violation]:
-    """A layer outside the gather family has an attribute that its operation does not. OpenVINO ignores it."""
+    """A layer outside the gather family has an attribute that its operation does not have.
+
+    OpenVINO ignores the attribute; perhaps the name is misspelt. Correct the name, or remove the attribute.
+    """
     for layer, kinds in _outside_family(graph):
         if not layer.attributes.keys() <= kinds.keys():
             yield from _unknown(layer, list(kinds), f"{layer.type} of {layer.version}")
 
 
 def _outside_family(graph: Model) -> Iterator[tuple[Layer, Mapping[str, str]]]:
-    """The other layers with an operation of OpenVINO whose attributes are not exactly its own."""
+    """The layers of other operations of OpenVINO whose attributes are not exactly those of the operation, with the latter."""
     for (layer_type, _), layers in graph.kinds.items():
         kinds = attribute_kinds(layers[0])
         if kinds is not None and layer_type not in FAMILY:
@@ -137,10 +165,11 @@ def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violati
     for name in layer.attributes:
         if name not in known and name not in _OF_ANY_LAYER and (layer.type, name) != ("Const", "value"):
             otherwise = f"{operation} has {', '.join(known) or 'none'}"
-            yield Violation(f"unknown attribute {name}", hint(name, known, otherwise), layer.data_line, layer)
+            yield Violation.at(layer, f"unknown attribute {name}", hint(name, known, otherwise), line=layer.data_line)
 
 
 def _kinds(layer: Layer) -> Mapping[str, str]:
+    """The attributes of a layer's operation and their kinds; none if the operation is unknown."""
     operation = find_operation(layer)
     if operation:
         return {attribute.name: attribute.kind for attribute in operation.attributes}
@@ -148,6 +177,7 @@ def _kinds(layer: Layer) -> Mapping[str, str]:
 
 
 def _given(view: LayerView) -> Iterator[tuple[Attribute, str]]:
+    """The attributes that the layer has, and their text."""
     for attribute in view.operation.attributes:
         if attribute.name in view.layer.attributes:
             yield attribute, view.layer.attributes[attribute.name]

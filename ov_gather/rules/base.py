@@ -1,38 +1,72 @@
-"""What a rule is, and the register of all rules."""
+"""What a rule is, and what its check yields."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from ov_gather.ir.model import Layer, Model
-from ov_gather.ir.reader import Document
-from ov_gather.ops.layer_view import LayerView
+from ov_gather.ir.location import Location
+from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.rules.findings import Severity
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a check yields; with the rule's id and severity it becomes a Finding. Only a document rule gives the `trail`."""
+    """What a check yields. Validation makes a Finding of it: it adds the rule and the file, which a check does not know."""
 
     message: str
     hint: str
-    line: int
-    layer: Layer | None = None
-    port: int | None = None
-    trail: tuple[str, ...] = ()
+    location: Location
+
+    @classmethod
+    def at(
+        cls,
+        place: Model | Layer,
+        message: str,
+        hint: str,
+        *,
+        port: Port | None = None,
+        line: int | None = None,
+        subgraph_path: tuple[str, ...] = (),
+    ) -> Violation:
+        """A violation at a graph, a layer, or a port of a layer.
+
+        Args:
+            place: the graph or the layer.
+            message: what is wrong.
+            hint: what would be right.
+            port: the port of the layer that is wrong, if it is one.
+            line: the line of the fault; by default that of the port or else of the place.
+            subgraph_path: the way to a layer of a sub-graph. Only checks of whole documents give it; validation knows it else.
+        """
+        line = (port or place).line if line is None else line
+        if isinstance(place, Model):
+            return cls(message, hint, Location("", line, subgraph_path=subgraph_path))
+        port_id = port.id if port else None
+        return cls(message, hint, Location("", line, place.id, place.name, place.type, port_id, subgraph_path))
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that validation checks. `check` takes what `scope` names: a Document, a Model (graph) or a LayerView."""
+    """One thing that validation checks.
+
+    `check` takes a subject of the type `scope`, such as a Model, and yields what is wrong with it. `unless` is a cheap test:
+    where it holds, nothing can be wrong, and the check does not run.
+    """
 
     id: str
-    severity: Severity
     scope: type
+    severity: Severity
     check: Callable[[Any], Iterator[Violation]]
+    unless: Callable[[Any], bool] | None = None
+
+    def violations(self, subject: Any) -> Iterable[Violation]:
+        """What is wrong with a subject of this rule."""
+        return () if self.unless is not None and self.unless(subject) else self.check(subject)
 
     @property
     def name(self) -> str:
@@ -50,38 +84,12 @@ class Rule:
         return " ".join(self.documentation.split("\n\n")[0].split())
 
 
-RULES: dict[str, Rule] = {}
+def rule(
+    rule_id: str, scope: type[T], severity: Severity = Severity.ERROR, *, unless: Callable[[T], bool] | None = None
+) -> Callable[[Callable[[T], Iterator[Violation]]], Rule]:
+    """Make a rule of the check that follows. The docstring of the check is the documentation of the rule.
 
-
-def document_rule(
-    rule_id: str, severity: Severity = Severity.ERROR
-) -> Callable[[Callable[[Document], Iterator[Violation]]], Callable[[Document], Iterator[Violation]]]:
-    """Register a check of the document as a whole."""
-    return lambda check: _register(Rule(rule_id, severity, Document, check))
-
-
-def graph_rule(
-    rule_id: str, severity: Severity = Severity.ERROR
-) -> Callable[[Callable[[Model], Iterator[Violation]]], Callable[[Model], Iterator[Violation]]]:
-    """Register a check of one graph: the model's or that of a sub-graph body."""
-    return lambda check: _register(Rule(rule_id, severity, Model, check))
-
-
-def layer_rule(
-    rule_id: str, severity: Severity = Severity.ERROR
-) -> Callable[[Callable[[LayerView], Iterator[Violation]]], Callable[[LayerView], Iterator[Violation]]]:
-    """Register a check of one gather-family layer that has all its ports."""
-    return lambda check: _register(Rule(rule_id, severity, LayerView, check))
-
-
-def register_rule(
-    rule_id: str, scope: type, severity: Severity = Severity.ERROR
-) -> Callable[[Callable[[Any], Iterator[Violation]]], Callable[[Any], Iterator[Violation]]]:
-    """Register a check of something else, which only runs where that is at hand."""
-    return lambda check: _register(Rule(rule_id, severity, scope, check))
-
-
-def _register(rule: Rule) -> Callable[[Any], Iterator[Violation]]:
-    assert rule.id not in RULES, rule.id
-    RULES[rule.id] = rule
-    return rule.check
+    A scope is a whole Document; a Model, which is one graph: that of the model or the body of a sub-graph; a LayerView, which
+    is one gather-family layer that has all its ports; or what a module of rules defines for its own rules.
+    """
+    return lambda check: Rule(rule_id, scope, severity, check, unless)

@@ -1,4 +1,4 @@
-"""5xx: constants and the .bin."""
+"""5xx: constants and the .bin file that holds their values."""
 
 from __future__ import annotations
 
@@ -12,93 +12,112 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.reader import Document
 from ov_gather.ir.shapes import element_count
-from ov_gather.rules.base import Violation, document_rule, graph_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.document import faults
 from ov_gather.rules.findings import Severity
 
 
-@document_rule("OVG501")
+@rule("OVG501", Document)
 def missing_weights(document: Document) -> Iterator[Violation]:
-    """The model has Consts, but there is no .bin with the same stem beside the .xml, or it cannot be read."""
+    """The model has Consts, but no .bin file with the same stem stands beside the .xml, or it cannot be read.
+
+    The values of the Consts are in that file, so the model cannot be executed. Put the .bin that was written with the .xml
+    beside it.
+    """
     return faults(document, Fault.NO_WEIGHTS)
 
 
-@document_rule("OVG502")
+@rule("OVG502", Document)
 def outside_weights(document: Document) -> Iterator[Violation]:
-    """The payload of a Const lies outside the .bin: the file is truncated, or belongs to another .xml."""
+    """The payload of a Const lies outside the .bin file, at least in part.
+
+    The file was cut off, or belongs to another .xml. Take the .bin that was written with the .xml.
+    """
     return faults(document, Fault.RANGE)
 
 
-@document_rule("OVG503")
+@rule("OVG503", Document)
 def malformed_constant(document: Document) -> Iterator[Violation]:
-    """The attributes of a Const are missing, malformed, or disagree: offset and size in bytes, static shape, element_type.
+    """The attributes of a Const are missing or malformed, or contradict each other.
 
-    An inline value="..." is refused, too: OpenVINO takes its text for the payload, whatever its length, and may crash.
+    A Const needs an offset and a size in bytes, a static shape and an element_type, and the size must suffice for the shape. An
+    inline value="..." is refused, too: OpenVINO takes its text for the payload, whatever its length, and may crash.
     """
     return faults(document, Fault.CONST)
 
 
-@document_rule("OVG504", Severity.WARNING)
+@rule("OVG504", Document, Severity.WARNING)
 def overlap(document: Document) -> Iterator[Violation]:
-    """Two Consts share a part of their payloads, but not all of it. OpenVINO writes equal payloads once, others apart."""
+    """Two Consts share a part of their payloads, but not all of it.
+
+    OpenVINO writes equal payloads once and others apart, so an offset or a size is probably wrong. Correct it.
+    """
     end, owner = 0, None
     before = (-1, -1)
-    for start, stop, trail, layer in _payloads(document):
+    for start, stop, subgraph_path, layer in _payloads(document):
         if owner and start < end and (start, stop) != before:
-            yield Violation(
+            yield Violation.at(
+                layer,
                 f"bytes {start}..{stop} overlap those of {owner}, which end at {end}",
                 "correct offset and size, unless one constant is to be a part of the other",
-                layer.data_line,
-                layer,
-                trail=trail,
+                line=layer.data_line,
+                subgraph_path=subgraph_path,
             )
         if stop > end:
             end, owner = stop, layer
         before = (start, stop)
 
 
-@document_rule("OVG505", Severity.WARNING)
+@rule("OVG505", Document, Severity.WARNING)
 def left_over(document: Document) -> Iterator[Violation]:
-    """The .bin has bytes that no Const uses: it belongs to another .xml, or an offset, a size or a Const is wrong or gone."""
+    """The .bin file has bytes that no Const uses.
+
+    The file belongs to another .xml, or an offset or a size is wrong, or a Const was lost. Take the .bin that was written with
+    the .xml, or save the model anew.
+    """
     model = document.model
     if model is None or model.weights is None or document.problems:
         return
     try:
         total = model.weights.size()
     except OSError:
-        return  # with a Const, OVG501 has said it
+        return  # OVG501 reports it if there is a Const
     end = 0
-    for start, stop, trail, layer in _payloads(document):
+    for start, stop, subgraph_path, layer in _payloads(document):
         if start > end:
-            yield Violation(
+            yield Violation.at(
+                layer,
                 f"no Const uses the bytes {end}..{start} of the .bin before this one",
                 "does the .bin belong to this .xml?",
-                layer.data_line,
-                layer,
-                trail=trail,
+                line=layer.data_line,
+                subgraph_path=subgraph_path,
             )
         end = max(end, stop)
     if end < total:
-        reason = f"no Const uses the last {total - end} of the {total} bytes of the .bin"
-        yield Violation(reason, "does the .bin belong to this .xml?", model.line)
+        message = f"no Const uses the last {total - end} of the {total} bytes of the .bin"
+        yield Violation.at(model, message, "does the .bin belong to this .xml?")
 
 
-@graph_rule("OVG506")
+@rule("OVG506", Model)
 def packed_strings(graph: Model) -> Iterator[Violation]:
-    """The payload of a string Const is malformed: as many strings as its shape says, offsets that rise, text in UTF-8.
+    """The payload of a string Const is malformed.
 
-    OpenVINO does not compare their number with the shape: it crashes where there are fewer, and drops what is more.
+    It must hold as many strings as the shape says, offsets that rise, and text in UTF-8. OpenVINO does not compare the number
+    of strings with the shape: it crashes where there are fewer, and drops those that are too many. Write the payload anew.
     """
     for layer in _readable(graph, STRING):
         try:
             constant(graph, layer)
         except IRError as error:
-            yield Violation(error.reason, "write count, offsets and UTF-8 text anew", layer.data_line, layer)
+            yield Violation.at(layer, error.reason, "write count, offsets and UTF-8 text anew", line=layer.data_line)
 
 
-@graph_rule("OVG507")
+@rule("OVG507", Model)
 def larger_than_needed(graph: Model) -> Iterator[Violation]:
-    """A Const has more bytes than its shape and type need. OpenVINO reads the first of them: the tensor is cut off."""
+    """A Const has more bytes than its shape and element type need.
+
+    OpenVINO reads the first of them, so the tensor is cut off. Make size, shape and element_type agree.
+    """
     fine: set[tuple[str | None, ...]] = set()  # many Consts are alike
     for layer in graph.of_type("Const"):
         told = tuple(map(layer.attributes.get, ("element_type", "shape", "size")))
@@ -111,29 +130,28 @@ def larger_than_needed(graph: Model) -> Iterator[Violation]:
         # A Const without elements owns one byte.
         needed = max(element_type.byte_size(element_count(shape.sizes)), 1)
         if size > needed:
-            yield Violation(
-                f"{size} bytes are more than shape {shape} of {element_type} needs: {needed}",
-                "make size, shape and element_type agree",
-                layer.data_line,
-                layer,
-            )
+            message = f"{size} bytes are more than shape {shape} of {element_type} needs: {needed}"
+            yield Violation.at(layer, message, "make size, shape and element_type agree", line=layer.data_line)
         else:
             fine.add(told)
 
 
-@graph_rule("OVG508", Severity.WARNING)
+@rule("OVG508", Model, Severity.WARNING)
 def odd_booleans(graph: Model) -> Iterator[Violation]:
-    """A boolean Const has bytes other than 0 and 1. Runtimes differ in what they make of them."""
+    """A boolean Const has bytes other than 0 and 1.
+
+    Runtimes differ in what they make of such bytes. Write 0 or 1.
+    """
     for layer in _readable(graph, BOOLEAN):
         odd = 0
-        with suppress(IRError):  # cut meanwhile: validation starts again
+        with suppress(IRError):  # the file was cut meanwhile: then validation starts again
             odd = len(bytes(payload(graph, layer)).translate(None, b"\0\1"))
         if odd:
-            yield Violation(f"{odd} bytes are neither 0 nor 1", "write 0 or 1", layer.data_line, layer)
+            yield Violation.at(layer, f"{odd} bytes are neither 0 nor 1", "write 0 or 1", line=layer.data_line)
 
 
 def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:
-    """The Consts of a type whose bytes can be had; where not, OVG501 to OVG503 say it."""
+    """The Consts of a type whose bytes can be read. OVG501 to OVG503 report the others."""
     for layer in graph.of_type("Const"):
         if layer.declared_type is element_type:
             with suppress(IRError):
@@ -142,12 +160,12 @@ def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:
 
 
 def _payloads(document: Document) -> list[tuple[int, int, tuple[str, ...], Layer]]:
-    """Where the Consts of all graphs have their bytes, in order."""
+    """The first byte and the end of the payload of each Const of all graphs, in order, with the way to the Const."""
     found = []
-    for trail, graph in document.model.walk() if document.model and not document.damaged else ():
+    for subgraph_path, graph in document.model.walk() if document.model and not document.damaged else ():
         for layer in graph.of_type("Const"):
             offset = parse_digits(layer.attributes.get("offset", ""))
             size = parse_digits(layer.attributes.get("size", ""))
             if offset is not None and size is not None:
-                found.append((offset, offset + size, trail, layer))
-    return sorted(found, key=lambda it: it[:2])
+                found.append((offset, offset + size, subgraph_path, layer))
+    return sorted(found, key=lambda payload: payload[:2])

@@ -1,19 +1,36 @@
-"""0xx: the document as a whole. Each rule is one way in which a document cannot be read."""
+"""0xx: the document as a whole. Most of these rules are one way each in which a document cannot be read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from ov_gather.ir.errors import Fault, IRError
-from ov_gather.ir.model import Element, Layer, Model
+from ov_gather.ir.errors import NOWHERE, Fault, IRError
+from ov_gather.ir.location import Location
+from ov_gather.ir.model import Element, Layer, Model, Port
 from ov_gather.ir.reader import Document
-from ov_gather.rules.base import Violation, document_rule, graph_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.spelling import hint
 
 
+@dataclass(frozen=True, slots=True)
+class Unopened:
+    """A file that could not be opened, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """The check of a file that did not come to its end: why, and what to do."""
+
+    reason: str
+    hint: str
+
+
 def faults(document: Document, fault: Fault) -> Iterator[Violation]:
-    """What the reader found wrong in one way."""
+    """Whatever the reader found wrong with a document in one way."""
     for problem in document.problems:
         if problem.fault is fault:
             yield _violation(problem)
@@ -21,78 +38,97 @@ def faults(document: Document, fault: Fault) -> Iterator[Violation]:
 
 def _violation(problem: IRError) -> Violation:
     place = problem.location
-    if place.layer_id is None:  # a layer without a number may have a name
-        prefix = f"{problem.layer}: " if place.layer_type else ""
-        return Violation(prefix + problem.reason, problem.hint, place.line, trail=place.trail)
-    layer = Layer(place.layer_id, place.layer_name, place.layer_type)
-    return Violation(problem.reason, problem.hint, place.line, layer, trail=place.trail)
+    if place.layer_id is not None or not place.layer_type:
+        return Violation(problem.reason, problem.hint, place)
+    # Reports show no layer without an id, so the message names the layer.
+    layer = replace(place, subgraph_path=()).layer_text[:300]
+    graph = Location(place.path, place.line, subgraph_path=place.subgraph_path)
+    return Violation(f"{layer}: {problem.reason}", problem.hint, graph)
 
 
-@document_rule("OVG001")
+@rule("OVG001", Document)
 def not_well_formed(document: Document) -> Iterator[Violation]:
-    """The file is not well-formed XML: empty, truncated, not XML at all, a NUL byte, or text that its encoding does not allow.
+    """The file is not well-formed XML: it is empty, cut off or no XML, or holds a NUL byte or text that its encoding lacks.
 
-    OpenVINO's parser is more lenient (duplicate attributes, text after the root, invalid UTF-8) and silently picks one reading.
+    OpenVINO's parser accepts some such files, e.g. with duplicate attributes, text after the root element or invalid UTF-8, and
+    silently picks one reading. Write the file anew.
     """
     return faults(document, Fault.SYNTAX)
 
 
-@document_rule("OVG002")
+@rule("OVG002", Document)
 def has_doctype(document: Document) -> Iterator[Violation]:
-    """The file has a document type declaration. An IR has none; entities are neither expanded nor fetched."""
+    """The file has a document type declaration, <!DOCTYPE ...>.
+
+    An IR has none. A declaration may define entities that fetch other files or grow without end, so entities are neither
+    expanded nor fetched. Remove the declaration.
+    """
     return faults(document, Fault.DOCTYPE)
 
 
-@document_rule("OVG003")
+@rule("OVG003", Document)
 def is_not_an_ir(document: Document) -> Iterator[Violation]:
-    """The root element is neither <net> (a whole IR) nor <layer> (a fragment)."""
+    """The root element is neither <net>, which is a whole IR, nor <layer>, which is a fragment of one.
+
+    The file is XML of another kind, and no model. Leave it out with --exclude, or all such files with --skip-other-xml.
+    """
     return faults(document, Fault.ROOT)
 
 
-@document_rule("OVG004")
+@rule("OVG004", Document)
 def unknown_version(document: Document) -> Iterator[Violation]:
-    """The version of <net> is not 10 or 11, the IR versions that OpenVINO reads."""
+    """The version of <net> is not 10 or 11.
+
+    OpenVINO reads no other versions of the IR. Save the model anew with a current OpenVINO.
+    """
     return faults(document, Fault.VERSION)
 
 
-@document_rule("OVG005")
+@rule("OVG005", Document)
 def beyond_limits(document: Document) -> Iterator[Violation]:
     """The document exceeds a limit of the reader.
 
-    The limits: 256 nested elements, 256 MiB of XML, 1 MiB for a tag or a comment, a million elements of rt_info and the like,
-    2^63-1 elements in the tensor of a port.
+    The limits keep a hostile file from using up memory and time: 256 nested elements, 256 MiB of XML, 1 MiB for a tag or a
+    comment, a million elements of rt_info and the like, 2^63-1 elements in the tensor of a port.
     """
     return faults(document, Fault.LIMIT)
 
 
-@document_rule("OVG006")
+@rule("OVG006", Document)
 def missing_or_repeated(document: Document) -> Iterator[Violation]:
-    """A mandatory attribute or section is missing or stands twice, or an element stands in a list that has no such elements.
+    """A mandatory attribute or section is missing or stands twice, or an element stands in a list of other elements.
 
-    Of a section that stands twice OpenVINO reads the first; an element that does not belong there it ignores.
+    Where a section stands twice, OpenVINO reads the first; it ignores an element that does not belong into a list. The model
+    is then another one than the file seems to describe. Write each mandatory part once.
     """
     return faults(document, Fault.STRUCTURE)
 
 
-@document_rule("OVG007")
+@rule("OVG007", Document)
 def malformed_number(document: Document) -> Iterator[Violation]:
-    """An id, an edge end or a <dim> is not a whole number. OpenVINO reads "3abc" as 3."""
+    """An id, an end of an edge or a <dim> is not a whole number.
+
+    OpenVINO reads "3abc" as 3, and so takes a damaged file for a right one. Write a decimal number and nothing else.
+    """
     return faults(document, Fault.NUMBER)
 
 
-@document_rule("OVG008")
-def cannot_be_opened(document: Document) -> Iterator[Violation]:
-    """The file cannot be opened: a broken link, a directory, no permission."""
-    return faults(document, Fault.FILE)
+@rule("OVG008", Unopened)
+def cannot_be_opened(file: Unopened) -> Iterator[Violation]:
+    """The file cannot be opened: it is a broken link or a directory, or there is no permission to read it.
+
+    Nothing is known of such a file, so it does not pass as a file without findings.
+    """
+    yield Violation(f"cannot be opened: {file.reason}", "", NOWHERE)
 
 
-@document_rule("OVG099")
-def not_checked(document: Document) -> Iterator[Violation]:
+@rule("OVG099", Unfinished)
+def not_checked(check: Unfinished) -> Iterator[Violation]:
     """The check of the file did not come to its end: its process died, e.g. for want of memory, or met a fault of its own.
 
-    Nothing is known of the file then, which must not pass for a file without findings. --select and --ignore leave it in.
+    Nothing is known of such a file, so it does not pass as a file without findings. --select and --ignore do not hide this.
     """
-    return faults(document, Fault.CHECK)
+    yield Violation(check.reason[:300], check.hint, NOWHERE)
 
 
 # What may stand in a graph, a layer and a port, besides what the reader interprets.
@@ -113,22 +149,31 @@ _IN_LAYER = (
 _IN_PORT = ("rt_info", "dim")
 
 
-@graph_rule("OVG009", Severity.WARNING)
+def _has_known_elements(graph: Model) -> bool:
+    """Whether every element stands where it may, and none stands in a port, as is usual."""
+    in_layers = {section.tag for layer in graph.layers if layer.sections for section in layer.sections}
+    in_ports = any(port.sections for ports in (graph.input_ports, graph.output_ports) for port in ports)
+    return not in_ports and in_layers.issubset(_IN_LAYER) and all(section.tag in _IN_GRAPH for section in graph.sections)
+
+
+@rule("OVG009", Model, Severity.WARNING, unless=_has_known_elements)
 def unknown_element(graph: Model) -> Iterator[Violation]:
-    """An element that OpenVINO does not look for where it stands, and ignores."""
-    yield from _unknown(graph.sections, _IN_GRAPH, f"<{graph.tag}>", None)
+    """An element stands where OpenVINO does not look for it, and is ignored.
+
+    What the element says has no effect; perhaps its name is misspelt, or it belongs elsewhere. Correct, move or remove it.
+    """
+    yield from _unknown(graph.sections, _IN_GRAPH, f"<{graph.tag}>", graph)
     for layer in graph.layers:
-        if layer.sections:
-            yield from _unknown(layer.sections, _IN_LAYER, "<layer>", layer)
-    if any(port.sections for ports in (graph.input_ports, graph.output_ports) for port in ports):
-        for layer, port in graph.ports():
-            yield from _unknown(port.sections, _IN_PORT, "<port>", layer, port.id)
+        yield from _unknown(layer.sections, _IN_LAYER, "<layer>", layer)
+    for layer, port in graph.ports():
+        yield from _unknown(port.sections, _IN_PORT, "<port>", layer, port)
 
 
 def _unknown(
-    sections: Iterable[Element], known: tuple[str, ...], where: str, layer: Layer | None, port: int | None = None
+    sections: Iterable[Element], known: tuple[str, ...], where: str, place: Model | Layer, port: Port | None = None
 ) -> Iterator[Violation]:
     for section in sections:
         if section.tag not in known:
             advice = hint(section.tag, known, "OpenVINO ignores it: remove it")
-            yield Violation(f"unknown element <{section.tag}> in {where}", advice, section.line, layer, port)
+            message = f"unknown element <{section.tag}> in {where}"
+            yield Violation.at(place, message, advice, port=port, line=section.line)

@@ -1,4 +1,4 @@
-"""Finding: one violation of a rule, with its place."""
+"""Finding: what users get for each violation of a rule."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ov_gather.ir.location import Location
 
 
 class Severity(Enum):
-    """How bad a finding is. Worst first."""
+    """How bad a finding is, worst first."""
 
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
 
     def at_least(self, other: Severity) -> bool:
-        """Whether this is as bad as `other`, or worse."""
+        """Whether this severity is as bad as `other`, or worse."""
         order = list(Severity)
         return order.index(self) <= order.index(other)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What rule is violated, where, how, and what would be right."""
+    """One violation of a rule, as users get it: how bad it is, what is wrong, what would be right, and where."""
 
     rule: str
     severity: Severity

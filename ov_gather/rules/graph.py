@@ -5,36 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ov_gather.ir.model import Edge, Layer, Model
-from ov_gather.rules.base import Violation, graph_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 
-# What OpenVINO's reader starts from: it creates what these need, and the Parameters.
+# OpenVINO's reader starts from these layers and from the Parameters, and creates whatever they need.
 SINKS = ("Result", "Assign")
 
 
-@graph_rule("OVG101")
+@rule("OVG101", Model, unless=lambda graph: len(graph.layer_by_id) == len(graph.layers))
 def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
-    """Two layers of one graph have the same id. OpenVINO silently drops the earlier one."""
-    if len(graph.layer_by_id) == len(graph.layers):
-        return
+    """Two layers of one graph have the same id.
+
+    OpenVINO silently drops the earlier layer, and every edge leads to the later one. Give each layer of a graph its own id.
+    """
     first: dict[int, Layer] = {}
     for layer in graph.layers:
-        if layer.id in first:
-            taken = first[layer.id]
-            yield Violation(
-                f"id {layer.id} is already that of {taken} on line {taken.line}",
-                "give every layer of a graph an id of its own",
-                layer.line,
-                layer,
-            )
-        first.setdefault(layer.id, layer)
+        taken = first.setdefault(layer.id, layer)
+        if taken is not layer:
+            message = f"id {layer.id} is already that of {taken} on line {taken.line}"
+            yield Violation.at(layer, message, "give every layer of a graph an id of its own")
 
 
-@graph_rule("OVG102")
+@rule("OVG102", Model, unless=lambda graph: len(graph.links) == len(graph.edges))
 def dangling_edge(graph: Model) -> Iterator[Violation]:
-    """An edge starts or ends at a layer or a port that is not there. OpenVINO ignores an edge to an unknown layer."""
-    if len(graph.links) == len(graph.edges):
-        return  # each of them is a link
+    """An edge starts or ends at a layer or a port that does not exist.
+
+    OpenVINO ignores an edge to an unknown layer, so a connection is missing that the file seems to have. Make each edge lead
+    from an output port to an input port that its layers declare.
+    """
     outputs = {(layer.id, port.id) for layer in graph.layers for port in layer.outputs}
     inputs = {(layer.id, port.id) for layer in graph.layers for port in layer.inputs}
     for edge in graph.edges:
@@ -48,37 +46,41 @@ def _dangling(graph: Model, edge: Edge, kind: str, layer_id: int, port_id: int) 
     layer = graph.layer_by_id.get(layer_id)
     there = "has no such port" if layer else "does not exist"
     text = f"the edge {edge.from_layer}:{edge.from_port} -> {edge.to_layer}:{edge.to_port}"
-    return Violation(
-        f"{text} refers to {kind} port {port_id} of layer {layer_id}, which {there}",
-        "make the edge refer to a port that the layer declares",
-        edge.line,
-        layer,
-    )
+    message = f"{text} refers to {kind} port {port_id} of layer {layer_id}, which {there}"
+    return Violation.at(layer or graph, message, "make the edge refer to a port that the layer declares", line=edge.line)
 
 
-@graph_rule("OVG103")
+@rule("OVG103", Model, unless=lambda graph: graph.is_fragment or len(graph.links) == len(graph.input_ports))
 def edges_into_port(graph: Model) -> Iterator[Violation]:
-    """An input port has no edge, or more than one. Each input has exactly one producer."""
-    if graph.is_fragment or len(graph.links) == len(graph.input_ports):
-        return
+    """An input port has no edge, or more than one.
+
+    Each input gets its value from exactly one output; otherwise the file does not say what the layer computes. Let exactly one
+    edge end at each input port.
+    """
     for layer in graph.layers:
         for port in layer.inputs:
             count = len(graph.edges_into(layer, port))
             if count != 1:
                 hint = "connect it to an output" if count == 0 else "leave one edge"
-                yield Violation(f"input port {port.id} has {count or 'no'} edges", hint, port.line, layer, port.id)
+                yield Violation.at(layer, f"input port {port.id} has {count or 'no'} edges", hint, port=port)
 
 
-@graph_rule("OVG111")
-def cycle(graph: Model) -> Iterator[Violation]:
-    """Layers feed each other in a circle, or one feeds itself. No order to execute them exists; OpenVINO refuses the model."""
+def _is_in_order_of_execution(graph: Model) -> bool:
+    """Whether every layer stands behind those that feed it, as OpenVINO writes them."""
     position = {layer.id: i for i, layer in enumerate(graph.layers)}
-    if all(position.get(edge.from_layer, -1) < position.get(edge.to_layer, 0) for edge in graph.edges):
-        return  # they stand in an order of execution, as OpenVINO writes them
-    waiting_for = {layer_id: set[int]() for layer_id in position}
-    followers: dict[int, list[int]] = {layer_id: [] for layer_id in position}
+    return all(position.get(edge.from_layer, -1) < position.get(edge.to_layer, 0) for edge in graph.edges)
+
+
+@rule("OVG111", Model, unless=_is_in_order_of_execution)
+def cycle(graph: Model) -> Iterator[Violation]:
+    """Layers feed each other in a circle, or a layer feeds itself.
+
+    No order exists in which they could be executed, and OpenVINO refuses the model. Remove an edge of the circle.
+    """
+    waiting_for: dict[int, set[int]] = {layer.id: set() for layer in graph.layers}
+    followers: dict[int, list[int]] = {layer.id: [] for layer in graph.layers}
     for edge in graph.edges:
-        if edge.from_layer in position and edge.to_layer in position:
+        if edge.from_layer in waiting_for and edge.to_layer in waiting_for:
             waiting_for[edge.to_layer].add(edge.from_layer)
             followers[edge.from_layer].append(edge.to_layer)
     ready = [layer_id for layer_id, sources in waiting_for.items() if not sources]
@@ -99,37 +101,42 @@ def cycle(graph: Model) -> Iterator[Violation]:
         circle = list(path)[list(path).index(current) :][::-1]
         start = graph.layer_by_id[min(circle)]
         shown = " -> ".join(map(str, [*circle[:8], *(["..."] if len(circle) > 8 else [circle[0]])]))
-        yield Violation(f"layers feed each other in a circle: {shown}", "remove one of its edges", start.line, start)
+        yield Violation.at(start, f"layers feed each other in a circle: {shown}", "remove one of its edges")
 
 
-@graph_rule("OVG112", Severity.WARNING)
+@rule("OVG112", Model, Severity.WARNING, unless=lambda graph: graph.is_fragment)
 def dead_end(graph: Model) -> Iterator[Violation]:
-    """Nothing reads the outputs of a layer that is neither a Parameter nor a Result. OpenVINO drops it unchecked."""
-    if graph.is_fragment:
-        return
+    """No layer reads the outputs of a layer that is no Parameter, Result or Assign.
+
+    OpenVINO drops such a layer without checking it; perhaps an edge is missing. Connect the layer, or remove it.
+    """
     read = {edge.from_layer for edge in graph.edges}
     for layer in graph.layers:
         if layer.id not in read and layer.type not in SINKS and layer.type != "Parameter":
-            yield Violation("nothing reads its outputs", "connect them, or remove the layer", layer.line, layer)
+            yield Violation.at(layer, "nothing reads its outputs", "connect them, or remove the layer")
 
 
-@graph_rule("OVG113")
+@rule("OVG113", Model)
 def no_result(graph: Model) -> Iterator[Violation]:
-    """The model has neither a Result nor an Assign. OpenVINO reads it as a model that computes nothing."""
+    """The model has neither a Result nor an Assign.
+
+    OpenVINO keeps only what these layers need, so it reads the file as a model that computes nothing. Add a Result for each
+    output of the model.
+    """
     if graph.tag == "net" and not graph.of_type(*SINKS):
-        yield Violation("the model has no Result", "add a Result for each output of the model", graph.line)
+        yield Violation.at(graph, "the model has no Result", "add a Result for each output of the model")
 
 
-@graph_rule("OVG118")
+@rule("OVG118", Model)
 def unpaired_assign(graph: Model) -> Iterator[Violation]:
-    """An Assign writes a variable that no ReadValue of its graph reads. OpenVINO refuses the model."""
+    """An Assign writes a variable that no ReadValue of its graph reads.
+
+    OpenVINO refuses the model. Give the Assign the variable_id of a ReadValue, or add the ReadValue.
+    """
     variables = {layer.attributes.get("variable_id") for layer in graph.of_type("ReadValue")}
+    read = ", ".join(sorted(map(str, variables))) or "none"
     for layer in graph.of_type("Assign"):
         variable = layer.attributes.get("variable_id")
         if variable not in variables:
-            yield Violation(
-                f"no ReadValue has the variable_id '{variable}'",
-                f"the variables that are read: {', '.join(sorted(map(str, variables))) or 'none'}",
-                layer.data_line,
-                layer,
-            )
+            message = f"no ReadValue has the variable_id '{variable}'"
+            yield Violation.at(layer, message, f"the variables that are read: {read}", line=layer.data_line)

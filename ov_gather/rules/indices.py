@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.errors import IRError
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.rules.base import Violation, layer_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 
 if TYPE_CHECKING:
@@ -17,17 +17,21 @@ if TYPE_CHECKING:
 
 
 def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, int, int] | None:
-    """The first wrong constant index: its place, e.g. "indices[3, 17]", its value, how many are wrong, and the axis size."""
+    """The first constant index of a layer that `is_wrong`; None if there is none.
+
+    Returns:
+        The place of the index, e.g. "indices[3, 17]", its value, how many indices are wrong, and the size of the axis.
+    """
     port, sizes = view.operation.index_rule.port, view.index_sizes
     if view.input_types[port] not in (view.operation.inputs[port].element_types or ()):
         return None
     try:
         indices = view.constant(port)
-    except IRError:  # 5xx reports it
+    except IRError:  # OVG5 reports it
         return None
     if indices is None or sizes is None:
         return None
-    import numpy as np  # only here: an IR without constant indices is validated without NumPy
+    import numpy as np  # imported late, so that an IR without constant indices is validated without NumPy
 
     wrong = is_wrong(indices, np.array(sizes) if len(sizes) > 1 else sizes[0])
     if not wrong.any():
@@ -39,16 +43,23 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
     return place, int(indices[position]), int(wrong.sum()), size
 
 
-@layer_rule("OVG601")
+@rule("OVG601", LayerView)
 def constant_index_out_of_bounds(view: LayerView) -> Iterator[Violation]:
-    """A constant index is out of bounds: no runtime can execute the layer rightly; some read foreign memory or write zeros."""
+    """A constant index is out of bounds of the axis.
+
+    No runtime can execute the layer rightly; some read foreign memory, some write zeros. Correct the index or the shape.
+    """
     if not _fills_zeros(view):
         yield from _out_of_bounds(view, "")
 
 
-@layer_rule("OVG602", Severity.WARNING)
+@rule("OVG602", LayerView, Severity.WARNING)
 def zeros_out_of_bounds(view: LayerView) -> Iterator[Violation]:
-    """A constant index is out of bounds, which yields zeros: so says the page of Gather-8, where ONNX has an error."""
+    """A constant index of a Gather-8 is out of bounds, which yields zeros.
+
+    The page of Gather-8 says so, but it is an error in ONNX, and so probably not what was meant. Correct the index, unless the
+    zeros are wanted.
+    """
     if _fills_zeros(view):
         yield from _out_of_bounds(view, "; it yields zeros")
 
@@ -62,12 +73,8 @@ def _out_of_bounds(view: LayerView, consequence: str) -> Iterator[Violation]:
     if found:
         place, value, count, size = found
         port = view.layer.inputs[view.operation.index_rule.port]
-        yield Violation(
-            f"{place} = {value} is out of bounds for an axis of size {size} ({count} such in all){consequence}",
-            f"{view.operation.name} allows {view.operation.index_rule.specified}, here 0 to {size - 1}"
-            if size
-            else "no index is valid along an axis of size 0",
-            port.line,
-            view.layer,
-            port.id,
-        )
+        message = f"{place} = {value} is out of bounds for an axis of size {size} ({count} such in all){consequence}"
+        hint = "no index is valid along an axis of size 0"
+        if size:
+            hint = f"{view.operation.name} allows {view.operation.index_rule.specified}, here 0 to {size - 1}"
+        yield Violation.at(view.layer, message, hint, port=port)

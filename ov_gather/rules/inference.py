@@ -1,4 +1,4 @@
-"""Declared outputs against those that OpenVINO itself infers: only on request, as it needs openvino and reads the model."""
+"""407: declared outputs compared with those that OpenVINO infers. It runs on request only, because it needs openvino."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ov_gather.extension import reason, register
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ir.writer import to_bytes
-from ov_gather.rules.base import Violation, register_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.shapes import dims_text, fits_declaration
 
 _BODY = {"then_body": "get_then_body", "else_body": "get_else_body", "body": "get_function"}
@@ -21,9 +20,10 @@ _BODY = {"then_body": "get_then_body", "else_body": "get_else_body", "body": "ge
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """One graph, and the openvino nodes of its layers by name. `refusal`: why OpenVINO does not read the model.
+    """One graph, and the nodes that OpenVINO made of its layers, by name.
 
-    `types_kept` is false for a document of version 10: OpenVINO changes types of those while it reads them.
+    `types_kept` is false for a document of version 10, because OpenVINO changes types while it reads those. `refusal` says why
+    OpenVINO does not read the model, if so; there are no nodes then.
     """
 
     graph: Model
@@ -33,12 +33,14 @@ class Inferred:
 
 
 def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
-    """The graphs of a document, with what OpenVINO makes of them. Raises ImportError."""
+    """The graphs of a document, each with the way to it and with what OpenVINO makes of it. Raises ImportError."""
     import openvino
 
+    from ov_gather.ir.writer import to_bytes
+
     core = openvino.Core()
-    core.set_property({"ENABLE_MMAP": False})  # who touches a mapping of a file that is cut meanwhile is killed by the system
-    with suppress(FileNotFoundError):  # then a model that holds our operations is refused
+    core.set_property({"ENABLE_MMAP": False})  # the system kills a process that reads the mapping of a file that was cut off
+    with suppress(FileNotFoundError):  # the extension was not compiled: a model that holds our operations is refused
         register(core)
     try:
         if model.path:
@@ -52,25 +54,28 @@ def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
     yield from _walk(model, read, (), model.version > 10)
 
 
-def _walk(graph: Model, read: Any, trail: tuple[str, ...], types_kept: bool) -> Iterator[tuple[tuple[str, ...], Inferred]]:
-    # A name tells a node only where no other layer has it (OVG114).
+def _walk(
+    graph: Model, read: Any, subgraph_path: tuple[str, ...], types_kept: bool
+) -> Iterator[tuple[tuple[str, ...], Inferred]]:
+    # A name leads to the node of a layer only if no other layer has it (OVG114).
     unique = {name for name, count in Counter(layer.name for layer in graph.layers).items() if count == 1}
     nodes = {node.get_friendly_name(): node for node in read.get_ops() if node.get_friendly_name() in unique}
-    yield trail, Inferred(graph, nodes, types_kept)
+    yield subgraph_path, Inferred(graph, nodes, types_kept)
     for layer in graph.layers:
         for body in layer.bodies if layer.name in nodes else ():
             inner = getattr(nodes[layer.name], _BODY[body.tag])()
-            yield from _walk(body, inner, (*trail, f"{layer.type} '{layer.name}'", body.tag), types_kept)
+            yield from _walk(body, inner, (*subgraph_path, f"{layer.type} '{layer.name}'", body.tag), types_kept)
 
 
-@register_rule("OVG407", scope=Inferred)
+@rule("OVG407", Inferred)
 def drift(inferred: Inferred) -> Iterator[Violation]:
-    """An output port declares another type or shape than OpenVINO infers, for any operation; or OpenVINO refuses the model.
+    """An output port of any operation declares another type or shape than OpenVINO infers, or OpenVINO refuses the model.
 
-    Checked with --infer only. OpenVINO does not look at declared outputs; other readers of the document believe them.
+    OpenVINO does not look at declared outputs; other readers of the document believe them. Declare what the operation gives.
+    This rule runs only with --infer, because it needs openvino.
     """
     if inferred.refusal:
-        yield Violation(f"OpenVINO refuses the model: {inferred.refusal}", "", inferred.graph.line)
+        yield Violation.at(inferred.graph, f"OpenVINO refuses the model: {inferred.refusal}", "")
     for layer in inferred.graph.layers:
         node = inferred.nodes.get(layer.name)
         if node is None or len(layer.outputs) != node.get_output_size():
@@ -80,10 +85,5 @@ def drift(inferred: Inferred) -> Iterator[Violation]:
             shape = PartialShape.parse(str(node.get_output_partial_shape(i)).strip("[]"))
             other_type = inferred.types_kept and port.element_type not in (None, element_type)
             if other_type or not fits_declaration(port, shape):
-                yield Violation(
-                    f"declares {port.precision} of {dims_text(port)}, but OpenVINO infers {element_type} of {shape}",
-                    "declare what the operation gives, or correct its inputs",
-                    port.line,
-                    layer,
-                    port.id,
-                )
+                message = f"declares {port.precision} of {dims_text(port)}, but OpenVINO infers {element_type} of {shape}"
+                yield Violation.at(layer, message, "declare what the operation gives, or correct its inputs", port=port)

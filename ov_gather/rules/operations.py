@@ -6,84 +6,87 @@ from collections.abc import Iterator
 
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation, versions_of
-from ov_gather.rules.base import Violation, graph_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.opsets import in_any_case, operations
 from ov_gather.rules.spelling import closest
 
-# Types that OpenVINO finds under these names without any extension, as old converters wrote them.
+# OpenVINO finds these types under these names without any extension, because old converters wrote them.
 _PSEUDO_OPSETS = ("extension", "experimental")
 _IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
 
 
-@graph_rule("OVG105")
+@rule("OVG105", Model)
 def version_without_operation(graph: Model) -> Iterator[Violation]:
-    """The opset that a layer names does not hold its type, or there is no such opset. OpenVINO refuses the model."""
+    """The opset that a layer names as its version does not hold the layer's type, or there is no such opset.
+
+    OpenVINO refuses the model. Name an opset that holds the operation in the version that is meant.
+    """
     for layer in _not_in_opsets(graph):
         if layer.type in operations() and _names_opset(layer):
-            known = ", ".join(f"{it.found_in} ({it.name})" for it in versions_of(layer.type))
-            yield Violation(
-                f"version='{layer.version}' does not hold {layer.type}",
-                f"{layer.type} is found in {known or _first_to_last(layer.type)}",
-                layer.line,
-                layer,
-            )
+            known = ", ".join(f"{operation.found_in} ({operation.name})" for operation in versions_of(layer.type))
+            hint = f"{layer.type} is found in {known or _first_to_last(layer.type)}"
+            yield Violation.at(layer, f"version='{layer.version}' does not hold {layer.type}", hint)
 
 
-@graph_rule("OVG106")
+@rule("OVG106", Model)
 def misspelt_type(graph: Model) -> Iterator[Violation]:
-    """No opset holds the type that a layer names, but one that is spelt nearly so. OpenVINO refuses the model.
+    """No opset of OpenVINO holds the type of a layer, but one holds a type that is spelt nearly so.
 
-    "Constant", the name of the class behind Const, it reads without its payload, and crashes later.
+    OpenVINO refuses the model. Only "Constant", the name of the class behind Const, it reads, but without the payload, and
+    crashes later. Correct the type.
     """
     for layer in _not_in_opsets(graph):
         meant = _meant(layer.type)
         if meant and _names_opset(layer) and layer.type not in operations() and not _differs_in_case(layer.type):
-            yield Violation(f"no opset of OpenVINO holds {layer.type}", f"did you mean {meant}?", layer.line, layer)
+            yield Violation.at(layer, f"no opset of OpenVINO holds {layer.type}", f"did you mean {meant}?")
 
 
-@graph_rule("OVG107", Severity.NOTE)
+@rule("OVG107", Model, Severity.NOTE)
 def needs_extension(graph: Model) -> Iterator[Violation]:
-    """No opset of OpenVINO holds what a layer names: the model can be read only with an extension that adds the operation."""
+    """No opset of OpenVINO holds the operation that a layer names.
+
+    OpenVINO reads the model only after an extension that adds the operation was loaded with core.add_extension.
+    """
     for layer in _not_in_opsets(graph):
         pseudo = layer.version in _PSEUDO_OPSETS and layer.type.startswith(_IN_PSEUDO_OPSETS)
         if not pseudo and not (_names_opset(layer) and _meant(layer.type)):
-            yield Violation(
-                f"{layer.type} of version '{layer.version}' is in no opset of OpenVINO",
-                "reading the model needs an extension that adds it",
-                layer.line,
-                layer,
-            )
+            message = f"{layer.type} of version '{layer.version}' is in no opset of OpenVINO"
+            yield Violation.at(layer, message, "reading the model needs an extension that adds it")
 
 
-@graph_rule("OVG108", Severity.WARNING)
+@rule("OVG108", Model, Severity.WARNING)
 def case_of_type(graph: Model) -> Iterator[Violation]:
-    """The type of a layer is written in another case than OpenVINO writes it. OpenVINO reads it, other tools do not."""
+    """The type of a layer differs from that of an operation only in upper and lower case.
+
+    OpenVINO reads the layer, other tools do not. Write the type as OpenVINO writes it.
+    """
     for layer in _not_in_opsets(graph):
         if _names_opset(layer) and _differs_in_case(layer.type):
-            yield Violation(f"the type is written {layer.type}", f"write {_meant(layer.type)}", layer.line, layer)
+            yield Violation.at(layer, f"the type is written {layer.type}", f"write {_meant(layer.type)}")
 
 
-@graph_rule("OVG109")
+@rule("OVG109", Model, unless=lambda graph: graph.is_fragment)
 def missing_version(graph: Model) -> Iterator[Violation]:
-    """A layer does not name the opset of its operation. OpenVINO refuses the model; only a fragment may leave it out."""
-    if graph.is_fragment:
-        return
+    """A layer does not name the opset of its operation in the attribute version.
+
+    OpenVINO refuses the model. Only a bare <layer> fragment, which is no whole model, may leave it out.
+    """
     for (layer_type, version), layers in graph.kinds.items():
         for layer in layers if version is None else ():
             found = f"{layer_type} is found in {_first_to_last(layer_type)}" if layer_type in operations() else ""
-            yield Violation("version is missing", found or "name the opset that holds the operation", layer.line, layer)
+            yield Violation.at(layer, "version is missing", found or "name the opset that holds the operation")
 
 
 def _not_in_opsets(graph: Model) -> Iterator[Layer]:
-    """The layers that name what no opset of OpenVINO holds, nor one of ours."""
+    """The layers whose operation is in no opset of OpenVINO, and is none of ours."""
     for (layer_type, version), layers in graph.kinds.items():
         if version is not None and version not in operations().get(layer_type, {}) and not find_operation(layers[0]):
             yield from layers
 
 
 def _names_opset(layer: Layer) -> bool:
-    """Whether the version means an opset of OpenVINO, if only a misspelt one, and not that of an extension."""
+    """Whether the version means an opset of OpenVINO, perhaps a misspelt one, and not the opset of an extension."""
     return (layer.version or "").strip().lower().startswith("ops")
 
 
@@ -93,7 +96,7 @@ def _meant(layer_type: str) -> str | None:
 
 
 def _differs_in_case(layer_type: str) -> bool:
-    """In no other way; OpenVINO reads types in any case, but for Const."""
+    """Whether the type differs from one of OpenVINO only in case. OpenVINO reads types in any case, except Const."""
     meant = in_any_case().get(layer_type.lower())
     return meant not in (None, layer_type, "Const")
 

@@ -1,7 +1,7 @@
 """The operations of OpenVINO 2026.4.1, as data. A test compares the table with the installed OpenVINO.
 
-A row: the opsets that hold the types which follow, and their attributes with the kind of each: int, float, bool, text,
-ints, floats, type (an element type), shape, or the words that are allowed. Types are written as <layer type> does.
+Each row has the numbers of opsets, the types of layers that these opsets hold, and the attributes of these types with their
+kinds. A kind is int, float, bool, text, ints, floats, type (an element type), shape, or the words that are allowed.
 """
 
 TABLE = """

@@ -1,4 +1,4 @@
-"""7xx: legal to read, but a runtime will not do what the document says."""
+"""7xx: what is legal in a document, although a runtime does not do what the document says."""
 
 from __future__ import annotations
 
@@ -12,134 +12,120 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.rules.base import Violation, layer_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.indices import first_constant_index
 
 _KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
 
 
-@layer_rule("OVG701", Severity.WARNING)
+@rule("OVG701", LayerView, Severity.WARNING)
 def negative_constant_index(view: LayerView) -> Iterator[Violation]:
-    """A constant index is negative where the operation's page does not allow it.
+    """A constant index is negative, but the page of the operation does not allow that.
 
-    ONNX counts it from the end of the axis. So does the OpenVINO CPU runtime from some release on, but for Gather-1 and -7,
-    where it writes zeros.
+    ONNX counts such an index from the end of the axis. The CPU plugin of OpenVINO does so only since a certain release, and for
+    Gather-1 and Gather-7 it writes zeros. Write the index that counts from the start, which means the same everywhere.
     """
-    rule = view.operation.index_rule
-    found = first_constant_index(view, lambda indices, size: (indices < rule.lowest_specified(size)) & (indices >= -size))
+    index_rule = view.operation.index_rule
+    found = first_constant_index(view, lambda indices, size: (indices < index_rule.lowest_specified(size)) & (indices >= -size))
     if found:
         place, value, count, size = found
-        port = view.layer.inputs[rule.port]
-        yield Violation(
-            f"{place} = {value} is negative ({count} such in all); {view.operation.name} specifies {rule.specified}",
-            f"write {value + size}; {rule.negative}",
-            port.line,
-            view.layer,
-            port.id,
-        )
+        specified = f"{view.operation.name} specifies {index_rule.specified}"
+        message = f"{place} = {value} is negative ({count} such in all); {specified}"
+        hint = f"write {value + size}; {index_rule.negative}"
+        yield Violation.at(view.layer, message, hint, port=view.layer.inputs[index_rule.port])
 
 
-@layer_rule("OVG702", Severity.NOTE)
+@rule("OVG702", LayerView, Severity.NOTE)
 def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
-    """The data has 64-bit elements, which the OpenVINO CPU plugin narrows to 32 bits before any operation sees them.
+    """The data has 64-bit elements, which the CPU plugin of OpenVINO narrows to 32 bits before any operation sees them.
 
-    Integers wrap around at 2^32; float64 becomes float32. Results are exact only for values that 32 bits hold.
+    Integers wrap around at 2^32, and float64 becomes float32. Results are exact only for values that 32 bits hold.
     """
     data_type, source = view.input_types[0], view.producer(0)
     if data_type in NARROWED_BY_CPU and not (source and source[0].type == "ShapeOf"):  # sizes are small
-        port = view.layer.inputs[0]
-        yield Violation(
-            f"data is {data_type}, which the OpenVINO CPU plugin computes as {NARROWED_BY_CPU[data_type]}",
-            "results are exact only for values that 32 bits hold",
-            port.line,
-            view.layer,
-            port.id,
-        )
+        message = f"data is {data_type}, which the OpenVINO CPU plugin computes as {NARROWED_BY_CPU[data_type]}"
+        hint = "results are exact only for values that 32 bits hold"
+        yield Violation.at(view.layer, message, hint, port=view.layer.inputs[0])
 
 
-@layer_rule("OVG703", Severity.NOTE)
+@rule("OVG703", LayerView, Severity.NOTE)
 def open_rank(view: LayerView) -> Iterator[Violation]:
-    """The rank of an input is open. The OpenVINO CPU plugin does not compile a model whose inputs have no rank."""
+    """The rank of an input is open.
+
+    The CPU plugin of OpenVINO does not compile a model whose inputs have no rank. Declare a rank; its dimensions may be open.
+    """
     for given, shape, port in zip(view.operation.inputs, view.input_shapes, view.layer.inputs, strict=True):
         if shape.rank is None:
-            yield Violation(
-                f"the rank of {given.name} is open, which the OpenVINO CPU plugin does not take",
-                "declare a rank; its dimensions may stay open",
-                port.line,
-                view.layer,
-                port.id,
-            )
+            message = f"the rank of {given.name} is open, which the OpenVINO CPU plugin does not take"
+            yield Violation.at(view.layer, message, "declare a rank; its dimensions may stay open", port=port)
 
 
-@layer_rule("OVG704", Severity.NOTE)
+@rule("OVG704", LayerView, Severity.NOTE)
 def rewritten_by_cpu(view: LayerView) -> Iterator[Violation]:
-    """Constant data has values that the OpenVINO CPU plugin rewrites: u32 from 2^31 on, f32 denormals."""
+    """Constant data has values that the CPU plugin of OpenVINO replaces by others: u32 from 2^31 on, or f32 denormals.
+
+    The result of the gather then differs from the data in the file.
+    """
     known = _KNOWN["rewritten-constants"]
     try:
         data = view.constant(0) if known.applies(view, ()) else None
-    except IRError:  # 5xx reports it
+    except IRError:  # OVG5 reports it
         return
     if data is not None and (rewritten := int((as_seen(data, constant=True) != data).sum() - (data != data).sum())):
-        port = view.layer.inputs[0]
-        yield Violation(f"{rewritten} values of data are not kept: {known.why}", "", port.line, view.layer, port.id)
+        yield Violation.at(view.layer, f"{rewritten} values of data are not kept: {known.why}", "", port=view.layer.inputs[0])
 
 
-@layer_rule("OVG705", Severity.NOTE)
+@rule("OVG705", LayerView, Severity.NOTE)
 def refused_by_cpu(view: LayerView) -> Iterator[Violation]:
-    """The data has elements that the OpenVINO CPU plugin does not gather, or not safely: strings, u2, f4e2m1."""
+    """The data has elements that the CPU plugin of OpenVINO does not gather, or not safely: strings, u2 or f4e2m1.
+
+    The finding says what the plugin does with them. Gather these elements outside of the model, or convert them before.
+    """
     for name in ("no-strings", "unsafe-small-types"):
         known = _KNOWN[name]
         if known.concerns("openvino", "", view.operation.name) and known.applies(view, ()):
-            port = view.layer.inputs[0]
-            yield Violation(f"data is {view.input_types[0]}: {known.why}", "", port.line, view.layer, port.id)
+            yield Violation.at(view.layer, f"data is {view.input_types[0]}: {known.why}", "", port=view.layer.inputs[0])
 
 
-@layer_rule("OVG706", Severity.WARNING)
+@rule("OVG706", LayerView, Severity.WARNING)
 def removed_slice(view: LayerView) -> Iterator[Violation]:
-    """The data of GatherElements is a Slice from the first element on, which OpenVINO removes: what it cut off is there again.
+    """The data of GatherElements comes from a Slice that starts at the first element. OpenVINO removes such a Slice.
 
-    Then an index that is out of bounds of the slice is accepted, a negative one counts from the end of what was sliced, and
-    where the slice makes sizes fit, OpenVINO refuses to compile the model.
+    GatherElements then sees what the Slice should cut off: an index beyond the slice is accepted, and a negative index counts
+    from the end of the whole tensor. Where only the slice makes the sizes fit, OpenVINO refuses to compile the model. Let the
+    Slice start at -2147483647, which means the first element, too.
     """
     source = view.producer(0)
     if view.operation is not GATHER_ELEMENTS_6 or source is None or source[0].type != "Slice" or len(source[0].inputs) < 4:
         return
     layer = source[0]
     if _is_all(view, layer, 1, 0) and _is_all(view, layer, 3, 1):
-        yield Violation(
-            f"data comes from {layer}, which starts at 0 with steps of 1: OpenVINO removes it before GatherElements",
-            "start at -2147483647, which is the same",
-            view.layer.inputs[0].line,
-            view.layer,
-            view.layer.inputs[0].id,
-        )
+        message = f"data comes from {layer}, which starts at 0 with steps of 1: OpenVINO removes it before GatherElements"
+        yield Violation.at(view.layer, message, "start at -2147483647, which is the same", port=view.layer.inputs[0])
 
 
-@layer_rule("OVG707", Severity.WARNING)
+@rule("OVG707", LayerView, Severity.WARNING)
 def empty_gather(view: LayerView) -> Iterator[Violation]:
-    """A Gather whose shapes are static has data or indices without elements: the OpenVINO CPU plugin dies when it compiles it.
+    """A Gather whose shapes are static has data or indices without elements.
 
-    It divides by zero, which ends the process. Where one of the shapes is open, or both operands are constant, it does not.
+    The CPU plugin of OpenVINO divides by zero when it compiles the layer, which ends the process. It does not where one of the
+    shapes is open, or both operands are constant. Take the layer out, or leave a dimension of an input open.
     """
     known = _KNOWN["dies-of-empty-gathers"]
     if known.concerns("openvino", "", view.operation.name) and known.applies(view, ()):
         position = 0 if 0 in view.input_shapes[0].sizes else 1
         port = view.layer.inputs[position]
-        yield Violation(
-            f"{view.operation.inputs[position].name} of shape {view.input_shapes[position]} has no elements: {known.why}",
-            "take the layer out, or leave a dimension of its inputs open",
-            port.line,
-            view.layer,
-            port.id,
-        )
+        name, shape = view.operation.inputs[position].name, view.input_shapes[position]
+        message = f"{name} of shape {shape} has no elements: {known.why}"
+        yield Violation.at(view.layer, message, "take the layer out, or leave a dimension of its inputs open", port=port)
 
 
 def _is_all(view: LayerView, layer: Layer, position: int, number: int) -> bool:
-    """Whether an input of a layer is constant, and each element this number."""
+    """Whether an input of a layer is a constant all of whose elements are this number."""
     source = view.graph.producer(layer, layer.inputs[position])
     try:
         value = constant(view.graph, source[0]) if source and source[0].type == "Const" else None
-    except IRError:  # 5xx reports it
+    except IRError:  # OVG5 reports it
         return False
     return value is not None and bool((value == number).all())

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ops import FAMILY, find_operation
-from ov_gather.rules.base import Violation, graph_rule
+from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 
-# What these types have whatever their opset: inputs, outputs.
+# The inputs and the outputs of these types, which are the same in every opset.
 _PORTS = {
     "Parameter": ((), ("the value",)),
     "Const": ((), ("the value",)),
@@ -19,100 +19,104 @@ _PORTS = {
 }
 
 
-@graph_rule("OVG104")
+@rule("OVG104", Model)
 def port_count(graph: Model) -> Iterator[Violation]:
-    """A Parameter, Const, Result, Assign or gather-family layer does not have the inputs and outputs of its operation."""
+    """A Parameter, Const, Result, Assign or gather-family layer has more or fewer ports than its operation.
+
+    The position of a port tells what it is, e.g. data or indices, so one that is missing or too many makes the layer unclear.
+    Declare exactly the inputs and outputs of the operation. Most rules about gathers do not look at such a layer.
+    """
     for layer in graph.of_type(*_PORTS, *FAMILY):
         if layer.type in _PORTS:
             name, (inputs, outputs) = layer.type, _PORTS[layer.type]
         elif operation := find_operation(layer):
             name, inputs, outputs = operation.name, tuple(given.name for given in operation.inputs), operation.outputs
         else:
-            continue  # OVG105
+            continue  # OVG105 reports it
         for kind, ports, names in (("input", layer.inputs, inputs), ("output", layer.outputs, outputs)):
             if len(ports) != len(names):
-                yield Violation(
+                yield Violation.at(
+                    layer,
                     f"{len(ports)} {kind} ports; {name} has {len(names) or 'none'}{': ' if names else ''}{', '.join(names)}",
                     f"declare one {kind} port for each" if names else f"leave out the {kind} ports",
-                    layer.line,
-                    layer,
                 )
 
 
-@graph_rule("OVG114", Severity.WARNING)
+@rule("OVG114", Model, Severity.WARNING, unless=lambda graph: len({layer.name for layer in graph.layers}) == len(graph.layers))
 def duplicate_layer_name(graph: Model) -> Iterator[Violation]:
-    """Two layers of one graph have the same name. OpenVINO writes no such model; a search by name finds only one."""
-    if len({layer.name for layer in graph.layers}) == len(graph.layers):
-        return
+    """Two layers of one graph have the same name.
+
+    OpenVINO writes no such model, and whoever looks for a layer by its name finds only one of the two. Give each layer of a
+    graph its own name.
+    """
     first: dict[str, Layer] = {}
     for layer in graph.layers:
         taken = first.setdefault(layer.name, layer)
         if taken is not layer and layer.name:
-            yield Violation(
-                f"the name '{layer.name}' is already that of layer {taken.id} on line {taken.line}",
-                "give every layer of a graph a name of its own",
-                layer.line,
-                layer,
-            )
+            message = f"the name '{layer.name}' is already that of layer {taken.id} on line {taken.line}"
+            yield Violation.at(layer, message, "give every layer of a graph a name of its own")
 
 
-@graph_rule("OVG115", Severity.WARNING)
-def duplicate_tensor_name(graph: Model) -> Iterator[Violation]:
-    """Two tensors of one graph have the same name. OpenVINO finds tensors by their names, and takes either."""
+def _has_different_tensor_names(graph: Model) -> bool:
     names = tensor_names(",".join(port.attributes["names"] for port in graph.output_ports if "names" in port.attributes))
-    if len(names) == len(set(names)):
-        return
+    return len(names) == len(set(names))
+
+
+@rule("OVG115", Model, Severity.WARNING, unless=_has_different_tensor_names)
+def duplicate_tensor_name(graph: Model) -> Iterator[Violation]:
+    """Two tensors of one graph have the same name.
+
+    Applications address inputs and outputs by these names, and OpenVINO takes either of the two tensors. Give each tensor of a
+    graph its own name.
+    """
     first: dict[str, tuple[Layer, Port]] = {}
     for layer, port in graph.ports():
         for name in tensor_names(port.attributes.get("names", "")):
             taken_by, taken = first.setdefault(name, (layer, port))
             if taken is not port:
-                yield Violation(
-                    f"the tensor name '{name}' is already that of output {taken.id} of {taken_by} on line {taken.line}",
-                    "give every tensor of a graph a name of its own",
-                    port.line,
-                    layer,
-                    port.id,
-                )
+                message = f"the tensor name '{name}' is already that of output {taken.id} of {taken_by} on line {taken.line}"
+                yield Violation.at(layer, message, "give every tensor of a graph a name of its own", port=port)
 
 
-@graph_rule("OVG116")
+@rule("OVG116", Model)
 def duplicate_port_id(graph: Model) -> Iterator[Violation]:
-    """Two inputs, or two outputs, of a layer have the same id. OpenVINO takes the first for both."""
+    """Two inputs, or two outputs, of one layer have the same id.
+
+    An edge names a port by its id, and OpenVINO takes the first port for both. Give each port its own id.
+    """
     for layer, ports in _with_several(graph):
         if len({port.id for port in ports}) < len(ports):
             seen: set[int] = set()
             for port in ports:
                 if port.id in seen:
-                    text = f"a port before it has the id {port.id}, too"
-                    yield Violation(text, "give every port an id of its own", port.line, layer, port.id)
+                    message = f"a port before it has the id {port.id}, too"
+                    yield Violation.at(layer, message, "give every port an id of its own", port=port)
                 seen.add(port.id)
 
 
-@graph_rule("OVG117", Severity.WARNING)
+@rule("OVG117", Model, Severity.WARNING)
 def order_of_ports(graph: Model) -> Iterator[Violation]:
-    """The ids of the ports of a layer do not rise. The order of the ports tells which is which argument; ids are but labels."""
+    """The ids of the inputs, or of the outputs, of a layer do not rise.
+
+    The order of the ports tells which argument each of them is; an id is only a label for edges. Whoever wrote the file may
+    have meant the ids to tell it. Sort the ports by id, or number them in the order in which they stand.
+    """
+    advice = "OpenVINO goes by the order, not the ids: sort the ports by id, or number them as they stand"
     for layer, ports in _with_several(graph):
         for before, port in pairwise(ports):
             if port.id < before.id:
-                yield Violation(
-                    f"port {port.id} stands after port {before.id}",
-                    "OpenVINO goes by the order, not the ids: sort the ports by id, or number them as they stand",
-                    port.line,
-                    layer,
-                    port.id,
-                )
+                yield Violation.at(layer, f"port {port.id} stands after port {before.id}", advice, port=port)
 
 
 def tensor_names(text: str) -> list[str]:
-    r"""What `names` and `output_names` list: names separated by commas; one within a name is written \\, ."""
+    r"""The names that the attribute `names` or `output_names` lists, separated by commas; \\, is a comma within a name."""
     if "\\," not in text:
         return text.split(",") if text else []
     return [name.replace("\0", ",") for name in text.replace("\\,", "\0").split(",")]
 
 
 def _with_several(graph: Model) -> Iterator[tuple[Layer, tuple[Port, ...]]]:
-    """The inputs and the outputs of each layer, where there are two or more."""
+    """Each layer with its inputs, and again with its outputs, if they are two or more."""
     for layer in graph.layers:
         if len(layer.inputs) > 1:
             yield layer, layer.inputs

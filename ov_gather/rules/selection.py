@@ -1,11 +1,12 @@
-"""Which rules --select and --ignore mean."""
+"""Which rules the options --select and --ignore name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from ov_gather.rules.base import RULES, Rule
+from ov_gather.rules.base import Rule
+from ov_gather.rules.register import RULES
 
 GROUP_LENGTH = len("OVG4")
 
@@ -14,7 +15,7 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
     """The rules that are selected (all, if `select` is empty) and not ignored, by id ("OVG401") or group ("OVG4").
 
     Raises:
-        ValueError: an id or a group is unknown. Ignoring it would check less than was asked for, without a word.
+        ValueError: an id or a group is unknown. If it were passed over, less would be checked than was asked for.
     """
     select, ignore = tuple(select), tuple(ignore)
     for name in (*select, *ignore):
@@ -27,5 +28,6 @@ def _require_known(name: str) -> None:
     if name in known:
         return
     close = get_close_matches(name.upper(), sorted(known), n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}?" if close else f"groups are {', '.join(sorted({it[:GROUP_LENGTH] for it in known}))}"
+    groups = sorted({rule_id[:GROUP_LENGTH] for rule_id in RULES})
+    hint = f"did you mean {close[0]}?" if close else f"groups are {', '.join(groups)}"
     raise ValueError(f"there is no rule or group '{name}'; {hint}")

@@ -8,69 +8,73 @@ from ov_gather.ir.model import Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import DimensionError, RankError, ShapeError
-from ov_gather.rules.base import Violation, graph_rule, layer_rule
+from ov_gather.rules.base import Violation, rule
 
 
-@layer_rule("OVG401")
+@rule("OVG401", LayerView)
 def input_ranks(view: LayerView) -> Iterator[Violation]:
-    """The ranks of the inputs do not fit the operation, e.g. indices of another rank than data."""
+    """The ranks of the inputs of a gather-family layer do not fit its operation.
+
+    For example, the indices of GatherElements must have the rank of data. No runtime can execute the layer. Correct the shape
+    of the input that the finding names.
+    """
     return _shape_errors(view, RankError)
 
 
-@layer_rule("OVG402")
+@rule("OVG402", LayerView)
 def input_dimensions(view: LayerView) -> Iterator[Violation]:
-    """The dimensions of the inputs do not fit the operation, e.g. indices that differ from data off the axis."""
+    """The dimensions of the inputs of a gather-family layer do not fit its operation.
+
+    For example, the indices of GatherElements-6 must have the sizes of data in all dimensions but the axis. Correct the shape
+    of the input that the finding names.
+    """
     return _shape_errors(view, DimensionError)
 
 
-@layer_rule("OVG403")
+@rule("OVG403", LayerView)
 def output_shape(view: LayerView) -> Iterator[Violation]:
-    """An output port declares another shape than the operation gives. OpenVINO silently infers its own."""
+    """An output port of a gather-family layer declares another shape than the operation gives.
+
+    OpenVINO silently infers its own; other readers of the file may believe the port. Declare what the operation gives.
+    """
     for inferred, port in zip(view.output_shapes or (), view.layer.outputs, strict=False):
         if not fits_declaration(port, inferred):
-            yield Violation(
-                f"declares {dims_text(port)}, but {view.operation.name} gives {inferred} for these inputs",
-                f"declare the dims {list(inferred.sizes)}",
-                port.line,
-                view.layer,
-                port.id,
-            )
+            message = f"declares {dims_text(port)}, but {view.operation.name} gives {inferred} for these inputs"
+            yield Violation.at(view.layer, message, f"declare the dims {list(inferred.sizes)}", port=port)
 
 
-@graph_rule("OVG404")
+@rule("OVG404", Model)
 def edge_shape(graph: Model) -> Iterator[Violation]:
-    """An input port declares other dims than the output port that feeds it. OpenVINO does not look at the former."""
+    """An input port declares other dims than the output port that feeds it.
+
+    OpenVINO does not look at the dims of inputs; other readers of the file may believe them. Declare the dims of the output on
+    both ends of the edge.
+    """
     for layer, port, source, output in graph.links:
         if port.dims != output.dims:
-            yield Violation(
-                f"declares {dims_text(port)}, but its producer, {source}, gives {dims_text(output)}",
-                "declare the same dims on both ends of an edge",
-                port.line,
-                layer,
-                port.id,
-            )
+            message = f"declares {dims_text(port)}, but its producer, {source}, gives {dims_text(output)}"
+            yield Violation.at(layer, message, "declare the same dims on both ends of an edge", port=port)
 
 
-@graph_rule("OVG405")
+@rule("OVG405", Model)
 def declared_shape(graph: Model) -> Iterator[Violation]:
-    """The shape attribute of a Parameter is malformed, or that of a Parameter or Const is not what its port declares."""
+    """The shape attribute of a Parameter or Const is malformed, or is not what its output port declares.
+
+    OpenVINO goes by the attribute; other readers of the file may go by the port. Make the two agree. Dimensions are separated
+    by commas.
+    """
     for layer in graph.of_type("Parameter", "Const"):
         declared = layer.declared_shape
         if declared is None:
             try:
                 PartialShape.parse(layer.attributes["shape"])
             except ValueError as error:
-                yield Violation(f"shape: {error}", "separate dimensions by commas", layer.data_line, layer)
+                yield Violation.at(layer, f"shape: {error}", "separate dimensions by commas", line=layer.data_line)
             continue
         for port in layer.outputs:
             if port.dims != declared.sizes:
-                yield Violation(
-                    f"declares {dims_text(port)}, but the attribute shape is {declared}",
-                    f"declare the dims {list(declared.sizes)}, or correct shape",
-                    port.line,
-                    layer,
-                    port.id,
-                )
+                message = f"declares {dims_text(port)}, but the attribute shape is {declared}"
+                yield Violation.at(layer, message, f"declare the dims {list(declared.sizes)}, or correct shape", port=port)
 
 
 def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation]:
@@ -81,12 +85,11 @@ def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation
         view.operation.restrict(view.input_shapes, view.attributes)
     except ShapeError as error:
         if isinstance(error, kind):
-            port = view.layer.inputs[error.port]
-            yield Violation(error.reason, error.hint, port.line, view.layer, port.id)
+            yield Violation.at(view.layer, error.reason, error.hint, port=view.layer.inputs[error.port])
 
 
 def fits_declaration(port: Port, inferred: PartialShape) -> bool:
-    """A port must give every size that is certain, and may know a size that is not certain to us."""
+    """Whether a port declares what is inferred: every size that is certain, and any allowed size where it is open."""
     if inferred.dims is None:
         return True
     return len(port.dims) == len(inferred.dims) and all(

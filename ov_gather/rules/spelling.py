@@ -1,15 +1,15 @@
-"""Did you mean ...? In time that is linear in the names, as documents may hold many of them, and long ones."""
+"""Which name was meant by a misspelt one. The time is linear in the names, because documents may hold many and long ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-_MAX_LENGTH = 64  # nothing that is looked for is longer
+_MAX_LENGTH = 64  # no known name is longer
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """What is meant by a name that differs in case, or in one letter: wrong, missing, too many, or in the place of the next."""
+    """The known name from which a name differs in case, or in one letter: a wrong, missing or extra one, or two exchanged."""
     if len(name) > _MAX_LENGTH:
         return None
     meant = _by_variant(tuple(known))
@@ -17,7 +17,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Did you mean ...?, or something else to say."""
+    """The question "did you mean ...?", or the text `otherwise` if no known name is close."""
     meant = closest(name, known)
     return f"did you mean {meant}?" if meant else otherwise
 
@@ -28,7 +28,7 @@ def _by_variant(known: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _variants(name: str) -> Iterator[str]:
-    """The name in lower case, whole and without each of its letters: names that differ in one letter have one in common."""
+    """The name in lower case, and what is left without each of its letters. Names that differ in one letter share a variant."""
     name = name.lower()
     yield name
     yield from (name[:i] + name[i + 1 :] for i in range(len(name)))

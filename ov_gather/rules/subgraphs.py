@@ -10,24 +10,27 @@ from ov_gather.ir.model import Element, Layer, Model, Port
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.spec import parse_integer
-from ov_gather.rules.base import Violation, graph_rule
+from ov_gather.rules.base import Violation, rule
 
-# Type -> body -> the section that maps its ports.
+# For each type of layer with sub-graphs: its bodies, and the section that maps the ports of each.
 _BODIES: Mapping[str, Mapping[str, str]] = {
     "If": {"then_body": "then_port_map", "else_body": "else_port_map"},
     "Loop": {"body": "port_map"},
     "TensorIterator": {"body": "port_map"},
 }
-# The inputs that a layer reads itself: the condition of If; trip count and execution condition of Loop.
+# How many inputs a layer reads itself: If its condition, Loop its trip count and execution condition.
 _OWN_INPUTS = {"If": 1, "Loop": 2, "TensorIterator": 0}
 _SLICING = ("axis", "start", "end", "stride", "part_size")
 _OF_ENTRY = frozenset({"external_port_id", "internal_layer_id", "purpose", *_SLICING})
-_OF_LOOP = ("current_iteration", "execution_condition")  # the purposes of entries without a port outside
+_OF_LOOP = ("current_iteration", "execution_condition")  # the purposes of entries of Loop that have no port outside
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One line of a port map; `port` None: of Loop's own; `layer` None: the body has no such layer."""
+    """One entry of a port map: the port outside, and the Parameter or Result of the body that it is mapped to.
+
+    `port` is None if there is no such port, as for entries of Loop that have a purpose; `layer` if the body has no such layer.
+    """
 
     element: Element
     body: Model
@@ -36,9 +39,13 @@ class _Entry:
     layer: Layer | None
 
 
-@graph_rule("OVG121")
+@rule("OVG121", Model)
 def bodies(graph: Model) -> Iterator[Violation]:
-    """A layer with sub-graphs lacks a body or its port map, or has one twice; or a layer without sub-graphs has a body."""
+    """An If, Loop or TensorIterator lacks a body or a port map, or has one twice; or another layer has a body.
+
+    OpenVINO executes the bodies of these three types only, and needs a port map to each to pass values in and out. Write each
+    body and its port map once.
+    """
     for layer in graph.layers:
         if layer.type not in _BODIES and not layer.bodies:
             continue
@@ -47,60 +54,71 @@ def bodies(graph: Model) -> Iterator[Violation]:
         wanted = {tag for item in expected.items() for tag in item}
         for tag in sorted(wanted | found.keys()):
             if tag in wanted and found[tag] != 1:
-                yield Violation(f"<{tag}> stands {found[tag] or 'no'} times", "one is right", layer.line, layer)
+                yield Violation.at(layer, f"<{tag}> stands {found[tag] or 'no'} times", "one is right")
             elif tag not in wanted:
-                yield Violation(f"{layer.type} has no <{tag}>", "OpenVINO ignores it: remove it", layer.line, layer)
+                yield Violation.at(layer, f"{layer.type} has no <{tag}>", "OpenVINO ignores it: remove it")
 
 
-@graph_rule("OVG122")
+@rule("OVG122", Model)
 def port_map_entry(graph: Model) -> Iterator[Violation]:
-    """An entry of a port map refers to a port or a layer that is not there, or its attributes are malformed.
+    """An entry of a port map refers to a port or a layer that does not exist, or its attributes are malformed.
 
-    OpenVINO stops with "unordered_map::at" or "node index is out of range", without a place.
+    OpenVINO stops with "unordered_map::at" or "node index is out of range", and does not say where. Let each entry name a port
+    of the layer and a Parameter or Result of the body.
     """
     for layer in _with_bodies(graph):
         for entry in _entries(layer):
-            yield from (Violation(reason, hint, entry.element.line, layer) for reason, hint in _wrong(layer, entry))
+            for message, hint in _wrong(layer, entry):
+                yield Violation.at(layer, message, hint, line=entry.element.line)
 
 
-@graph_rule("OVG123")
+@rule("OVG123", Model)
 def unmapped(graph: Model) -> Iterator[Violation]:
-    """A port of a layer with sub-graphs, or a Parameter of a body, is in no entry of a port map, or in more than one."""
+    """A port of a layer with sub-graphs, or a Parameter of a body, is in no entry of a port map, or in more than one.
+
+    A port map tells how values enter and leave a body. Without an entry a Parameter or an output has no value; with two it is
+    unclear which. Give each an entry of its own. A Loop also needs one entry that tells whether to go on.
+    """
     for layer in _with_bodies(graph):
         entries = list(_entries(layer))
         for tag in _BODIES[layer.type]:
             of_body = [entry for entry in entries if entry.body.tag == tag]
             inner = Counter(entry.layer.id for entry in of_body if entry.layer and entry.is_input)
             for body in (body for body in layer.bodies if body.tag == tag):
-                for it in body.layers:
-                    if it.type == "Parameter" and inner[it.id] != 1:
-                        text = f"{it} of <{tag}> stands in {inner[it.id] or 'no'} <input> entries of its port map"
-                        yield Violation(text, "every Parameter of a body gets its value from one", it.line, layer)
+                for parameter in body.of_type("Parameter"):
+                    if inner[parameter.id] != 1:
+                        text = f"{parameter} of <{tag}> stands in {inner[parameter.id] or 'no'} <input> entries of its port map"
+                        hint = "every Parameter of a body gets its value from one"
+                        yield Violation.at(layer, text, hint, line=parameter.line)
             outer = Counter(entry.port.id for entry in of_body if entry.port and not entry.is_input)
             for port in layer.outputs:
                 if outer[port.id] != 1:
                     text = f"stands in {outer[port.id] or 'no'} <output> entries of the port map of <{tag}>"
-                    yield Violation(text, "every output gets its value from one", port.line, layer, port.id)
+                    yield Violation.at(layer, text, "every output gets its value from one", port=port)
         conditions = sum(entry.element.attributes.get("purpose") == "execution_condition" for entry in entries)
         if layer.type == "Loop" and conditions != 1:
             text = f"{conditions or 'no'} <output> entries have the purpose execution_condition"
-            yield Violation(text, "a Result of the body tells whether to go on", layer.line, layer)
+            yield Violation.at(layer, text, "a Result of the body tells whether to go on")
         used = {entry.port.id for entry in entries if entry.port and entry.is_input}
         for port in layer.inputs[_OWN_INPUTS[layer.type] :]:
             if port.id not in used:
-                yield Violation("no entry of a port map uses this input", "map it, or remove it", port.line, layer, port.id)
+                yield Violation.at(layer, "no entry of a port map uses this input", "map it, or remove it", port=port)
 
 
-@graph_rule("OVG124")
+@rule("OVG124", Model)
 def back_edge(graph: Model) -> Iterator[Violation]:
-    """A back edge of a Loop or TensorIterator does not lead from a Result of the body to a Parameter that has a first value."""
+    """A back edge of a Loop or TensorIterator does not lead from a Result of the body to a Parameter of the body.
+
+    A back edge carries a value from one iteration to the next. So it starts at a Result and ends at a Parameter, and only one
+    ends at each Parameter.
+    """
     for layer in _with_bodies(graph):
         by_id = layer.bodies[0].layer_by_id
         seen: set[str | None] = set()
         for section in layer.sections:
             for edge in section.children if section.tag == "back_edges" else ():
                 if edge.tag != "edge":
-                    yield Violation(f"<{edge.tag}> is no back edge", "write <edge>", edge.line, layer)
+                    yield Violation.at(layer, f"<{edge.tag}> is no back edge", "write <edge>", line=edge.line)
                     continue
                 for name, wanted in (("from-layer", "Result"), ("to-layer", "Parameter")):
                     text = edge.attributes.get(name, "")
@@ -108,45 +126,43 @@ def back_edge(graph: Model) -> Iterator[Violation]:
                     end = by_id.get(number) if number is not None else None
                     if end is None or end.type != wanted:
                         reason = f"{name}='{text[:40]}' of a back edge is no {wanted} of the body"
-                        yield Violation(reason, "a back edge leads from a Result to a Parameter", edge.line, layer)
+                        hint = "a back edge leads from a Result to a Parameter"
+                        yield Violation.at(layer, reason, hint, line=edge.line)
                 target = edge.attributes.get("to-layer")
                 if target in seen:
-                    yield Violation(f"two back edges lead to layer {target}", "leave one", edge.line, layer)
+                    yield Violation.at(layer, f"two back edges lead to layer {target}", "leave one", line=edge.line)
                 seen.add(target)
 
 
-@graph_rule("OVG307")
+@rule("OVG307", Model)
 def boundary_type(graph: Model) -> Iterator[Violation]:
-    """A Parameter or Result of a body has another precision than the port outside that it is mapped to."""
+    """A Parameter or Result of a body has another precision than the port outside that it is mapped to.
+
+    The same tensor is on both sides, so one of the two is wrong. Declare the same precision inside and outside.
+    """
     for layer in _with_bodies(graph):
         for entry in _entries(layer):
             inside = _inside(entry)
             if entry.port and inside and entry.port.element_type not in (None, inside.element_type) and inside.element_type:
-                yield Violation(
-                    f"declares {entry.port.precision}, but {entry.layer} of <{entry.body.tag}> has {inside.precision}",
-                    "declare the same precision inside and outside",
-                    entry.port.line,
-                    layer,
-                    entry.port.id,
-                )
+                text = f"declares {entry.port.precision}, but {entry.layer} of <{entry.body.tag}> has {inside.precision}"
+                yield Violation.at(layer, text, "declare the same precision inside and outside", port=entry.port)
 
 
-@graph_rule("OVG406")
+@rule("OVG406", Model)
 def boundary_shape(graph: Model) -> Iterator[Violation]:
-    """A Parameter or Result of a body cannot have the dims of the port outside that it is mapped to, none of them sliced."""
+    """The dims of a Parameter or Result of a body contradict those of the port outside that it is mapped to.
+
+    Unless the entry of the port map slices the tensor along an axis, the same tensor is on both sides. Declare dims that agree.
+    """
     for layer in _with_bodies(graph):
         for entry in _entries(layer):
             inside = _inside(entry)
             if not entry.port or not inside or "axis" in entry.element.attributes or not entry.port.dims or not inside.dims:
                 continue
             if PartialShape.of(entry.port.dims).intersect(PartialShape.of(inside.dims)) is None:
-                yield Violation(
-                    f"declares dims {list(entry.port.dims)}, but {entry.layer} of <{entry.body.tag}> has {list(inside.dims)}",
-                    "declare dims that agree inside and outside",
-                    entry.port.line,
-                    layer,
-                    entry.port.id,
-                )
+                outside = f"declares dims {list(entry.port.dims)}"
+                text = f"{outside}, but {entry.layer} of <{entry.body.tag}> has {list(inside.dims)}"
+                yield Violation.at(layer, text, "declare dims that agree inside and outside", port=entry.port)
 
 
 def _inside(entry: _Entry) -> Port | None:
@@ -159,7 +175,7 @@ def _maps(layer: Layer) -> list[str]:
 
 
 def _with_bodies(graph: Model) -> list[Layer]:
-    """Those that have each of their bodies but once; OVG121 is about the others."""
+    """The layers that have each of their bodies only once. OVG121 reports the others."""
     return [layer for layer in graph.of_type(*_BODIES) if 0 < len(layer.bodies) == len({body.tag for body in layer.bodies})]
 
 
@@ -183,7 +199,7 @@ def _entries(layer: Layer) -> Iterator[_Entry]:
 
 
 def _wrong(layer: Layer, entry: _Entry) -> Iterator[tuple[str, str]]:
-    """What is wrong with an entry, and what would be right."""
+    """What is wrong with an entry of a port map, and what would be right."""
     attributes = entry.element.attributes
     if entry.element.tag not in ("input", "output"):
         yield f"<{entry.element.tag}> is no entry of a port map", "<input> and <output> are"

@@ -3,48 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
-from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
-from ov_gather.ir.location import Location
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.rules import (
-    attributes,
-    constants,
-    document,
-    graph,
-    indices,
-    inference,
-    operations,
-    portability,
-    ports,
-    shapes,
-    subgraphs,
-    types,
-)
-from ov_gather.rules.base import RULES, Rule, Violation
+from ov_gather.rules.base import Rule
+from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
+from ov_gather.rules.inference import Inferred, inferred_graphs
+from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules
-
-# Imported for their rules, which register themselves.
-__all__ = [
-    "RULES",
-    "attributes",
-    "constants",
-    "document",
-    "graph",
-    "indices",
-    "inference",
-    "operations",
-    "portability",
-    "ports",
-    "shapes",
-    "subgraphs",
-    "types",
-    "validate",
-]
 
 
 @paused_collection()
@@ -64,69 +35,70 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
         ValueError: `select` or `ignore` names a rule or group that there is not.
         ImportError: `infer` needs openvino, which is not installed.
     """
-    return validate_document(open_document(source), path_of(source) or "<memory>", select=select, ignore=ignore, infer=infer)
+    return read_and_validate(source, select=select, ignore=ignore, infer=infer)[1]
 
 
-def open_document(source: Source) -> Document:
-    """Read as much as can be read; that it cannot be opened is what is wrong with it, too."""
+def read_and_validate(
+    source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False
+) -> tuple[Model | None, list[Finding]]:
+    """The model that was read, or None if a part of it could not be read; and what `validate` finds."""
+    path = path_of(source) or "<memory>"
+    rules = select_rules(select, ignore)
     try:
-        return read_document(source)
+        document = read_document(source)
     except OSError as error:
-        reason = f"cannot be opened: {error.strerror or error}"
-        return Document(None, (IRError(Fault.FILE, reason, Location(path_of(source), 0)),))
+        return None, list(_findings(path, rules, [((), Unopened(error.strerror or str(error)))]))
+    findings = _checked(document, path, rules, infer)
+    return None if document.problems else document.model, findings
 
 
 def validate_document(
     document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False
 ) -> list[Finding]:
-    """`validate` for a document that has been read."""
-    rules = select_rules(select, ignore)
-    findings = list(_findings(path, _violations(document, rules)))
-    if document.model is not None and document.model.weights and document.model.weights.was_cut():
-        # While the rules read it: what they found holds no more, and what is missing now is to be said.
-        document = document.with_constants_checked()
-        findings = list(_findings(path, _violations(document, rules)))
-    if infer and not any(finding.severity is Severity.ERROR for finding in findings):
-        findings += _findings(path, _drift(document, rules))
-    return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
-
-
-def _findings(path: str, violations: Iterable[tuple[Rule, tuple[str, ...], Violation]]) -> Iterator[Finding]:
-    for rule, trail, violation in violations:
-        yield Finding(rule.id, rule.severity, violation.message, violation.hint, _location(path, violation, trail))
+    """The same as `validate`, for a document that was read before."""
+    return _checked(document, path, select_rules(select, ignore), infer)
 
 
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     """The finding for a file whose check did not come to its end."""
-    return validate_document(Document(None, (IRError(Fault.CHECK, reason, Location(path, 0), hint),)), path)
+    return list(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]))
 
 
-def _violations(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:
-    by_scope = {scope: [rule for rule in rules if rule.scope is scope] for scope in (Document, Model, LayerView)}
-    for rule in by_scope[Document]:
-        yield from ((rule, violation.trail, violation) for violation in rule.check(document))
+def _checked(document: Document, path: str, rules: list[Rule], infer: bool) -> list[Finding]:
+    findings = list(_findings(path, rules, _subjects(document)))
+    if document.model is not None and document.model.weights and document.model.weights.was_cut():
+        # The file was cut off while the rules read it, so their findings no longer hold, and what is missing must be reported.
+        document = document.with_constants_checked()
+        findings = list(_findings(path, rules, _subjects(document)))
+    wanted = infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings)
+    if wanted and document.model is not None and not document.model.is_fragment:
+        findings += _findings(path, rules, inferred_graphs(document.model))
+    return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
+
+
+def _has_error(findings: Iterable[Finding]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in findings)
+
+
+def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Model | LayerView]]:
+    """What rules check of a document, each with the way to it: the document, every graph, and every gather-family layer."""
+    yield (), document
     if document.model is None or document.damaged:
-        return  # what was not read whole is not judged further
-    for trail, graph_ in document.model.walk():
-        for rule in by_scope[Model]:
-            yield from ((rule, trail, violation) for violation in rule.check(graph_))
-        for view in family_layers(graph_):
-            if view.has_all_ports:  # else OVG104 has said it
-                for rule in by_scope[LayerView]:
-                    yield from ((rule, trail, violation) for violation in rule.check(view))
+        return  # a model that was not read whole is not judged further
+    for subgraph_path, graph in document.model.walk():
+        yield subgraph_path, graph
+        for view in family_layers(graph):
+            if view.has_all_ports:  # else OVG104 reports it
+                yield subgraph_path, view
 
 
-def _drift(document: Document, rules: list[Rule]) -> Iterator[tuple[Rule, tuple[str, ...], Violation]]:
-    asked = [rule for rule in rules if rule.scope is inference.Inferred]
-    if document.model is None or document.model.is_fragment or not asked:
-        return
-    for trail, inferred in inference.inferred_graphs(document.model):
-        for rule in asked:
-            yield from ((rule, trail, violation) for violation in rule.check(inferred))
-
-
-def _location(path: str, violation: Violation, trail: tuple[str, ...]) -> Location:
-    layer = violation.layer
-    if layer is None:
-        return Location(path, violation.line, trail=trail)
-    return Location(path, violation.line, layer.id, layer.name, layer.type, violation.port, trail)
+def _findings(path: str, rules: Iterable[Rule], subjects: Iterable[tuple[tuple[str, ...], Any]]) -> Iterator[Finding]:
+    by_scope: dict[type, list[Rule]] = {}
+    for rule in rules:
+        by_scope.setdefault(rule.scope, []).append(rule)
+    for subgraph_path, subject in subjects:
+        for rule in by_scope.get(type(subject), ()):
+            for violation in rule.violations(subject):
+                way = subgraph_path or violation.location.subgraph_path
+                location = replace(violation.location, path=path, subgraph_path=way)
+                yield Finding(rule.id, rule.severity, violation.message, violation.hint, location)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ov_gather.divergences import DIVERGENCES
-from ov_gather.rules.validation import RULES
+from ov_gather.rules.register import RULES
 
 
 def test_a_rule(cli):

@@ -19,7 +19,7 @@ from ov_gather.ir.location import Location
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Severity
-from ov_gather.rules.validation import RULES
+from ov_gather.rules.register import RULES
 
 COUNT_VALID = len(list(VALID.glob("*.xml")))
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from helpers.paths import VALID
 from ov_gather.cli.validate import command
-from ov_gather.rules.validation import RULES
+from ov_gather.rules.register import RULES
 
 COMMAND = str(Path(sys.executable).with_name("ov-gather"))
 AXIS_3 = "ir_samples/invalid/OVG204/axis_3.xml"

@@ -60,7 +60,7 @@ def test_in_the_body_of_a_loop(samples, tmp_path):
     (tmp_path / "loop.xml").write_text(f"{outside}<body>{broken}")
     (finding,) = [it for it in validate(tmp_path / "loop.xml", infer=True, ignore=["OVG3"]) if it.rule == "OVG407"]
     assert finding.location.layer_name == operation[1]
-    assert finding.location.trail[-1] == "body"
+    assert finding.location.subgraph_path[-1] == "body"
 
 
 def test_a_model_that_openvino_refuses(sum_of_rows):

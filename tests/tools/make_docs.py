@@ -24,8 +24,8 @@ from sessions import pages, refreshed
 from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.base import Divergence
 from ov_gather.rules.base import Rule
+from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import GROUP_LENGTH
-from ov_gather.rules.validation import RULES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -58,8 +58,8 @@ def test_fragment(samples):
 
 def test_sub_graph_bodies(samples):
     model = read_ir(samples / "valid" / "if_bodies.xml")
-    trails = [trail for trail, _ in model.walk()]
-    assert trails == [(), ("If 'choose_axis'", "then_body"), ("If 'choose_axis'", "else_body")]
+    paths = [subgraph_path for subgraph_path, _ in model.walk()]
+    assert paths == [(), ("If 'choose_axis'", "then_body"), ("If 'choose_axis'", "else_body")]
     (branch,) = [layer for layer in model.layers if layer.type == "If"]
     assert [section.tag for section in branch.sections] == ["else_port_map", "then_port_map"]
     assert branch.bodies[0].layers[2].attributes == {"axis": "0"}
@@ -177,9 +177,9 @@ def test_errors_hold_their_place_as_data(layer_id, dim, line, expected):
     text = IN_A_BODY.format(id=layer_id, dim=dim).encode()
     with pytest.raises(IRError) as caught:
         read_ir(text)
-    assert caught.value.location == Location("", line, expected, "inner", "Const", trail=("If 'choose'", "then_body"))
+    assert caught.value.location == Location("", line, expected, "inner", "Const", subgraph_path=("If 'choose'", "then_body"))
     place = validate(text, select=["OVG007", "OVG501"])[-1].location
-    assert (place.line, place.layer_id, place.trail) == (line, expected, ("If 'choose'", "then_body"))
+    assert (place.line, place.layer_id, place.subgraph_path) == (line, expected, ("If 'choose'", "then_body"))
 
 
 def test_errors_of_a_body_name_the_way_to_it():

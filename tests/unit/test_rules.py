@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 
 from helpers.paths import SAMPLES
-from ov_gather import validate
-from ov_gather.rules import validation  # noqa: F401 - registers the rules
-from ov_gather.rules.base import RULES
+from ov_gather import rules, validate
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import read_document
+from ov_gather.rules.base import Rule
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.register import RULES
 
 # One fault after which other rules rightly speak, too.
 WITH_CONSEQUENCES = {
@@ -82,7 +87,7 @@ def test_place_in_a_sub_graph():
     text = (SAMPLES / "valid" / "if_bodies.xml").read_text().replace('<data axis="1" />', '<data axis="2" />')
     (finding,) = validate(text.encode())
     assert finding.rule == "OVG204"
-    assert finding.location.trail == ("If 'choose_axis'", "else_body")
+    assert finding.location.subgraph_path == ("If 'choose_axis'", "else_body")
 
 
 def test_first_bad_constant_index_is_named():
@@ -118,3 +123,20 @@ def test_an_output_may_declare_a_size_that_only_the_writer_knows():
 
 def test_portability_is_no_error():
     assert all(rule.severity is not Severity.ERROR for rule in RULES.values() if rule.id >= "OVG7")
+
+
+def test_every_rule_that_is_written_is_in_the_register_in_order():
+    modules = (import_module(f"ov_gather.rules.{module.name}") for module in iter_modules(rules.__path__))
+    written = {known.id: known for module in modules for known in vars(module).values() if isinstance(known, Rule)}
+    assert list(RULES) == sorted(written)
+    assert all(RULES[name] is written[name] for name in written)
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("invalid/*/*.xml")), ids=label)
+def test_a_cheap_test_never_hides_a_violation(path):
+    """Each rule may say by which cheap test nothing is wrong. Its check, which does without, must not find anything then."""
+    model = read_document(path).model
+    for _, graph in model.walk() if model else ():
+        for known in RULES.values():
+            if known.scope is Model and known.unless and known.unless(graph):
+                assert graph.is_fragment or list(known.check(graph)) == []

@@ -46,7 +46,7 @@ class ElementBuilder:
         return IRError(fault, reason, self._location(line), hint)
 
     def _location(self, line: int) -> Location:
-        trail: list[str] = []
+        subgraph_path: list[str] = []
         layer: Mapping[str, str] | None = None
         for element in self.stack:
             if element.build is None:
@@ -54,12 +54,12 @@ class ElementBuilder:
             if element.tag == "layer":
                 layer = element.attributes
             elif element.tag in _BODIES and layer is not None:
-                trail += [f"{layer.get('type', '')} '{layer.get('name', '')}'", element.tag]
+                subgraph_path += [f"{layer.get('type', '')} '{layer.get('name', '')}'", element.tag]
                 layer = None
         if layer is None:
-            return Location(self.path, line, trail=tuple(trail))
+            return Location(self.path, line, subgraph_path=tuple(subgraph_path))
         number, name, layer_type = parse_digits(layer.get("id", "")), layer.get("name", ""), layer.get("type", "layer")
-        return Location(self.path, line, number, name, layer_type, trail=tuple(trail))
+        return Location(self.path, line, number, name, layer_type, subgraph_path=tuple(subgraph_path))
 
     # ---- one method makes the value of one kind of element
 

@@ -27,7 +27,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
     """A finding as an object of JSON. `trail` is the path of the sub-graph, where the layer stands in one."""
     place = finding.location
     layer = {"id": place.layer_id, "name": place.layer_name, "type": place.layer_type}
-    trail = {"trail": place.trail} if place.trail else {}
+    trail = {"trail": place.subgraph_path} if place.subgraph_path else {}
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,

@@ -15,17 +15,18 @@ from ov_gather.report.findings.report import Report
 from ov_gather.report.places import message_text
 from ov_gather.rules.base import Rule
 from ov_gather.rules.findings import Finding
-from ov_gather.rules.validation import RULES
+from ov_gather.rules.register import RULES
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_RULES = sorted(RULES.values(), key=lambda rule: rule.id)
-_INDEX = {rule.id: index for index, rule in enumerate(_RULES)}
+_INDEX = {rule_id: index for index, rule_id in enumerate(RULES)}
 
 
 def render(report: Report) -> str:
     """One run, which holds every rule with its documentation, and the findings."""
     run: dict[str, Any] = {
-        "tool": {"driver": {"name": "ov-gather", "version": version("ov-gather"), "rules": [_rule(rule) for rule in _RULES]}},
+        "tool": {
+            "driver": {"name": "ov-gather", "version": version("ov-gather"), "rules": [_rule(rule) for rule in RULES.values()]}
+        },
         "invocations": [{"executionSuccessful": True}],
         "results": [_result(finding) for finding in report.findings],
     }
@@ -72,8 +73,10 @@ def _logical_locations(place: Location) -> list[dict[str, str]]:
     found = []
     if place.layer_id is not None:
         found.append({"name": place.layer_name, "fullyQualifiedName": place.layer_text, "kind": "element"})
-    if place.trail:
-        found.append({"name": place.trail[-1], "fullyQualifiedName": " / ".join(place.trail), "kind": "element"})
+    if place.subgraph_path:
+        found.append(
+            {"name": place.subgraph_path[-1], "fullyQualifiedName": " / ".join(place.subgraph_path), "kind": "element"}
+        )
     return found
 
 
