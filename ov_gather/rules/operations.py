@@ -33,8 +33,8 @@ def version_without_operation(graph: Model) -> Iterator[Violation]:
 def misspelt_type(graph: Model) -> Iterator[Violation]:
     """No opset of OpenVINO holds the type of a layer, but one holds a type that is spelt nearly so.
 
-    OpenVINO refuses the model. Only "Constant", the name of the class behind Const, it reads, but without the payload, and
-    crashes later. Correct the type.
+    OpenVINO refuses the model. It reads "Constant", the name of the class behind Const, but without the payload, and crashes
+    later. Correct the type.
     """
     for layer in _not_in_opsets(graph):
         meant = _meant(layer.type)
