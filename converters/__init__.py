@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .compile import compile_onnx
-from .losses import LossyConversionWarning
+from .inexactness import LossyConversionWarning
 from .models import convert_model
 from .nodes import ConversionError, convert_node
 

@@ -9,9 +9,9 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from .graphs import inputs_of, is_used, uses_of
+from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, is_index, summaries, survives
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
-from .losses import LossyConversionWarning, altered_constants, find_losses, is_index, summaries, survives
 from .models import read
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
             for value in original.graph.inputs
             if any(is_index(*use) for use in uses_of(value, passes=lambda node, position: True))
         }
-        losses = find_losses(original, target=_TARGET, checks_inputs=True)
+        inexactness = find_inexactness(original, target=_TARGET, checks_inputs=True)
         converted = read(original, _TARGET)
         keep_compressed(converted)
         compiled = CompiledModel(converted, inputs, outputs, carried, index_inputs, device)
-    for summary in summaries(losses):
+    for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     return compiled
 

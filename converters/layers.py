@@ -23,7 +23,7 @@ from ov_gather.ops.spec import Operation, ShapeError
 from .errors import ConversionError, describe
 
 Inputs = Sequence[Value | None]
-GATHERS: Mapping[str, Mapping[str, Operation]] = {
+BY_TARGET: Mapping[str, Mapping[str, Operation]] = {
     "stock": {"Gather": GATHER_8, "GatherElements": GATHER_ELEMENTS_6, "GatherND": GATHER_ND_8},
     "extension": {"Gather": GATHER_CUSTOM, "GatherElements": GATHER_ELEMENTS_CUSTOM, "GatherND": GATHER_ND_CUSTOM},
 }
@@ -89,7 +89,7 @@ def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtoco
 
 def add_gather(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, target: str = "stock") -> Value:
     """Add the layers of a Gather, GatherElements or GatherND. Raises ConversionError."""
-    operation = GATHERS[target][node.op_type]
+    operation = BY_TARGET[target][node.op_type]
     name = "batch_dims" if node.op_type == "GatherND" else "axis"
     number = node.attributes[name].as_int() if name in node.attributes else 0
     place, given = describe(node), [value for value in inputs if value is not None]

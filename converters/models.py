@@ -21,9 +21,9 @@ from ov_gather.files import replacing_together
 from ov_gather.ir.element_types import by_onnx
 
 from .errors import ConversionError, describe
+from .inexactness import Inexactness, LossyConversionWarning, find_inexactness, summaries
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, data_file, files_of, load, naming, refuse_to_overwrite, save_onnx
-from .losses import Loss, LossyConversionWarning, find_losses, summaries
 from .port_names import restore_names
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Conversion:
 
     model: openvino.Model
     rewrites: Sequence[Rewrite]
-    losses: Sequence[Loss]
+    inexactness: Sequence[Inexactness]
 
 
 def convert_model(
@@ -67,13 +67,13 @@ def convert_model(
 
     Raises:
         ConversionError: the file is not a valid ONNX model, a node of it cannot be converted (the message names it), the output
-            would overwrite it, or `strict` and there are losses.
+            would overwrite it, or `strict` and it would not do on OpenVINO what ONNX says.
         OSError: a file cannot be read or written.
     """
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
-    if strict and conversion.losses:
-        raise ConversionError("; ".join(summaries(conversion.losses)))
-    for summary in summaries(conversion.losses):
+    if strict and conversion.inexactness:
+        raise ConversionError("; ".join(summaries(conversion.inexactness)))
+    for summary in summaries(conversion.inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     if output is not None:
         with written(conversion.model, Path(output), fp16=fp16):
@@ -94,13 +94,13 @@ def convert(
         if output is not None:
             refuse_to_overwrite(files_of(source, original), Path(output), Path(output).with_suffix(".bin"))
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
-        losses = find_losses(original, target=target, assume_in_bounds=assume_in_bounds)
+        inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target)
     rewrites += [*_constants_folded(model), *_kept_compressed(model)]
     model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
     model.set_rt_info(target, ["ov_gather", "target"])
-    model.set_rt_info("; ".join(map(str, losses)), ["ov_gather", "losses"])
-    return Conversion(model, rewrites, losses)
+    model.set_rt_info("; ".join(map(str, inexactness)), ["ov_gather", "losses"])
+    return Conversion(model, rewrites, inexactness)
 
 
 def read(model: onnx_ir.Model, target: str) -> openvino.Model:
@@ -136,12 +136,12 @@ def _read_file(core: openvino.Core, path: Path) -> openvino.Model:
 
 def _constants_folded(model: openvino.Model) -> list[Rewrite]:
     """What OpenVINO's plugin would compute, and may misread, is computed here."""
-    from ov_gather.acceleration.changes import Log
+    from ov_gather.acceleration.changes import Tracker
     from ov_gather.acceleration.fold_constants import fold_constants
 
-    log = Log(model)
-    fold_constants(model, log, only_misread=False)
-    changed = log.summary(model).changed
+    tracker = Tracker(model)
+    fold_constants(model, tracker, only_misread=False)
+    changed = tracker.summary(model).changed
     return [
         Rewrite(f"node {it.operation.partition('-')[0]} '{it.layer}'", "gather of constants folded", True) for it in changed
     ]

@@ -209,7 +209,7 @@ _data = _any_of((0,))
 
 # Where nothing comes out but elements of inputs, the output is bounded as these are. A Cast that changes them, as its type is
 # narrower, is seen by whoever learns the bounds.
-_SELECTIONS: Mapping[str, tuple[Rule, ...]] = {
+_SELECTIONS: dict[str, tuple[Rule, ...]] = {
     name: (_any_of(meaning.sources),)
     for name, meaning in ONNX.items()
     if meaning.sources and not meaning.adds and not meaning.reduces and meaning.selection is not Selection.BY_VALUE

@@ -13,7 +13,7 @@ from ov_gather.ir.model import Model
 
 from .errors import describe
 from .graphs import constant_of, nodes_of
-from .layers import GATHERS, add_constant, add_gather, element_type_of, partial_shape
+from .layers import BY_TARGET, add_constant, add_gather, element_type_of, partial_shape
 from .legalize import legalize
 from .loading import load, naming
 
@@ -32,7 +32,7 @@ def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str
 
 def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
     """Of a legalized model; each bears the name of its node, or else of its output. Raises ConversionError."""
-    for node in nodes_of(model, *GATHERS[target]):
+    for node in nodes_of(model, *BY_TARGET[target]):
         output = str(node.outputs[0].name)
         builder = ModelBuilder(node.name or output)
         inputs = [_add_input(builder, describe(node), value) for value in node.inputs if value is not None]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from openvino import Model, Node
 
-from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import constant, nodes_of, operation, ours, readers, take_place
 
 
-def absorb_transposes(model: Model, log: Log) -> None:
+def absorb_transposes(model: Model, tracker: Tracker) -> None:
     """A Transpose that a MatMul reads stays: OpenVINO makes it a part of that."""
     for gather in nodes_of(model, "ov_gather.GatherElements"):
         behind, attributes = readers(gather), gather.get_attributes()
@@ -17,11 +17,11 @@ def absorb_transposes(model: Model, log: Log) -> None:
             continue
         (transpose,) = behind
         if any(reader.get_type_name() == "MatMul" for reader in readers(transpose)):
-            log.kept(gather, "the Transpose behind it is a part of a MatMul")
+            tracker.kept(gather, "the Transpose behind it is a part of a MatMul")
             continue
         transposed = ours("GatherElements", gather.input_values(), {**attributes, "transpose": True})
         take_place(transpose, transposed)
-        log.done(gather, "and the Transpose behind it", transposed)
+        tracker.done(gather, "and the Transpose behind it", transposed)
 
 
 def _swaps_the_last_two(node: Node) -> bool:

@@ -9,7 +9,7 @@ from openvino import Model
 from openvino.passes import Manager, ModelPass
 
 from ov_gather.acceleration.absorb_transposes import absorb_transposes
-from ov_gather.acceleration.changes import Log, Summary
+from ov_gather.acceleration.changes import Summary, Tracker
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
 from ov_gather.acceleration.fold_constants import fold_constants
 from ov_gather.acceleration.gather_logits import gather_logits
@@ -20,7 +20,7 @@ from ov_gather.acceleration.symbols import symbols
 from ov_gather.acceleration.to_gather import to_gather
 from ov_gather.extension import checked_path
 
-Pass = Callable[[Model, Log], None]
+Pass = Callable[[Model, Tracker], None]
 
 PASSES: Mapping[str, Pass] = {
     "fold-constants": fold_constants,
@@ -74,21 +74,21 @@ def accelerate(
         "join-gathers": partial(join_gathers, portable=portable, assume_in_bounds=assume_in_bounds),
         "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds),
     }
-    log, manager = Log(model), Manager()
+    tracker, manager = Tracker(model), Manager()
     manager.set_per_pass_validation(False)  # which would lose what `symbols` keeps apart
     for name in known:
         if passes is None or name in passes:
-            manager.register_pass(_ModelPass(work[name], log))
+            manager.register_pass(_ModelPass(work[name], tracker))
     with symbols(model):
         manager.run_passes(model)
-    return log.summary(model)
+    return tracker.summary(model)
 
 
 class _ModelPass(ModelPass):  # type: ignore[misc] # openvino has no types
-    def __init__(self, work: Pass, log: Log) -> None:
+    def __init__(self, work: Pass, tracker: Tracker) -> None:
         super().__init__()
-        self._work, self._log = work, log
+        self._work, self._tracker = work, tracker
 
     def run_on_model(self, model: Model) -> bool:
-        self._work(model, self._log)
+        self._work(model, self._tracker)
         return True

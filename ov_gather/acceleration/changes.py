@@ -105,7 +105,7 @@ def too_small(value: Output) -> bool:
     return bool(shape.is_static and prod(shape.to_shape()) < SMALL)
 
 
-class Log:
+class Tracker:
     """Follows gathers from node to node while the passes run. It does not know those of another graph that shares nodes."""
 
     def __init__(self, model: Model) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from openvino import Model
 
-from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import axis_of, gathers_elements, walk
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 
 
-def fold_broadcasts(model: Model, log: Log) -> None:
+def fold_broadcasts(model: Model, tracker: Tracker) -> None:
     """Other readers of the index keep it as it is."""
     for gather in [node for _, node in walk(model) if gathers_elements(node)]:
         index = gather.input_value(1)
@@ -17,6 +17,6 @@ def fold_broadcasts(model: Model, log: Log) -> None:
         if axis is None or smaller == index:
             continue
         if reason := why_not_exact(gather, smaller, axis):
-            log.kept(gather, f"index not folded: {reason}")
+            tracker.kept(gather, f"index not folded: {reason}")
         else:
-            log.replace_by_ours(gather, smaller, broadcast=True)
+            tracker.replace_by_ours(gather, smaller, broadcast=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from openvino import Model, Node, Output, Tensor, op
 from openvino.passes import ConstantFolding, Manager
 
-from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import constant, dims, is_computed_early, nodes_of, operation, take_place
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
@@ -24,7 +24,7 @@ LARGEST = 2**26
 _STOCK = ("GatherElements-6", "GatherND-5", "GatherND-8")
 
 
-def fold_constants(model: Model, log: Log, *, only_misread: bool = True) -> None:
+def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True) -> None:
     """Fold where a MatMul would misread the result, whatever its size; or all of which the model does not grow too large.
 
     As a constant, a result that is not misread may be fused with what follows it, and be rounded elsewhere.
@@ -37,7 +37,7 @@ def fold_constants(model: Model, log: Log, *, only_misread: bool = True) -> None
             continue
         if (folded := _folded(gather)) is not None:
             take_place(gather, folded)
-            log.done(gather, "Constant" + ", as a MatMul would read it in the wrong layout" * misread, folded)
+            tracker.done(gather, "Constant" + ", as a MatMul would read it in the wrong layout" * misread, folded)
 
 
 def _is_misread(gather: Node) -> bool:

@@ -1,6 +1,6 @@
 """A few elements that are gathered from LogSoftmax are gathered from what it reads, and only for those its last steps are done.
 
-LogSoftmax(x) is x - max(x) - log(sum(exp(x - max(x)))), in this order also in the CPU plugin, which so takes it apart. Both
+LogSoftmax(x) is x - max(x) - tracker(sum(exp(x - max(x)))), in this order also in the CPU plugin, which so takes it apart. Both
 differences as large as x are only written to be read here and there.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from openvino import Model, Node, Output
 from openvino import opset13 as ops
 
-from ov_gather.acceleration.changes import Log, too_small
+from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.graph import (
     axis_of,
     dims,
@@ -26,7 +26,7 @@ from ov_gather.acceleration.quantised import is_low_precision, is_quantised
 from ov_gather.acceleration.rounding import IN_WHOLE, goes_out
 
 
-def gather_logits(model: Model, log: Log) -> None:
+def gather_logits(model: Model, tracker: Tracker) -> None:
     """Where all that read a LogSoftmax gather at most half of it, along its axis."""
     quantised = is_quantised(model)
     for softmax in nodes_of(model, "LogSoftmax-5"):
@@ -36,7 +36,7 @@ def gather_logits(model: Model, log: Log) -> None:
             continue
         if quantised and is_low_precision(logits):
             for gather in gathers:
-                log.kept(gather, "OpenVINO would compute a part of LogSoftmax in 8 bits")
+                tracker.kept(gather, "OpenVINO would compute a part of LogSoftmax in 8 bits")
             continue
         along = ops.constant(np.array([axis]))
         maximum = ops.reduce_max(logits, along, keep_dims=True)
@@ -44,7 +44,7 @@ def gather_logits(model: Model, log: Log) -> None:
         for gather in gathers:
             taken = like(gather, logits)
             take_place(gather, ops.subtract(_alone(taken, maximum), total))
-            log.done(gather, "before LogSoftmax", taken, rounds=True)
+            tracker.done(gather, "before LogSoftmax", taken, rounds=True)
 
 
 def _takes_a_part(gather: Node, softmax: Node) -> bool:

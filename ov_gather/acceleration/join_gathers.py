@@ -9,14 +9,14 @@ import numpy as np
 from openvino import Model, Node
 from openvino import opset8 as ops
 
-from ov_gather.acceleration.changes import Log, why_not_ours
+from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 
 
-def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
+def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
     """Gather-8 where `why_not_stock` has no objection; else ours, unless `portable`."""
     quantised = is_quantised(model)
     for concat in nodes_of(model, "Concat-1"):
@@ -35,7 +35,7 @@ def join_gathers(model: Model, log: Log, *, portable: bool = False, assume_in_bo
         joined.set_friendly_name(gathers[0].get_friendly_name())
         take_place(concat, ops.reshape(joined, ops.constant(np.array(concat.get_output_shape(0))), special_zero=False))
         for gather in gathers:
-            log.done(gather, f"one {operation(joined)} for {len(gathers)}", joined)
+            tracker.done(gather, f"one {operation(joined)} for {len(gathers)}", joined)
 
 
 def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:

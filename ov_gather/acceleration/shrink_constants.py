@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from openvino import Model, Node, Output
 from openvino import opset13 as ops
 
-from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import axis_of, constant, nodes_of
 
 
-def shrink_constants(model: Model, log: Log) -> None:
+def shrink_constants(model: Model, tracker: Tracker) -> None:
     """Needs no extension. The Broadcast is left to be folded, or for OpenVINO to fold when it compiles."""
     made: dict[tuple[int, int], Node | None] = {}
     for gather in nodes_of(model, "GatherElements-6"):
@@ -26,7 +26,7 @@ def shrink_constants(model: Model, log: Log) -> None:
             made[key] = _broadcast(elements, _shrunk(elements, axis), index)
         if broadcast := made[key]:
             gather.input(1).replace_source_output(broadcast.output(0))
-            log.done(gather, f"constant of {broadcast.get_input_partial_shape(0)} and Broadcast", gather, rounds=False)
+            tracker.done(gather, f"constant of {broadcast.get_input_partial_shape(0)} and Broadcast", gather, rounds=False)
 
 
 def _shrunk(elements: NDArray[Any], axis: int) -> NDArray[Any]:

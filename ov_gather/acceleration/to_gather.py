@@ -5,24 +5,24 @@ from __future__ import annotations
 from openvino import Model
 from openvino import opset8 as ops
 
-from ov_gather.acceleration.changes import Log
+from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import gathers_elements, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
 from ov_gather.acceleration.slices import slices_of, why_not_stock
 
 
-def to_gather(model: Model, log: Log, *, assume_in_bounds: bool = False) -> None:
+def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False) -> None:
     """Where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where GatherElements
     raises. Not of values that OpenVINO would then compute in 8 bits."""
     quantised = is_quantised(model)
     for gather in [node for _, node in walk(model) if gathers_elements(node)]:
         found = slices_of(gather)
         if isinstance(found, str):
-            log.kept(gather, found)
+            tracker.kept(gather, found)
         elif reason := why_not_stock(found, is_quantised=quantised, assume_in_bounds=assume_in_bounds):
-            log.kept(gather, reason)
+            tracker.kept(gather, reason)
         elif is_fused_over(found.data, gather):
-            log.kept(gather, FUSED_OVER)
+            tracker.kept(gather, FUSED_OVER)
         else:
-            log.replace(gather, ops.gather(found.data, found.indices, ops.constant(found.axis), found.batch_dims))
+            tracker.replace(gather, ops.gather(found.data, found.indices, ops.constant(found.axis), found.batch_dims))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import openvino
     from numpy.typing import NDArray
 
+    from ov_gather.converters.inexactness import Inexactness
     from ov_gather.converters.legalize import Rewrite
-    from ov_gather.converters.losses import Loss
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -108,8 +108,8 @@ def _convert(
         require_onnxruntime()
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
-    _print_changes(conversion.rewrites, conversion.losses)
-    if strict and conversion.losses:
+    _print_changes(conversion.rewrites, conversion.inexactness)
+    if strict and conversion.inexactness:
         click.echo(f"error: {source}: OpenVINO would not do what ONNX says, and --strict is given", err=True)
         return 1
     if accelerate:
@@ -169,11 +169,11 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
     click.echo(f"{directory}: {len(gathers)} gathers; ov-gather check {directory} executes them")
 
 
-def _print_changes(rewrites: Sequence[Rewrite], losses: Sequence[Loss] = ()) -> None:
+def _print_changes(rewrites: Sequence[Rewrite], losses: Sequence[Inexactness] = ()) -> None:
     """Print what was rewritten, and what OpenVINO will not execute as ONNX says; nothing where there is nothing to tell."""
-    from ov_gather.report.convert.tables import losses_table, rewrites_table
+    from ov_gather.report.convert.tables import inexactness_table, rewrites_table
 
     if rewrites:
         print_table(rewrites_table(rewrites))
     if losses:
-        print_table(losses_table(losses))
+        print_table(inexactness_table(losses))

@@ -79,7 +79,7 @@ def check_paths(
 
 def _check_onnx(path: Path, seed: int) -> CrossCheckResult:
     """Convert an ONNX model and compare the result with onnxruntime; the result tells what the conversion loses."""
-    from ov_gather.converters.losses import summaries
+    from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
 
     with TemporaryDirectory() as directory:
@@ -88,4 +88,4 @@ def _check_onnx(path: Path, seed: int) -> CrossCheckResult:
         with written(conversion.model, converted):
             pass
         result = verify_conversion(path, converted, seed=seed)
-    return replace(result, losses=tuple(summaries(conversion.losses)))
+    return replace(result, losses=tuple(summaries(conversion.inexactness)))

@@ -14,7 +14,7 @@ NOT_IN_ONNXRUNTIME = tuple(
 _ONNXRUNTIME = ("onnxruntime",)
 _CUSTOM_GATHER = "Gather-ov_gather"
 _OLD_GATHERS = ("Gather-1", "Gather-7")
-_GATHERS = (*_OLD_GATHERS, "Gather-8")
+_STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
 _SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
 
 ONNXRUNTIME = (
@@ -35,7 +35,7 @@ ONNXRUNTIME = (
     Divergence(
         name="axis-is-an-attribute",
         runtimes=_ONNXRUNTIME,
-        operations=(*_GATHERS, _CUSTOM_GATHER, *_SCATTERS),
+        operations=(*_STOCK_GATHERS, _CUSTOM_GATHER, *_SCATTERS),
         observed=(Observed.LACKS,),
         applies=conditions.has_open_axis,
         why="in ONNX the axis is an attribute",
@@ -83,7 +83,7 @@ ONNXRUNTIME = (
     Divergence(
         name="first-string-of-each-slice",
         runtimes=_ONNXRUNTIME,
-        operations=(*_GATHERS, _CUSTOM_GATHER),
+        operations=(*_STOCK_GATHERS, _CUSTOM_GATHER),
         observed=(Observed.DIFFERS,),
         applies=data_is(STRING),
         why="onnxruntime's Gather copies but the first string of each slice",

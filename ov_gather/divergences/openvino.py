@@ -22,7 +22,7 @@ _STOCK = ("openvino",)
 _EXTENSION = ("extension",)
 _CPU_PLUGIN = ("openvino", "extension")
 _OLD_GATHERS = ("Gather-1", "Gather-7")
-_GATHERS = (*_OLD_GATHERS, "Gather-8")
+_STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
 _GATHER_NDS = ("GatherND-5", "GatherND-8")
 _SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
 
@@ -95,7 +95,7 @@ OPENVINO = (
     Divergence(
         name="no-open-axis",
         runtimes=_STOCK,
-        operations=_GATHERS,
+        operations=_STOCK_GATHERS,
         observed=(Observed.REFUSES, Observed.CRASHES),
         applies=conditions.has_open_axis,
         why="the CPU plugin needs to know the axis when it compiles: of Gather-1 it crashes, of the others it says so",
@@ -103,7 +103,7 @@ OPENVINO = (
     Divergence(
         name="no-strings-by-indices-of-8-bits",
         runtimes=_STOCK,
-        operations=_GATHERS,
+        operations=_STOCK_GATHERS,
         observed=(Observed.REFUSES,),
         applies=conditions.gathers_strings_by_bytes,
         why="OpenVINO does not gather strings by indices of 8 bits",
@@ -130,7 +130,7 @@ OPENVINO = (
     Divergence(
         name="zeros-out-of-bounds",
         runtimes=_STOCK,
-        operations=_GATHERS,
+        operations=_STOCK_GATHERS,
         observed=(Observed.AGREES, Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.gathers_out_of_bounds,
         why="OpenVINO writes zeros for indices out of bounds, as the page of Gather-8 says; ONNX does not allow them",
@@ -139,7 +139,7 @@ OPENVINO = (
     Divergence(
         name="unchecked-short-gather",
         runtimes=_STOCK,
-        operations=_GATHERS,
+        operations=_STOCK_GATHERS,
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.gathers_unchecked,
         why="the CPU plugin gathers up to 64 of up to 64 integers (computed as i32; no 8-bit ones) in a short way, "
@@ -172,7 +172,7 @@ OPENVINO = (
     Divergence(
         name="dies-of-empty-gathers",
         runtimes=_STOCK,
-        operations=_GATHERS,
+        operations=_STOCK_GATHERS,
         observed=(Observed.CRASHES,),
         applies=conditions.is_static_and_empty,
         why="where shapes are static, and data or indices without elements, the CPU plugin divides by zero when it compiles "

@@ -9,8 +9,8 @@ import pytest
 
 from helpers.legalized import constant, model, run
 from ov_gather.converters import compile_onnx, convert_model
+from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.legalize import legalize
-from ov_gather.converters.losses import find_losses
 
 pytestmark = pytest.mark.onnxruntime
 
@@ -79,5 +79,5 @@ def test_what_stays_as_it_is_is_named(nodes):
     name, array = ("words", np.zeros(0, object)) if "words" in nodes else ("c", EMPTY)
     changed = onnx_ir.from_proto(constant(array, proto, name))
     assert legalize(changed) == []
-    told = [loss.what for loss in find_losses(changed, target="stock") if loss.place == f"constant '{name}'"]
+    told = [loss.what for loss in find_inexactness(changed, target="stock") if loss.place == f"constant '{name}'"]
     assert told == ["OpenVINO makes one element of a constant that has none"]

@@ -70,7 +70,7 @@ def test_constants_of_every_type_are_folded_bit_by_bit(element_type):
     data = ov.op.Constant(kind, ov.Shape([4, 6]), RNG.integers(0, 2, 24).tolist())
     index = RNG.integers(-4, 4, (9, 6))
     model = model_of(ops.gather_elements(data, ops.constant(index), 0))
-    fold_constants.fold_constants(model, fold_constants.Log(model), only_misread=False)
+    fold_constants.fold_constants(model, fold_constants.Tracker(model), only_misread=False)
     (node,) = [node for node in model.get_ops() if node.get_type_name() == "Constant"]
     assert (node.get_element_type(), list(node.shape)) == (kind, [9, 6])
     assert node.data.tobytes() == np.take_along_axis(data.data, index, 0).tobytes()
@@ -144,7 +144,7 @@ def test_a_model_does_not_grow_large(monkeypatch):
         (ops.add(parameter("x", [T, N, H]), gathered()), 0),
     ):
         model = model_of(made)
-        fold_constants.fold_constants(model, fold_constants.Log(model), only_misread=False)
+        fold_constants.fold_constants(model, fold_constants.Tracker(model), only_misread=False)
         assert operations(model).count("GatherElements-6") == count
 
 
@@ -152,7 +152,7 @@ def test_batches_of_the_older_gather_nd():
     index = RNG.integers(0, N, (T, 4, 1))
     model = model_of(opset8.relu(ov.opset5.gather_nd(ops.constant(DATA), ops.constant(index), 1)))
     before = outputs_of(model, [])
-    fold_constants.fold_constants(model, fold_constants.Log(model), only_misread=False)
+    fold_constants.fold_constants(model, fold_constants.Tracker(model), only_misread=False)
     assert "GatherND-5" not in operations(model)
     assert outputs_of(model, [])[0].tobytes() == before[0].tobytes()
     assert ov_gather.accelerate(model).changes == ()

@@ -7,8 +7,8 @@ import onnx_ir
 import pytest
 
 from helpers.legalized import constant, model
+from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.legalize import legalize
-from ov_gather.converters.losses import find_losses
 
 LENGTH = 3000
 CHAINS = {
@@ -39,7 +39,7 @@ def test_chains(link, start, target):
         constant(np.array(array), proto, constant_name)
     changed = onnx_ir.from_proto(proto)
     legalize(changed, target=target)
-    find_losses(changed, target=target)
+    find_inexactness(changed, target=target)
     is_dropped = start == "zero" and target == "stock"
     assert (len(changed.graph) < 10) == is_dropped
 
@@ -54,4 +54,4 @@ def test_bodies():
     proto = model("bool b, float[3,4] x, int64[3,4] i) => (float[3,4] y)", f"{inner} y = Identity(p0)")
     changed = onnx_ir.from_proto(proto)
     legalize(changed)
-    assert len(find_losses(changed, target="stock")) == 1
+    assert len(find_inexactness(changed, target="stock")) == 1

@@ -6,8 +6,8 @@ import onnx_ir
 import pytest
 
 from helpers.legalized import constant, model
+from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.legalize import legalize
-from ov_gather.converters.losses import find_losses
 
 SIZES = """s = Shape(x) z = Constant<value_ints = [0]>() n = Gather(s, z)
 one = Constant<value_ints = [1]>() two = Constant<value_ints = [2]>()"""
@@ -33,6 +33,6 @@ def test_tiles(shape, nodes, named):
     proto = constant([1, 2, 3, 2], model(f"float[{shape}] x, int64[4] r, int64[3] r3) => (float[{dims}] y)", nodes), "constant")
     changed = onnx_ir.from_proto(proto)
     legalize(changed, target="extension")
-    told = [str(loss) for loss in find_losses(changed, target="extension", checks_inputs=True) if "Tile" in loss.place]
+    told = [str(loss) for loss in find_inexactness(changed, target="extension", checks_inputs=True) if "Tile" in loss.place]
     assert len(told) == named
     assert all("unwritten" in line for line in told)

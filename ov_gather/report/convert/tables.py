@@ -9,8 +9,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from ov_gather.converters.inexactness import Inexactness
     from ov_gather.converters.legalize import Rewrite
-    from ov_gather.converters.losses import Loss
 
 
 def rewrites_table(rewrites: Sequence[Rewrite]) -> Table:
@@ -19,9 +19,9 @@ def rewrites_table(rewrites: Sequence[Rewrite]) -> Table:
     return _table("rewritten", told)
 
 
-def losses_table(losses: Sequence[Loss]) -> Table:
-    """One row for each kind of loss, with its places."""
-    return _table("not as ONNX says", [(loss.what, loss.place) for loss in losses])
+def inexactness_table(found: Sequence[Inexactness]) -> Table:
+    """One row for each kind of inexactness, with its places."""
+    return _table("not as ONNX says", [(each.what, each.place) for each in found])
 
 
 def _table(title: str, told: Sequence[tuple[str, str]]) -> Table:

@@ -38,7 +38,7 @@ class LossyConversionWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class Inexactness:
     """One place of a model, and what OpenVINO does there that is not what ONNX says."""
 
     place: str
@@ -48,18 +48,18 @@ class Loss:
         return f"{self.place}: {self.what}"
 
 
-def summaries(losses: Sequence[Loss]) -> list[str]:
-    """One line for each kind of loss, with its places."""
+def summaries(found: Sequence[Inexactness]) -> list[str]:
+    """One line for each kind of inexactness, with its places."""
     return [
-        f"{what}: {', '.join(loss.place for loss in losses if loss.what == what)}"
-        for what in dict.fromkeys(loss.what for loss in losses)
+        f"{what}: {', '.join(each.place for each in found if each.what == what)}"
+        for what in dict.fromkeys(each.what for each in found)
     ]
 
 
-def find_losses(
+def find_inexactness(
     model: onnx_ir.Model, *, target: str, assume_in_bounds: bool = False, checks_inputs: bool = False
-) -> list[Loss]:
-    """The losses of a legalized model.
+) -> list[Inexactness]:
+    """What OpenVINO will not execute as a legalized ONNX model says.
 
     Args:
         target: as for `convert_model`.
@@ -67,14 +67,14 @@ def find_losses(
         checks_inputs: whoever executes the model checks that 64-bit inputs fit in 32 bits and knows the rank of each.
     """
     ranges = integer_ranges(model)
-    losses = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
-    losses += [Loss(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
+    found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
+    found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
     if target == "stock":
         for node in nodes_of(model, *GATHERS):
-            losses += _of_stock_gather(node, ranges, assume_in_bounds)
+            found += _of_stock_gather(node, ranges, assume_in_bounds)
     if not checks_inputs:
-        losses += _of_open_ranks(model)
-    return losses
+        found += _of_open_ranks(model)
+    return found
 
 
 def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDArray[Any]]]:
@@ -98,7 +98,7 @@ def survives(array: NDArray[Any], *, constant: bool) -> bool:
         return all(as_seen(part, constant).astype(part.dtype).tobytes() == part.tobytes() for part in parts)
 
 
-def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Loss]:
+def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Inexactness]:
     """Values of 64 bits that may not fit in 32: where they arise; what is computed from them is not told again."""
 
     def is_wide(value: onnx_ir.Value | None) -> bool:
@@ -110,14 +110,14 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
     for value in filter(is_wide, filter(is_used, inputs_of(model))):
         is_harmless = (checks_inputs and _stays_within(value)) or (assume_in_bounds and _is_only_index(value))
         if _element_type(value) is F64 or not is_harmless:
-            yield Loss(f"input '{value.name}'", _narrowing(value))
+            yield Inexactness(f"input '{value.name}'", _narrowing(value))
     for node in model.graph.all_nodes():
         if any(map(is_wide, node.inputs)) or bodies_of(node):
             continue  # told of the input, or of a node of the body
         for value in filter(is_wide, node.outputs):
             computed = _computed(model, value)
             if computed is None or not survives(computed, constant=True):
-                yield Loss(describe(node), _narrowing(value))
+                yield Inexactness(describe(node), _narrowing(value))
 
 
 def _narrowing(value: onnx_ir.Value) -> str:
@@ -170,32 +170,32 @@ def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None
     return np.asarray(array)
 
 
-def _of_constants(model: onnx_ir.Model) -> Iterator[Loss]:
+def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
     for value, _ in altered_constants(model):
-        yield Loss(f"constant '{value.name}'", f"{_element_type(value)} holds values that OpenVINO's CPU plugin alters")
+        yield Inexactness(f"constant '{value.name}'", f"{_element_type(value)} holds values that OpenVINO's CPU plugin alters")
     for value in lost_constants(model):
-        yield Loss(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
+        yield Inexactness(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
 
 
-def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Loss]:
+def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
     """What OpenVINO's CPU plugin would refuse to compile."""
     unknown = "OpenVINO's CPU plugin needs the rank: reshape the model before it is compiled"
     for value in inputs_of(model):
         if value.shape is None:
-            yield Loss(f"input '{value.name}'", unknown)
+            yield Inexactness(f"input '{value.name}'", unknown)
     for node in nodes_of(model, "GatherND"):
         indices = node.inputs[1]
         if indices is not None and indices.shape is not None and not isinstance(indices.shape[-1], int):
-            yield Loss(describe(node), unknown)
+            yield Inexactness(describe(node), unknown)
 
 
-def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Loss]:
+def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
     """What the operations of ours do, and stock ones do not."""
     if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
-        yield Loss(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
+        yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = _OUT_OF_BOUNDS.get(node.op_type)
     if instead and not assume_in_bounds and not _is_in_bounds(node, ranges):
-        yield Loss(describe(node), f"an index out of bounds {instead}; target extension raises")
+        yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
 
 
 def _is_in_bounds(node: onnx_ir.Node, ranges: Ranges) -> bool:
