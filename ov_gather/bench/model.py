@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import median
@@ -17,7 +17,8 @@ import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
 
-from ov_gather.acceleration.graph import constant, dims, is_gather, operation, walk
+from ov_gather.acceleration.graph import operation, walk
+from ov_gather.crosscheck.inputs.openvino import generate_inputs
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.session import Inference, Session
 
@@ -64,7 +65,11 @@ def measure(before: ov.Model, after: ov.Model, threads: int) -> list[ModelMeasur
     """
     if (wanted := list(map(_describe, before.inputs))) != (given := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {given}")
-    inputs = list(random_inputs(before))
+    for parameter in before.get_parameters():
+        if (shape := parameter.get_partial_shape()).is_dynamic:
+            name = parameter.get_friendly_name()
+            raise ValueError(f"input '{name}' is {shape}: to be measured, a model must have static shapes")
+    inputs = generate_inputs(before)
     exact = _outputs(_prepare(before, inputs, "f32", threads))
     return [
         _measure(before, after, inputs, exact, precision, threads) for precision in dict.fromkeys(("f32", default_precision()))
@@ -154,57 +159,3 @@ def _shares(model: ov.Model, inputs: list[Array], precision: str, threads: int) 
         for info in inference.profile if i >= _PROFILED else ():
             seconds[ours.get(info.node_name, info.node_type)] += info.real_time.total_seconds()
     return {name: value / seconds.total() for name, value in seconds.most_common()}
-
-
-def random_inputs(model: ov.Model, seed: int = 0) -> Iterator[Array]:
-    """Indices in bounds, other integers 0 or 1. Raises ValueError for shapes that are not static, and for strings."""
-    limits = _index_limits(model)
-    random = np.random.default_rng(seed)
-    for parameter in model.get_parameters():
-        shape, kind = parameter.get_partial_shape(), parameter.get_element_type()
-        name = parameter.get_friendly_name()
-        if shape.is_dynamic:
-            raise ValueError(f"input '{name}' is {shape}: to be measured, a model must have static shapes")
-        try:
-            dtype = kind.to_dtype()
-        except ValueError:
-            raise ValueError(f"input '{name}' is of {kind}, for which there are no random values") from None
-        sizes = shape.to_shape()
-        if dtype.kind == "f":
-            yield random.standard_normal(sizes).astype(dtype)
-        else:
-            yield random.integers(0, limits.get(name, 2), sizes).astype(dtype)
-
-
-def _index_limits(model: ov.Model) -> dict[str, int]:
-    """Of inputs from which indices are computed: the least size that these may reach into."""
-    limits: dict[str, int] = {}
-    for _, node in walk(model):
-        if is_gather(node) or node.get_type_name().startswith("Scatter"):
-            size = _size(node)
-            for name in _integer_inputs(node.input_value(1)):
-                limits[name] = min(size, limits.get(name, size))
-    return limits
-
-
-def _size(node: ov.Node) -> int:
-    """Along the axis; the least of all where that is not one number."""
-    sizes = [dim.get_min_length() for dim in dims(node.input_value(0)) or []]
-    axis = node.get_attributes().get("axis")
-    if axis is None and node.get_type_name() == "Gather" and (given := constant(node.input_value(2))) is not None:
-        axis = int(given.flat[0])
-    return max(1, sizes[axis] if sizes and axis is not None else min(sizes, default=1))
-
-
-def _integer_inputs(value: ov.Output) -> set[str]:
-    """The Parameters of integers from which a value is computed by way of integers."""
-    names, seen, left = set(), set(), [value.get_node()]
-    while left:
-        node = left.pop()
-        if node.get_instance_id() in seen or not node.get_output_element_type(0).is_integral():
-            continue
-        seen.add(node.get_instance_id())
-        if node.get_type_name() == "Parameter":
-            names.add(node.get_friendly_name())
-        left += [given.get_node() for given in node.input_values()]
-    return names

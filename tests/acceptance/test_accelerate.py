@@ -14,7 +14,8 @@ from openvino import opset13 as ops
 import ov_gather
 from helpers.paths import TOOLS
 from ov_gather.acceleration.graph import operation, walk
-from ov_gather.bench.model import default_precision, random_inputs
+from ov_gather.bench.model import default_precision
+from ov_gather.crosscheck.inputs.openvino import generate_inputs
 from ov_gather.runtimes.session import Session
 
 pytestmark = pytest.mark.openvino
@@ -40,7 +41,7 @@ def outputs_of(path, inputs):
 def check_same(path, other):
     model = ov.Core().read_model(path)
     for seed in range(5):
-        inputs = list(random_inputs(model, seed))
+        inputs = generate_inputs(model, seed)
         assert outputs_of(path, inputs) == outputs_of(other, inputs)
 
 

@@ -7,13 +7,17 @@ import onnx_ir
 import openvino as ov
 import pytest
 from onnx import TensorProto, helper, numpy_helper, save
+from openvino import opset13 as ops
 
+from ov_gather import read_ir
 from ov_gather.crosscheck.comparisons import Comparison, OutputResult, Status
+from ov_gather.crosscheck.inputs import ir, openvino
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
 from ov_gather.crosscheck.models.dependents import dependents, random_nodes
 from ov_gather.crosscheck.models.intermediates import load
 from ov_gather.crosscheck.models.outputs import compare_outputs, excuse_rounding
 from ov_gather.crosscheck.models.verify import verify_conversion
+from ov_gather.runtimes.session import Session
 
 pytestmark = pytest.mark.onnxruntime
 
@@ -63,7 +67,7 @@ def test_sizes_that_only_onnxruntime_accepts_are_told_and_others_tried(tmp_path)
     assert result.outputs[0].shape == (1, 3, 5, 5)
     (note,) = result.notes
     assert note.startswith(
-        "for inputs of x [6, 3, 64, 64]: openvino does not execute the result: Kernel after dilation has size"
+        "for inputs of x [6, 3, 64, 64]: openvino does not execute the result: AvgPool 'y': Kernel after dilation has size"
     )
 
 
@@ -113,6 +117,59 @@ def test_bytes_are_bytes_and_classes_are_within_their_number(tmp_path):
     made = next(made_up_inputs(load(path), 0))
     ranges = {name: (int(array.min()), int(array.max())) for name, array in made.items() if name != "x"}
     assert ranges == {"bytes": (0, 255), "classes": (0, 256), "labels": (-1, 8), "mask": (0, 1), "rows": (0, 5)}
+
+
+def indexing_model():
+    """Inputs whose values are indices in each way that OpenVINO has, after other layers, and some that are none."""
+    shapes = {"rows": [4000], "shifted": [4000, 1], "places": [4000, 4], "tuples": [500, 2], "written": [4000], "mask": [4000]}
+    given = {name: ops.parameter(shape, np.int64, name=name) for name, shape in shapes.items()}
+    given["bytes"] = ops.parameter([4000], np.uint8, name="bytes")
+    table = ops.constant(np.zeros((50, 4, 3), np.float32))
+    square = ops.constant(np.zeros((20, 30, 4), np.float32))
+    flat = ops.squeeze(ops.add(given["shifted"], number(100)), number(1))
+    results = [
+        ops.gather(table, ops.convert(given["rows"], "i32"), number(0)),
+        ops.gather(table, flat, number(2)),
+        ops.gather_elements(ops.constant(np.zeros((9, 4), np.float32)), given["places"], 0),
+        ops.gather_nd(square, given["tuples"]),
+        ops.scatter_update(
+            ops.constant(np.zeros(7, np.float32)), given["written"], ops.constant(np.zeros(4000, np.float32)), number(0)
+        ),
+        ops.add(given["mask"], given["mask"]),
+        ops.convert(given["bytes"], "f32"),
+    ]
+    return ov.Model(results, list(given.values()), "indexing")
+
+
+def number(value):
+    return ops.constant(np.int64(value))
+
+
+@pytest.mark.parametrize("kind", ["openvino", "ir"])
+def test_indices_of_every_kind_stay_in_bounds_and_reach_them(tmp_path, kind):
+    indexing = indexing_model()
+    if kind == "ir":
+        ov.save_model(indexing, tmp_path / "m.xml", compress_to_fp16=False)
+        made = ir.generate_inputs(read_ir(tmp_path / "m.xml"), 0)
+    else:
+        made = openvino.generate_inputs(indexing, 0)
+    names = [parameter.get_friendly_name() for parameter in indexing.get_parameters()]
+    assert {name: (int(array.min()), int(array.max())) for name, array in zip(names, made, strict=True)} == {
+        "rows": (0, 49),
+        "shifted": (-100, -98),
+        "places": (0, 8),
+        "tuples": (0, 19),
+        "written": (0, 6),
+        "mask": (0, 1),
+        "bytes": (0, 255),
+    }
+    assert len(Session(ov.Core(), indexing)(made)) == 7
+
+
+def test_no_inputs_for_a_shape_that_is_open():
+    data = ops.parameter([-1, 3], np.float32, name="data")
+    with pytest.raises(ValueError, match=r"input 'data' is \[\?,3\]: inputs are made up for static shapes"):
+        openvino.generate_inputs(ov.Model([ops.relu(data)], [data], "model"))
 
 
 def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):

@@ -1,1 +1,1 @@
-"""Inputs that are made up for models."""
+"""Inputs that are made up for models: one algorithm, and an adapter for each kind of model."""

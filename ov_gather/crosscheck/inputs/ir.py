@@ -1,9 +1,9 @@
-"""Inputs for a whole IR, generated from what its graph says: indices in range, other integers 0 or 1, the rest random."""
+"""Inputs that are made up for an IR: indices in range, other integers 0 or 1, everything else random."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,83 +11,87 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 from ov_gather.crosscheck.cases.values import for_model
+from ov_gather.crosscheck.inputs.bounds import index_bounds
 from ov_gather.ir.constants import constant
-from ov_gather.ir.model import Layer, Model
-from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.layer_view import LayerView, family_layers
-
-# Where the values of an input come out again: as they are, or those of a part. Through these an index is followed.
-_CARRIERS = {"Broadcast", "Clamp", "Concat", "Convert", "ConvertLike", "Gather", "GatherElements", "GatherND", "Maximum"}
-_CARRIERS |= {"Minimum", "Pad", "Reshape", "Select", "Slice", "Split", "Squeeze", "StridedSlice", "Tile", "Transpose"}
-_CARRIERS |= {"Unsqueeze", "VariadicSplit"}
+from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ops.meanings import OPENVINO
+from ov_gather.ops.spec import parse_integer
 
 
 def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
-    """One array for each Parameter of an IR, in their order; the same for the same seed.
+    """Make up one array for each Parameter of an IR, in their order; the same for the same seed.
 
-    An open dimension is OPEN_DIMENSION, or next to it where it is bounded. What reaches the indices of a gather-family layer
-    stays within its data. Into the bodies of sub-graphs, indices are not followed.
+    An open dimension is OPEN_DIMENSION, or next to it where it is bounded. Values that reach the indices of a layer stay within
+    its data. Into the bodies of sub-graphs, values are not followed.
 
     Raises ValueError where a Parameter tells no type or no rank, has no valid value, or is too large to generate.
     """
     rng = np.random.default_rng(seed)
-    indices = _Indices(model)
+    graph = _Layers(model)
     arrays = []
     for layer in model.of_type("Parameter"):
         if layer.declared_type is None or layer.declared_shape is None or layer.declared_shape.dims is None:
             raise ValueError(f"{layer} may have any type or rank")
-        shape = _closed(layer.declared_shape, OPEN_DIMENSION).sizes
-        arrays.append(for_model(rng, str(layer), layer.declared_type, shape, list(indices.bounds(layer))))
+        shape = tuple(dim.closest_to(OPEN_DIMENSION) for dim in layer.declared_shape.dims)
+        arrays.append(for_model(rng, str(layer), layer.declared_type, shape, list(index_bounds(graph, layer.id))))
     return arrays
 
 
-def _closed(shape: PartialShape, size: int) -> PartialShape:
-    return shape if shape.dims is None else PartialShape.of(dim.closest_to(size) for dim in shape.dims)
+class _Layers:
+    """The layers of an IR. A layer, and all that it gives out, is its id."""
 
-
-class _Indices:
-    """Which values lead to which indices."""
+    meanings = OPENVINO
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._views = {view.layer.id: view for view in family_layers(model) if view.has_all_ports}
-        self._users: defaultdict[int, list[tuple[Layer, int]]] = defaultdict(list)
+        self._layers = {layer.id: layer for layer in model.layers}
+        self._uses: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for layer, port, source, _ in model.links:
-            self._users[source.id].append((layer, layer.inputs.index(port)))
+            self._uses[source.id].append((layer.id, layer.inputs.index(port)))
 
-    def bounds(self, source: Layer) -> Iterator[tuple[int, int]]:
-        """The lowest value and the end, for each layer whose indices the output of this one reaches."""
-        seen: set[int] = set()
-        waiting = [(source, 0)]  # with what is added on the way
-        while waiting:
-            reached, shift = waiting.pop()
-            users = [] if reached.id in seen else self._users[reached.id]
-            seen.add(reached.id)
-            for layer, position in users:
-                view = self._views.get(layer.id)
-                if view and position == view.operation.index_rule.port:
-                    yield -shift, _smallest_size(view) - shift
-                elif layer.type in ("Add", "Subtract"):
-                    waiting.append((layer, shift + self._shift(layer, position)))
-                elif layer.type in _CARRIERS:
-                    waiting.append((layer, shift))
+    def operator(self, node: int) -> str:
+        return self._layers[node].type
 
-    def _shift(self, layer: Layer, position: int) -> int:
-        """What Add and Subtract add to the input at this position, if that is one constant number."""
-        source = self._model.producer(layer, layer.inputs[1 - position])
-        if not source or source[0].type != "Const" or (layer.type == "Subtract" and position == 1):
-            return 0
-        values = constant(self._model, source[0])
-        number = int(values.reshape(())) if values.size == 1 and values.dtype.kind in "iu" else 0
-        return -number if layer.type == "Subtract" else number
+    def uses(self, value: int) -> Iterable[tuple[int, int]]:
+        return self._uses[value]
+
+    def outputs(self, node: int) -> Iterable[int]:
+        return (node,)
+
+    def constant(self, node: int, position: int) -> NDArray[Any] | None:
+        source = self._source(node, position)
+        if source is None or source[0].type != "Const":
+            return None
+        array = constant(self._model, source[0])
+        return array if array.dtype.kind in "iu" else None
+
+    def axis(self, node: int) -> int | None:
+        layer = self._layers[node]
+        if "axis" in layer.attributes:
+            return _integer(layer.attributes["axis"])
+        given = self.constant(node, len(layer.inputs) - 1)
+        return None if given is None or given.size != 1 else int(given.reshape(()))
+
+    def batch_dims(self, node: int) -> int:
+        return _integer(self._layers[node].attributes.get("batch_dims", "0")) or 0
+
+    def sizes(self, node: int, position: int) -> tuple[int, ...]:
+        source = self._source(node, position)
+        if source is None:
+            return ()
+        layer, port = source
+        open_size = OPEN_DIMENSION if layer.type == "Parameter" else 1
+        shape = layer.declared_shape or port.shape
+        return tuple(dim.closest_to(open_size) for dim in shape.dims or ())
+
+    def _source(self, node: int, position: int) -> tuple[Layer, Port] | None:
+        layer = self._layers[node]
+        return self._model.producer(layer, layer.inputs[position]) if position < len(layer.inputs) else None
 
 
-def _smallest_size(view: LayerView) -> int:
-    """Of what the indices of a layer go along. Where that is open, it is as small as can be, unless it is a Parameter's."""
-    data, *others = view.input_shapes
-    source = view.producer(0)
-    is_given = source is not None and source[0].type == "Parameter"
-    shapes = [_closed(data, OPEN_DIMENSION if is_given else 1), *others]
-    attributes = view.attributes
-    sizes = None if attributes is None else view.operation.index_rule.sizes(shapes, attributes)
-    return min(sizes or (1,))
+def _integer(text: str) -> int | None:
+    """Read an attribute; None where it is malformed, which validation reports."""
+    try:
+        return parse_integer(text)
+    except ValueError:
+        return None

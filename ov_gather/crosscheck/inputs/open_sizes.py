@@ -31,20 +31,20 @@ Dim = int | onnx_ir.SymbolicDim
 
 @dataclass(frozen=True)
 class Sizes:
-    """One choice: the shape of each input by its name, and what the names of open dimensions stand for."""
+    """One choice of sizes: the shape of each input by its name, and what the names of open dimensions stand for."""
 
     shapes: Mapping[str, tuple[int, ...]]
     named: Mapping[str, int]
 
     def smallest(self, value: onnx_ir.Value) -> tuple[int, ...]:
-        """The sizes of a value of the graph, where one that nobody knows is 1."""
+        """Tell the sizes of a value of the graph, where one that nobody knows is 1."""
         if (known := self.shapes.get(str(value.name))) is not None:
             return known
         return tuple(self.named.get(str(dim), 1) if (size := closed(dim)) is None else size for dim in value.shape or ())
 
 
 def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[Sizes]:
-    """Each choice once, the likeliest first. Inputs must tell their rank.
+    """Yield each choice once, the likeliest first. Inputs must tell their rank.
 
     Open dimensions of one name get one size; where a name is a sum of other names ("past + new"), the size that these give.
     Without names, dimensions that play the same part get the same size, and in some choices all do.
@@ -66,7 +66,7 @@ def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[Sizes]:
 
 
 def closed(dim: Dim) -> int | None:
-    """The size that a dimension has; None where it is open, which some exporters write as -1."""
+    """Tell the size that a dimension has; None where it is open, which some exporters write as -1."""
     return dim if isinstance(dim, int) and dim >= 0 else None
 
 
@@ -76,14 +76,14 @@ def _shape(value: onnx_ir.Value, sizes: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _key(value: onnx_ir.Value, axis: int) -> str:
-    """The name of a dimension, or, where it has none, its place."""
+    """Name a dimension, or, where it has no name, its place."""
     dim = (value.shape or ())[axis]
     name = None if isinstance(dim, int) else dim.value
     return name or f"{axis} of {value.name}"
 
 
 def _part(value: onnx_ir.Value, axis: int) -> int:
-    """Which part a dimension is likely to play in its input."""
+    """Guess which part a dimension plays in its input."""
     dims = tuple(value.shape or ())
     is_picture = len(dims) > 3 and value.dtype is not None and value.dtype.is_floating_point()
     if axis == 0 and len(dims) > 1:
@@ -95,7 +95,7 @@ def _part(value: onnx_ir.Value, axis: int) -> int:
 
 
 def _computed(dim: Dim, name: str, sizes: Mapping[str, int]) -> int | None:
-    """What a name that is an expression of other names comes to; None for any other name."""
+    """Compute a name that is an expression of other names; None for any other name."""
     try:
         if isinstance(dim, int) or not (symbols := dim.free_symbols()) or name in symbols or not symbols <= sizes.keys():
             return None

@@ -1,0 +1,75 @@
+"""Inputs that are made up for an `openvino.Model`: indices in range, other integers 0 or 1, everything else random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import openvino as ov
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.cases.values import for_model
+from ov_gather.crosscheck.inputs.bounds import index_bounds
+from ov_gather.ops.meanings import OPENVINO
+from ov_gather.runtimes.tensors import element_type_of
+
+
+def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
+    """Make up one array for each Parameter of a model, in their order; the same for the same seed.
+
+    Raises ValueError where the shape of a Parameter is not static, where there are no values of its type, or none is valid.
+    """
+    rng = np.random.default_rng(seed)
+    graph = _Nodes(model)
+    arrays = []
+    for parameter in model.get_parameters():
+        shape, place = parameter.get_partial_shape(), f"input '{parameter.get_friendly_name()}'"
+        if shape.is_dynamic:
+            raise ValueError(f"{place} is {shape}: inputs are made up for static shapes")
+        element_type = element_type_of(parameter)
+        if not element_type.numpy_name:
+            raise ValueError(f"{place} is of {element_type}, for which there are no random values")
+        bounds = list(index_bounds(graph, parameter.get_instance_id()))
+        arrays.append(for_model(rng, place, element_type, tuple(shape.to_shape()), bounds))
+    return arrays
+
+
+class _Nodes:
+    """The nodes of a model. A node, and all that it gives out, is its instance id, for Python objects of a node are many."""
+
+    meanings = OPENVINO
+
+    def __init__(self, model: ov.Model) -> None:
+        self._nodes = {node.get_instance_id(): node for node in model.get_ordered_ops()}
+
+    def operator(self, node: int) -> str:
+        return str(self._nodes[node].get_type_name())
+
+    def uses(self, value: int) -> Iterable[tuple[int, int]]:
+        for output in self._nodes[value].outputs():
+            for port in output.get_target_inputs():
+                yield port.get_node().get_instance_id(), port.get_index()
+
+    def outputs(self, node: int) -> Iterable[int]:
+        return (node,)
+
+    def constant(self, node: int, position: int) -> NDArray[Any] | None:
+        source = self._nodes[node].input_value(position).get_node()
+        if source.get_type_name() != "Constant" or not source.get_element_type().is_integral_number():
+            return None
+        return np.asarray(source.data)
+
+    def axis(self, node: int) -> int | None:
+        attributes = self._nodes[node].get_attributes()
+        if "axis" in attributes:
+            return int(attributes["axis"])
+        given = self.constant(node, self._nodes[node].get_input_size() - 1)
+        return None if given is None or given.size != 1 else int(given.reshape(()))
+
+    def batch_dims(self, node: int) -> int:
+        return int(self._nodes[node].get_attributes().get("batch_dims", 0))
+
+    def sizes(self, node: int, position: int) -> tuple[int, ...]:
+        shape = self._nodes[node].get_input_partial_shape(position)
+        return tuple(max(1, dim.get_min_length()) for dim in shape) if shape.rank.is_static else ()
