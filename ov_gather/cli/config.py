@@ -1,4 +1,4 @@
-"""`[tool.ov_gather]` of pyproject.toml: what the command line does not say."""
+"""The table `[tool.ov_gather]` of pyproject.toml, which gives the options that the command line does not give."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import click
 
 
 class Configured(click.Command):
-    """A command whose options may stand in the nearest pyproject.toml, by their long names."""
+    """A command whose options may stand in the nearest pyproject.toml, under their long names."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Read the file first, for its values become the defaults. --help does without: it must not fail."""
+        """Read pyproject.toml first, because its values become the defaults. --help must not fail, and does not read it."""
         defaults = {} if {"-h", "--help"} & set(args) else self._defaults()
         return super().make_context(info_name, args, parent, default_map=defaults, **extra)
 
     def _defaults(self) -> dict[str, Any]:
-        path = next((it / "pyproject.toml" for it in _upward() if (it / "pyproject.toml").is_file()), None)
+        candidates = (directory / "pyproject.toml" for directory in _upward())
+        path = next((candidate for candidate in candidates if candidate.is_file()), None)
         if path is None:
             return {}
         table = _table(path)
-        options = {_key(it): it for it in self.params if isinstance(it, click.Option)}
+        options = {_key(option): option for option in self.params if isinstance(option, click.Option)}
         for key, value in table.items():
             if key not in options:
                 raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {', '.join(sorted(options))}")
@@ -33,18 +34,20 @@ class Configured(click.Command):
 
 
 def _upward() -> tuple[Path, ...]:
+    """The working directory and those above it, the nearest first."""
     here = Path.cwd()
     return (here, *here.parents)
 
 
 def _key(option: click.Option) -> str:
+    """The name of an option in pyproject.toml, e.g. "min-severity"."""
     return max(option.opts, key=len).removeprefix("--")
 
 
 def _table(path: Path) -> dict[str, Any]:
     content = path.read_bytes()
     if b"ov_gather" not in content:
-        return {}  # not our business, and no need to parse it
+        return {}  # the file has no table for us, so an error in it is none of our business
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -61,7 +64,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
-    """The type must be right as it stands: click would take the string "no" for a flag, and a string for a list of letters."""
+    """Refuse a value of the wrong type. Click would take the string "no" for a flag, and a string for a list of letters."""
     wanted: type = (
         list if option.multiple else bool if option.is_flag else int if isinstance(option.type, click.IntRange) else str
     )

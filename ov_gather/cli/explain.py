@@ -1,4 +1,4 @@
-"""`ov-gather explain`: what a rule checks, and why; and what is known of runtimes."""
+"""`ov-gather explain`: what a rule checks and why, and what runtimes are known to do differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands print on: colour and width of a terminal, natural width and no colour in a pipe."""
+"""How commands print: with the colours and width of a terminal, or into a pipe without colours and at natural width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function over many items, in processes: one that dies costs its item and nothing else.
+"""Run a function over many items in several processes. A process that dies costs its item and nothing else.
 
 The pools of the standard library lose everything that is under way, or hang, when one of their processes is killed.
 """
@@ -14,14 +14,15 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-# A fork would copy the locks that other threads of this process hold. The fork server has none, and imports but once for all.
+# A fork would copy the locks that other threads of this process hold. The fork server has no such threads, and it imports the
+# package once for all processes.
 _CONTEXT: Any = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
 _CONTEXT.set_forkserver_preload(["ov_gather.rules.validation"])
 
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """In the place of a result: how the process ended. A negative exit code is that of a signal."""
+    """How a process ended before it gave a result. A negative exit code is the number of a signal."""
 
     exit_code: int
 
@@ -32,7 +33,7 @@ class Died:
 
 
 def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[tuple[int, Any]]:
-    """The index of each item with its result, or with Died, in the order in which they are done."""
+    """The index of each item with its result, or with Died, in the order in which the items are done."""
     waiting = deque(enumerate(items))
     workers = [_Worker(function) for _ in range(min(count, len(items)))]
     idle = list(workers)
@@ -54,7 +55,7 @@ def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: in
 
 
 class _Worker:
-    """A process, started when it is first given something, and again after it died."""
+    """A process that is started when it is first given an item, and started again after it died."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
@@ -63,19 +64,20 @@ class _Worker:
         self.connection: Any = None
 
     def give(self, index: int, item: Any) -> Any:
-        """Send the item; the connection is ready when the result is there, or the process has died."""
+        """Send an item. The connection that is returned is ready when the result is there, or when the process has died."""
         if self.process is None:
             self.connection, theirs = _CONTEXT.Pipe()
             process = _CONTEXT.Process(target=_serve, args=(self.function, theirs), daemon=True)
             process.start()
-            self.process = process  # not before: one that was interrupted while it started cannot be stopped
-            theirs.close()  # or its death would not close the last copy
+            self.process = process  # only now, because a process that was interrupted while it started cannot be stopped
+            theirs.close()  # otherwise the death of the process would not close the connection
         self.index = index
-        with suppress(OSError):  # it has died already: result() tells
+        with suppress(OSError):  # the process has died already, which result() tells
             self.connection.send(item)
         return self.connection
 
     def result(self) -> Any:
+        """Receive the result, or Died."""
         try:
             return self.connection.recv()
         except (EOFError, OSError):
@@ -85,13 +87,14 @@ class _Worker:
             return died
 
     def stop(self) -> None:
+        """End the process."""
         if self.process is not None:
             self.process.terminate()
             self.process.join()
 
 
 def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops us
-    with suppress(EOFError, BrokenPipeError):  # the parent is gone
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops this process
+    with suppress(EOFError, BrokenPipeError):  # they mean that the parent is gone
         while True:
             connection.send(function(connection.recv()))

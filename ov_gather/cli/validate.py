@@ -77,12 +77,13 @@ def command(
     select_rules(select, ignore)  # refuses unknown ones before any work
     found = _find(paths, exclude, skip_other_xml)
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
+        least = Severity(min_severity)
         results: list[list[Finding]] = [[] for _ in found.files]
         for index, findings in with_progress(_check_all(found.files, select, ignore, infer, jobs), len(found.files)):
             results[index] = findings
         report = Report(
-            files=["<stdin>" if it == _STDIN else str(it) for it in found.files],
-            findings=[it for findings in results for it in findings if it.severity.at_least(Severity(min_severity))],
+            files=["<stdin>" if path == _STDIN else str(path) for path in found.files],
+            findings=[finding for findings in results for finding in findings if finding.severity.at_least(least)],
             fail_on=None if fail_on == "never" else Severity(fail_on),
             skipped=len(found.skipped) if statistics else None,
         )
@@ -105,7 +106,7 @@ def _find(paths: tuple[Path, ...], exclude: tuple[str, ...], skip_other_xml: boo
 def _check_all(
     files: Sequence[Path], select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, jobs: int
 ) -> Iterator[tuple[int, list[Finding]]]:
-    """The index and the findings of each file, in the order in which they are done."""
+    """The index and the findings of each file, in the order in which the files are done."""
     check = partial(_check, select=select, ignore=ignore, infer=infer)
     if min(jobs, len(files)) < 2:
         yield from enumerate(map(check, files))
@@ -124,7 +125,7 @@ def _check(file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], infe
         if file == _STDIN:
             return validate(sys.stdin.buffer, select=select, ignore=(*ignore, "OVG501"), infer=infer)
         return validate(file, select=select, ignore=ignore, infer=infer)
-    except Exception as error:  # a fault of ours over one file must not hide what is wrong in the others
+    except Exception as error:  # a fault of ours in one file must not hide what is wrong in the others
         return not_checked(
             str(file), f"the check failed: {type(error).__name__}: {error}", "this is a fault of ov-gather: report it"
         )

@@ -1,1 +1,1 @@
-"""What people and programs are shown; a folder is a command, a file is a format."""
+"""What people and programs are shown. A folder is a command, a file in it is a format; files beside the folders are shared."""

@@ -47,7 +47,7 @@ def test_validate_starts_lightly(samples):
     run = f"CliRunner().invoke(group, ['validate', {path!r}])"
     modules = _modules_after(f"from click.testing import CliRunner; from ov_gather.cli import group; {run}")
     assert "ov_gather.rules.validation" in modules
-    assert not modules & {"openvino", "onnx", "numpy", "rich", "multiprocessing", "json", "importlib.metadata"}
+    assert not modules & {"openvino", "lxml", "onnx", "numpy", "rich", "multiprocessing", "json", "importlib.metadata"}
 
 
 def test_validation_loads_no_runtime(samples):
