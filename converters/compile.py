@@ -62,7 +62,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
 
 
 def _drop_unused_inputs(graph: onnx_ir.Graph) -> None:
-    """OpenVINO's front end would keep some, and the caller could not leave them out."""
+    """Drop inputs that nothing uses: OpenVINO's front end would keep some, and the caller could not leave them out."""
     for value in list(graph.inputs):
         if not is_used(value):
             graph.inputs.remove(value)

@@ -89,7 +89,7 @@ class CompiledModel:
                 raise error(f"{place} = {array[at]} does not fit in int32, in which OpenVINO computes")
 
     def _compile(self, shapes: tuple[tuple[int, ...], ...]) -> Session:
-        """For all shapes; or for these, one an input, where OpenVINO would not compile for all."""
+        """Compile for all shapes; or for these, one an input, where OpenVINO would not compile for all."""
         model = self._model
         try:
             if shapes:

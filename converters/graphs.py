@@ -60,8 +60,11 @@ def is_used(value: onnx_ir.Value) -> bool:
 
 def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
     """The graphs that an If, a Loop or a Scan executes, each with the name of its attribute."""
-    graphs = (it for it in node.attributes.values() if it.type == onnx_ir.AttributeType.GRAPH and not it.is_ref())
-    return [(it.name, it.as_graph()) for it in graphs]
+    return [
+        (attribute.name, attribute.as_graph())
+        for attribute in node.attributes.values()
+        if attribute.type == onnx_ir.AttributeType.GRAPH and not attribute.is_ref()
+    ]
 
 
 def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:

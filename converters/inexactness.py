@@ -99,7 +99,7 @@ def survives(array: NDArray[Any], *, constant: bool) -> bool:
 
 
 def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Inexactness]:
-    """Values of 64 bits that may not fit in 32: where they arise; what is computed from them is not told again."""
+    """Where values of 64 bits arise that may not fit in 32. What is computed from such values is not told again."""
 
     def is_wide(value: onnx_ir.Value | None) -> bool:
         if value is None or _element_type(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
@@ -190,7 +190,7 @@ def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 
 def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
-    """What the operations of ours do, and stock ones do not."""
+    """What is not as ONNX says in a stock gather; our operations do it right."""
     if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = _OUT_OF_BOUNDS.get(node.op_type)
@@ -225,5 +225,5 @@ def _element_type(value: onnx_ir.Value | None) -> ElementType | None:
 
 
 def _is_folded(node: onnx_ir.Node, position: int) -> bool:
-    """Casts of constants, which OpenVINO folds exactly; and bounds, where the largest int32 means the end as int64's does."""
+    """Whether a Cast, which OpenVINO folds exactly, takes a constant; or a Slice, for which the largest int32 is the end."""
     return is_default(node, ("Cast",)) or (is_default(node, ("Slice",)) and position in (1, 2))

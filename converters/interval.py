@@ -24,13 +24,13 @@ class Interval:
     of_sizes: bool = False
 
     def indexes(self, dim: Dim) -> bool:
-        """Whether each is an index of an axis of this size, counted from its start or its end."""
+        """Whether each integer is an index of an axis of this size, counted from its start or its end."""
         if isinstance(dim, int):
             return -dim <= self.lo and self.hi < dim
         return self.lo >= 0 and self.bound is not None and self.bound[0] == dim.value and self.bound[1] < 0
 
     def plus(self, number: int) -> Interval:
-        """Each plus a number."""
+        """The integers of this interval, a number added to each."""
         bound = None if self.bound is None else (self.bound[0], self.bound[1] + number)
         return replace(self, lo=self.lo + number, hi=self.hi + number, bound=bound)
 

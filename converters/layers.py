@@ -27,7 +27,7 @@ BY_TARGET: Mapping[str, Mapping[str, Operation]] = {
     "stock": {"Gather": GATHER_8, "GatherElements": GATHER_ELEMENTS_6, "GatherND": GATHER_ND_8},
     "extension": {"Gather": GATHER_CUSTOM, "GatherElements": GATHER_ELEMENTS_CUSTOM, "GatherND": GATHER_ND_CUSTOM},
 }
-"""What each becomes, by the target of a conversion."""
+"""By target of a conversion, the operation that each gather of ONNX becomes."""
 
 
 def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
@@ -131,7 +131,7 @@ def _layer(
 
 
 def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
-    """From opset 10 on. Slice-8 needs the steps; the output is open along every dimension, as the bounds are inputs."""
+    """Add a Slice of opset 10 or later. Slice-8 needs the steps; the output is open, as the bounds are inputs."""
     data, starts, ends, axes, steps = (*inputs, None, None)[:5]
     assert data is not None and starts is not None and ends is not None
     if steps is None:
@@ -144,7 +144,7 @@ def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
 
 
 def _unsqueeze(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
-    """From opset 13 on. The output is of open rank, as OpenVINO infers it while the axes are an input."""
+    """Add an Unsqueeze of opset 13 or later. The output is of open rank, as OpenVINO infers it while the axes are an input."""
     data, axes = inputs
     assert data is not None and axes is not None
     return _layer(builder, node, "Unsqueeze", "opset1", {}, [data, axes], data.element_type, UNKNOWN)

@@ -65,7 +65,7 @@ def is_default(node: onnx_ir.Node, operators: Collection[str]) -> bool:
 
 @contextmanager
 def naming(source: OnnxSource) -> Iterator[None]:
-    """Errors of conversion name the file."""
+    """While this lasts, errors of conversion name the file."""
     try:
         yield
     except ConversionError as error:
@@ -91,7 +91,7 @@ def data_file(path: Path) -> Path:
 
 
 def _make_constant(graph: onnx_ir.Graph, value: onnx_ir.Value) -> None:
-    """A Constant node instead of an initializer: strings cannot be external data."""
+    """Make a Constant node of an initializer: strings cannot be external data."""
     node = onnx_ir.node("Constant", [], {"value": value.const_value}, name=value.name)
     (output,) = node.outputs
     output.type, output.shape = value.type, value.shape
@@ -117,7 +117,7 @@ def refuse_to_overwrite(files: Collection[Path], *outputs: Path) -> None:
 
 
 def _check(source: OnnxSource) -> None:
-    """ONNX's own checker, but inputs and outputs of open rank are welcome: onnxruntime takes them, too."""
+    """Call ONNX's own checker, but let inputs and outputs of open rank pass, as onnxruntime takes them, too."""
     try:
         onnx.checker.check_model(source)
     except onnx.checker.ValidationError as error:
@@ -125,7 +125,7 @@ def _check(source: OnnxSource) -> None:
             raise
         proto = onnx.ModelProto()
         proto.CopyFrom(source if isinstance(source, onnx.ModelProto) else onnx.load(source, load_external_data=False))
-        for tensor in [it for it in proto.graph.initializer if onnx.external_data_helper.uses_external_data(it)]:
+        for tensor in [given for given in proto.graph.initializer if onnx.external_data_helper.uses_external_data(given)]:
             proto.graph.initializer.remove(tensor)  # the checker would look for it in the working directory
             if tensor.name not in {value.name for value in proto.graph.input}:
                 proto.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
@@ -136,7 +136,7 @@ def _check(source: OnnxSource) -> None:
 
 
 def _open_negative_dims(model: onnx_ir.Model) -> None:
-    """Some exporters write -1 for a dimension that is open, which onnxruntime and OpenVINO take for that, too."""
+    """Open the dimensions of -1: some exporters write that for open ones, and onnxruntime and OpenVINO take it so, too."""
     of_functions = (graph for function in model.functions.values() for graph in (function.graph, *function.subgraphs()))
     for graph in (*model.graphs(), *of_functions):
         for value in (*graph.inputs, *(output for node in graph for output in node.outputs)):
@@ -153,7 +153,7 @@ _OF_BODIES: Mapping[str, Callable[[onnx_ir.Node], tuple[int, int]]] = {
 
 
 def _check_bodies(node: onnx_ir.Node) -> None:
-    """What ONNX's checker leaves to inference: that a body has as many inputs and outputs as the node needs."""
+    """Check what ONNX's checker leaves to inference: that a body has as many inputs and outputs as the node needs."""
     inputs, more_outputs = _OF_BODIES[node.op_type](node)
     outputs = len(node.outputs) + more_outputs
     for name, body in bodies_of(node):
@@ -163,7 +163,7 @@ def _check_bodies(node: onnx_ir.Node) -> None:
 
 
 def _check_types(node: onnx_ir.Node, opset: int) -> None:
-    """What ONNX's checker leaves to inference: the types that the version of the operator takes."""
+    """Check what ONNX's checker leaves to inference: the types that the version of the operator takes."""
     schema = onnx.defs.get_schema(node.op_type, opset)
     for given, value in zip(schema.inputs, node.inputs, strict=True):
         if value is None or value.dtype is None or f"tensor({value.dtype.name.lower()})" in given.types:

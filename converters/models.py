@@ -135,7 +135,7 @@ def _read_file(core: openvino.Core, path: Path) -> openvino.Model:
 
 
 def _constants_folded(model: openvino.Model) -> list[Rewrite]:
-    """What OpenVINO's plugin would compute, and may misread, is computed here."""
+    """Compute what OpenVINO's plugin would compute, and may misread."""
     from ov_gather.acceleration.changes import Tracker
     from ov_gather.acceleration.fold_constants import fold_constants
 
@@ -143,7 +143,8 @@ def _constants_folded(model: openvino.Model) -> list[Rewrite]:
     fold_constants(model, tracker, only_misread=False)
     changed = tracker.summary(model).changed
     return [
-        Rewrite(f"node {it.operation.partition('-')[0]} '{it.layer}'", "gather of constants folded", True) for it in changed
+        Rewrite(f"node {change.operation.partition('-')[0]} '{change.layer}'", "gather of constants folded", True)
+        for change in changed
     ]
 
 

@@ -32,7 +32,7 @@ def _any_of(sources: Collection[int]) -> Rule:
 
 
 def _of_sizes(combine: Callable[..., Interval | None]) -> Rule:
-    """Arithmetic. What is computed from open sizes alone is taken to be as small as they: the size of some tensor."""
+    """Bound arithmetic. What is computed from open sizes alone is taken to be as small as they: the size of some tensor."""
 
     def rule(node: onnx_ir.Node, of: Of) -> Interval | None:
         operands = [operand for value in node.inputs if (operand := of(value)) is not None]
@@ -55,7 +55,7 @@ def _subtract(x: Interval, y: Interval) -> Interval:
 
 
 def _around(x: Interval, y: Interval, combine: Callable[[int, int], int]) -> Interval:
-    """For what is monotonic in each operand."""
+    """The bounds of a result that is monotonic in each operand."""
     corners = [combine(i, j) for i in (x.lo, x.hi) for j in (y.lo, y.hi)]
     return Interval(min(corners), max(corners))
 
@@ -129,7 +129,7 @@ def _size(node: onnx_ir.Node, of: Of) -> Interval:
 
 
 def _gather(node: onnx_ir.Node, of: Of) -> Interval | None:
-    """As any selection, but of a Shape the chosen sizes only."""
+    """Bound a Gather as any selection; but where it gathers from a Shape, by the chosen sizes only."""
     data, indices = node.inputs[0], node.inputs[1]
     producer = None if data is None else data.producer()
     chosen = None if indices is None else constant_of(indices)
@@ -151,7 +151,7 @@ def _position_along_axis(default: int) -> Rule:
 
 
 def _position_in_any(position: int) -> Rule:
-    """A coordinate, or one of each axis."""
+    """Each element is a coordinate along one of the axes of an input."""
 
     def rule(node: onnx_ir.Node, of: Of) -> Interval | None:
         dims = _dims(_input(node, position))
@@ -165,19 +165,19 @@ def _position_of_element(node: onnx_ir.Node, of: Of) -> Interval:
 
 
 def _extreme(node: onnx_ir.Node, of: Of) -> Interval | None:
-    """One of the elements, if there are any."""
+    """The result is one of the elements, if there are any."""
     count = _size(node, of)
     return of(node.inputs[0]) if count.lo > 0 else None
 
 
 def _product(node: onnx_ir.Node, of: Of) -> Interval | None:
-    """Of sizes: the number of elements of some tensor."""
+    """A product of sizes is the number of elements of some tensor."""
     found = of(node.inputs[0])
     return Interval(0, LARGEST_SIZE, of_sizes=True) if found is not None and found.of_sizes and found.lo >= 0 else None
 
 
 def _sum(node: onnx_ir.Node, of: Of) -> Interval | None:
-    """Of at most as many elements as the input has."""
+    """A sum has at most as many terms as the input has elements."""
     found, count = of(node.inputs[0]), _size(node, of)
     return None if found is None else Interval(min(found.lo * count.hi, 0), max(found.hi * count.hi, 0))
 

@@ -54,7 +54,7 @@ def _is_fatal(value: onnx_ir.Value) -> bool:
         for node, position in waiting.pop().uses():
             if is_default(node, _FATAL) and position == 0:
                 return True
-            if all(it is None or it in folded or constant_of(it) is not None for it in node.inputs):
+            if all(given is None or given in folded or constant_of(given) is not None for given in node.inputs):
                 waiting += [output for output in node.outputs if output not in folded]
                 folded.update(node.outputs)
     return False

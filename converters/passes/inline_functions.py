@@ -61,7 +61,7 @@ def _expanded(
         for node in body:
             inside, levels = of_functions.get(node.op_identifier(), (1, 1))
             own, nodes, deepest = own + 1, nodes + inside, max(deepest, level + levels - 1)
-            waiting += [(it, level + 1) for _, it in bodies_of(node)]
+            waiting += [(inner, level + 1) for _, inner in bodies_of(node)]
     if nodes - own > LARGEST:
         raise ConversionError(
             f"{place} grows from {own:,} to {nodes:,} nodes when functions are inlined; at most {LARGEST:,} may be added"

@@ -39,7 +39,7 @@ class Rewriter:
         self._names = _names_of(model)
 
     def report(self, node: onnx_ir.Node, what: str, *, done: bool = True) -> None:
-        """Add to the rewrites."""
+        """Note what was done to a node, or left and why."""
         self.rewrites.append(Rewrite(describe(node), what, done))
 
     def insert(
@@ -93,7 +93,7 @@ class Rewriter:
 
 
 def _names_of(model: onnx_ir.Model) -> set[str]:
-    """Of all nodes and values: a body must not reuse a name of the graphs around it."""
+    """The names of all nodes and values: a body must not reuse a name of the graphs around it."""
     names: set[str] = set()
     for graph in model.graphs():
         names |= {str(value.name) for value in (*graph.inputs, *graph.initializers.values())}

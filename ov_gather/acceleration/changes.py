@@ -57,13 +57,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All gathers of a model that was accelerated. As text: a table."""
+    """All gathers of a model that was accelerated. `str` makes a table of them."""
 
     changes: tuple[Change, ...]
 
     @property
     def changed(self) -> tuple[Change, ...]:
-        """Those to which something was done."""
+        """The gathers to which something was done."""
         return tuple(change for change in self.changes if change.done)
 
     def table(self) -> Table:
@@ -72,8 +72,9 @@ class Summary:
         from rich.text import Text
 
         view = Table("layer", "operation", "data, indices", "changed", "why no more")
-        for it in self.changes:
-            view.add_row(*map(Text, (it.layer, it.operation, it.shapes, "\n".join(it.steps) or "no", it.reason)))
+        for change in self.changes:
+            steps = "\n".join(change.steps) or "no"
+            view.add_row(*map(Text, (change.layer, change.operation, change.shapes, steps, change.reason)))
         return view
 
     def __str__(self) -> str:
@@ -148,8 +149,8 @@ class Tracker:
             change.reason = reason
 
     def summary(self, model: Model) -> Summary:
-        """In the order of the model."""
-        return Summary(tuple(it for _, node in walk(model) for it in self._changes.get(node.get_instance_id(), ())))
+        """All that was done, in the order of the model."""
+        return Summary(tuple(change for _, node in walk(model) for change in self._changes.get(node.get_instance_id(), ())))
 
 
 def _as_it_is(place: str, node: Node) -> Change:

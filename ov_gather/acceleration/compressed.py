@@ -16,7 +16,7 @@ _DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
 
 
 def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
-    """Rewrite in place. The names of the gathers.
+    """Rewrite a model in place. It returns the names of the gathers.
 
     Args:
         model: whose gathers are ours.

@@ -72,7 +72,7 @@ def _moves_batch(transpose: Node) -> bool:
 def _fits(gather: Node) -> bool:
     """Whether the result is no larger than the constants that it is computed from, or not large."""
     size, operands = _size(gather.output(0)), Model(gather.input_values(), []).get_ops()
-    return size <= LARGEST or size <= sum(_size(it.output(0)) for it in operands if it.get_type_name() == "Constant")
+    return size <= LARGEST or size <= sum(_size(node.output(0)) for node in operands if node.get_type_name() == "Constant")
 
 
 def _size(value: Output) -> int:

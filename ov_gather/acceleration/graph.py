@@ -26,7 +26,7 @@ def operation(node: Node) -> str:
 
 
 def is_gather(node: Node) -> bool:
-    """Whether it is of the gather family, stock or ours."""
+    """Whether a node is of the gather family, stock or ours."""
     return node.get_type_name() in ("Gather", "GatherElements", "GatherND")
 
 
@@ -64,7 +64,7 @@ def _factory() -> NodeFactory:
 
 
 def like(gather: Node, data: Output) -> Node:
-    """The same GatherElements of other data."""
+    """A GatherElements like a given one, of other data."""
     index, attributes = gather.input_value(1), gather.get_attributes()
     if operation(gather) == "GatherElements-6":
         return ops.gather_elements(data, index, attributes["axis"])
@@ -72,7 +72,7 @@ def like(gather: Node, data: Output) -> Node:
 
 
 def nodes_of(model: Model, name: str) -> list[Node]:
-    """Its nodes of an operation, as `operation` tells it, also of sub-graphs."""
+    """The nodes of an operation, named as `operation` names it, in a model and its sub-graphs."""
     return [node for _, node in walk(model) if operation(node) == name]
 
 
@@ -82,7 +82,7 @@ def readers(node: Node) -> list[Node]:
 
 
 def gathers_elements(node: Node) -> bool:
-    """Whether it is GatherElements-6, or ours that does no more."""
+    """Whether a node is GatherElements-6, or a GatherElements of ours that does no more."""
     attributes, kind = node.get_attributes(), operation(node)
     more = attributes.get("broadcast") or attributes.get("transpose")
     return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not more)
@@ -111,17 +111,17 @@ def from_inputs(
     while left:
         current = left[-1]
         inputs = inputs_of(current)
-        waiting = [it for it in inputs if identity(it) not in known]
+        waiting = [given for given in inputs if identity(given) not in known]
         if waiting:
             left += waiting
         else:
             left.pop()
-            known[identity(current)] = compute(current, [known[identity(it)] for it in inputs])
+            known[identity(current)] = compute(current, [known[identity(given)] for given in inputs])
     return known[identity(value)]
 
 
 def identity(value: Output) -> tuple[int, int]:
-    """The same for the same output of the same node, whichever Python object stands for it."""
+    """A key that is the same for the same output of the same node, whichever Python object stands for that."""
     return value.get_node().get_instance_id(), value.get_index()
 
 
@@ -169,7 +169,7 @@ def axis_of(node: Node) -> int | None:
 
 
 def dims(value: Output) -> list[Dimension] | None:
-    """Of a value of known rank."""
+    """The dimensions of a value; None while its rank is not known."""
     shape = value.get_partial_shape()
     return list(shape) if shape.rank.is_static else None
 

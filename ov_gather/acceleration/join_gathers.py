@@ -17,7 +17,7 @@ from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 
 
 def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
-    """Gather-8 where `why_not_stock` has no objection; else ours, unless `portable`."""
+    """Join them to Gather-8 where `why_not_stock` has no objection; else to our Gather, unless `portable`."""
     quantised = is_quantised(model)
     for concat in nodes_of(model, "Concat-1"):
         gathers = [value.get_node() for value in concat.input_values()]
@@ -39,19 +39,19 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
 
 
 def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:
-    """All slices as one, if nothing else reads them, and if they lie together: along the dimension next to the axis."""
-    if any(not gathers_elements(it) or len(it.output(0).get_target_inputs()) > 1 for it in gathers):
+    """All slices as one, if nothing else reads them and they lie side by side, along the dimension next to the axis."""
+    if any(not gathers_elements(gather) or len(gather.output(0).get_target_inputs()) > 1 for gather in gathers):
         return None
-    found = [it for it in map(slices_of, gathers) if isinstance(it, Slices)]
+    found = [slices for slices in map(slices_of, gathers) if isinstance(slices, Slices)]
     first = found[0] if len(found) == len(gathers) > 1 else None
     if first is None or concat.get_output_partial_shape(0).is_dynamic:
         return None
     rank = len(concat.get_output_shape(0))
-    places = {(identity(it.data), it.axis, it.batch_dims) for it in found}
+    places = {(identity(slices.data), slices.axis, slices.batch_dims) for slices in found}
     if len(places) > 1 or concat.get_attributes()["axis"] % rank != first.axis + 1:
         return None
-    types = {it.indices.get_element_type().get_type_name() for it in found}
-    same_type = [it.indices if len(types) == 1 else ops.convert(it.indices, "i64") for it in found]
+    types = {slices.indices.get_element_type().get_type_name() for slices in found}
+    same_type = [slices.indices if len(types) == 1 else ops.convert(slices.indices, "i64") for slices in found]
     columns = [ops.unsqueeze(indices, ops.constant(-1)) for indices in same_type]
-    reasons = [it.out_of_bounds for it in found if it.out_of_bounds]
+    reasons = [slices.out_of_bounds for slices in found if slices.out_of_bounds]
     return replace(first, indices=ops.concat(columns, -1).output(0), out_of_bounds="".join(reasons[:1]))

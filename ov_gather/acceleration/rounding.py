@@ -49,7 +49,7 @@ def is_computed(value: Output) -> bool:
         seen.add(node.get_instance_id())
         if node.get_type_name() not in _MOVES:
             return True
-        left += [it.get_node() for it in node.input_values() if it.get_element_type().is_real()]
+        left += [value.get_node() for value in node.input_values() if value.get_element_type().is_real()]
     return False
 
 
@@ -63,7 +63,7 @@ def is_fused_over(data: Output, gathered: Node) -> bool:
     while data.get_element_type().is_real() and len(readers(gathered)) == 1:
         (gathered,) = readers(gathered)
         if gathered.get_type_name() not in ("Gather", *IN_WHOLE):
-            computed = [it for it in gathered.input_values() if not _is_number(it)]
+            computed = [value for value in gathered.input_values() if not _is_number(value)]
             return len(computed) == 1 and gathered.get_type_name() not in ("Concat", "Result") and is_computed(data)
     return False
 

@@ -14,7 +14,7 @@ from ov_gather.acceleration.graph import axis_of, constant, nodes_of
 
 
 def shrink_constants(model: Model, tracker: Tracker) -> None:
-    """Needs no extension. The Broadcast is left to be folded, or for OpenVINO to fold when it compiles."""
+    """Rewrite without an extension. The Broadcast is left to be folded, or for OpenVINO to fold when it compiles."""
     made: dict[tuple[int, int], Node | None] = {}
     for gather in nodes_of(model, "GatherElements-6"):
         index, axis = gather.input_value(1), axis_of(gather)

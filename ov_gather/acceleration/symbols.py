@@ -57,7 +57,7 @@ def _infer(node: Node) -> None:
 
 
 def _of_gather(node: Node) -> list[Dimension] | None:
-    """Those of indices; a size that is known only of data is theirs, too."""
+    """The dimensions of a GatherElements are those of indices; a size that is known only of data is theirs, too."""
     data, index = (dims(value) for value in node.input_values())
     if data is None or index is None:
         return None
@@ -129,10 +129,10 @@ def _selected(node: Node, sizes: list[Dimension | None]) -> list[Dimension | Non
     """What a Gather or Slice takes from a vector, if it is constant which; else nothing. Out of bounds Gather-8 writes zeros,
     and earlier ones do so for negative indices, too."""
     given = [constant(value) for value in node.input_values()[1:4]]
-    places = [it.ravel().tolist() for it in given if it is not None]
+    places = [indices.ravel().tolist() for indices in given if indices is not None]
     if len(places) < len(given):
         return []
     if node.get_type_name() == "Slice":
-        return sizes[slice(*(place for (place,) in places))] if all(len(it) == 1 for it in places) else []
+        return sizes[slice(*(place for (place,) in places))] if all(len(place) == 1 for place in places) else []
     lowest = -len(sizes) if operation(node) == "Gather-8" else 0
     return [sizes[i] if lowest <= i < len(sizes) else None for i in places[0]]

@@ -13,8 +13,8 @@ from ov_gather.acceleration.slices import slices_of, why_not_stock
 
 
 def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False) -> None:
-    """Where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where GatherElements
-    raises. Not of values that OpenVINO would then compute in 8 bits."""
+    """Rewrite where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where
+    GatherElements raises. What it gathers must not be values that OpenVINO would then compute in 8 bits."""
     quantised = is_quantised(model)
     for gather in [node for _, node in walk(model) if gathers_elements(node)]:
         found = slices_of(gather)

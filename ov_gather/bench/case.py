@@ -41,27 +41,27 @@ class Case(ABC):
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """Of the output."""
+        """The shape of the output."""
 
     @abstractmethod
     def numpy(self) -> NDArray[Any]:
-        """What is right, and a contender."""
+        """The right output by NumPy, which is a contender, too."""
 
     @abstractmethod
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Ours, from Python."""
+        """A call of our function from Python."""
 
     @abstractmethod
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """The fastest of torch's ways."""
+        """A call of torch, in the fastest of its ways."""
 
     @abstractmethod
     def onnx(self) -> Sequence[Any]:
-        """Nodes, from the inputs to "output"."""
+        """The ONNX nodes that lead from the inputs to "output"."""
 
     @abstractmethod
     def openvino(self, *inputs: Any) -> Any:
-        """The stock operation."""
+        """The node of OpenVINO's own operation."""
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Our operation inside OpenVINO. Raises LookupError where there is none."""

@@ -16,7 +16,7 @@ Contender = Callable[[Case, int], tuple[Run, Result]]
 
 
 def kernel(case: Case, threads: int) -> tuple[Run, Result]:
-    """Our function, with `out`."""
+    """Our function is called with `out`."""
     from ov_gather import set_num_threads
 
     set_num_threads(threads)
@@ -25,7 +25,7 @@ def kernel(case: Case, threads: int) -> tuple[Run, Result]:
 
 
 def torch(case: Case, threads: int) -> tuple[Run, Result]:
-    """With `out`, where its function has that."""
+    """The function of torch is called with `out`, where it has that."""
     import torch
 
     torch.set_num_threads(threads)
@@ -35,12 +35,12 @@ def torch(case: Case, threads: int) -> tuple[Run, Result]:
 
 
 def numpy(case: Case, threads: int) -> tuple[Run, Result]:
-    """Which has one thread."""
+    """NumPy has one thread, however many the others get."""
     return case.numpy, case.numpy
 
 
 def onnxruntime(case: Case, threads: int) -> tuple[Run, Result]:
-    """A model of the operation alone; IO binding, no spinning."""
+    """onnxruntime executes a model of the operation alone, with IO binding, and its threads do not spin."""
     import onnx
     import onnxruntime as ort
     from onnx import helper, numpy_helper
@@ -67,14 +67,14 @@ def onnxruntime(case: Case, threads: int) -> tuple[Run, Result]:
 
 
 def openvino(case: Case, threads: int) -> tuple[Run, Result]:
-    """The stock operation on the CPU plugin."""
+    """OpenVINO's CPU plugin executes its own operation."""
     import openvino as ov
 
     return _in_openvino(ov.Core(), case.openvino, case, threads)
 
 
 def extension(case: Case, threads: int) -> tuple[Run, Result]:
-    """Our operation on the CPU plugin."""
+    """OpenVINO's CPU plugin executes our operation."""
     import openvino as ov
     from openvino.utils.node_factory import NodeFactory
 
@@ -90,7 +90,7 @@ def extension(case: Case, threads: int) -> tuple[Run, Result]:
 
 
 def _in_openvino(core: Any, work: Callable[..., Any], case: Case, threads: int) -> tuple[Run, Result]:
-    """A model of the operation alone; tensors set before, asynchronous."""
+    """OpenVINO executes a model of the operation alone; the tensors are set before the time is taken."""
     import openvino as ov
     from openvino import opset13 as ops
 
@@ -108,7 +108,7 @@ def _in_openvino(core: Any, work: Callable[..., Any], case: Case, threads: int) 
 
 
 def copy(case: Case, threads: int) -> tuple[Run, Result]:
-    """No contender, but the limit: copying as many bytes as must be moved at least."""
+    """This is no contender but the limit: as many bytes are copied as an operation must move at least."""
     source = np.ones(case.bytes_moved // 2, np.uint8)
     parts = list(zip(np.array_split(source, threads), np.array_split(np.empty_like(source), threads), strict=True))
     pool = ThreadPoolExecutor(threads)

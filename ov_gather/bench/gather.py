@@ -21,7 +21,7 @@ class Gather(Case):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Indices' dimensions in the place of the axis."""
+        """The shape of the output: data's, with the dimensions of the indices in the place of the axis."""
         return self.data.shape[: self.axis] + self.own_indices.shape[self.batch_dims :] + self.data.shape[self.axis + 1 :]
 
     def numpy(self) -> NDArray[Any]:
@@ -32,7 +32,7 @@ class Gather(Case):
         return slices
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """With `out`."""
+        """Our function, which writes to `out`."""
         from ov_gather import gather
 
         return lambda: gather(self.data, self.own_indices, self.axis, self.batch_dims, out=out)
@@ -68,13 +68,13 @@ class Gather(Case):
         return ops.gather(*inputs, ops.constant(self.axis), self.batch_dims)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """An index out of bounds is an error."""
+        """Our operation inside OpenVINO; an index out of bounds is an error."""
         from openvino import opset13 as ops
 
         return create("Gather", [*inputs, ops.constant(self.axis).output(0)], {"batch_dims": self.batch_dims})
 
 
 def _batch(indices: NDArray[Any], batch_dims: int) -> list[NDArray[Any]]:
-    """What names the batch of each index."""
+    """Indices that name the batch of each index, to be broadcast."""
     shape = [size if i < batch_dims else 1 for i, size in enumerate(indices.shape)]
     return list(np.ix_(*map(np.arange, shape)))[:batch_dims]

@@ -23,7 +23,7 @@ class GatherElements(Case):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the expanded indices."""
+        """The shape of the output is that of the expanded indices."""
         return self.output
 
     @property
@@ -37,25 +37,25 @@ class GatherElements(Case):
         return self.own_indices.shape != self.shape
 
     def numpy(self) -> NDArray[Any]:
-        """Which has no `out`."""
+        """`np.take_along_axis`, which has no `out`."""
         return np.take_along_axis(self.data, self.indices, self.axis)
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Expanded indices as a view."""
+        """Our function, which takes expanded indices as a view."""
         from ov_gather import gather_elements
 
         indices = self.indices
         return lambda: gather_elements(self.data, indices, self.axis, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """Expanded indices by `expand`."""
+        """`torch.gather`, which takes indices that `expand` made larger."""
         import torch
 
         data, indices = inputs[0], inputs[1].expand(self.shape)
         return lambda: torch.gather(data, self.axis, indices, out=out)
 
     def onnx(self) -> Sequence[Any]:
-        """Behind an Expand where indices are expanded."""
+        """GatherElements, behind an Expand where indices are expanded."""
         from onnx import helper
 
         if not self.is_expanded:
@@ -67,7 +67,7 @@ class GatherElements(Case):
         ]
 
     def openvino(self, *inputs: Any) -> Any:
-        """Behind a Broadcast where indices are expanded."""
+        """GatherElements-6, behind a Broadcast where indices are expanded."""
         from openvino import opset13 as ops
 
         data, indices = inputs
@@ -75,5 +75,5 @@ class GatherElements(Case):
         return ops.gather_elements(data, expanded, self.axis)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Which broadcasts by itself."""
+        """Our operation inside OpenVINO, which broadcasts indices by itself."""
         return create("GatherElements", list(inputs), {"axis": self.axis, "broadcast": self.is_expanded})

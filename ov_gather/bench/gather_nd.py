@@ -14,11 +14,11 @@ from ov_gather.bench.case import Case, Create, Run
 
 @dataclass(frozen=True)
 class GatherND(Case):
-    """With one batch dimension."""
+    """A GatherND with one batch dimension."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A slice for each tuple."""
+        """The shape of the output: a slice of data for each tuple of coordinates."""
         return self.own_indices.shape[:-1] + self.data.shape[1 + self.own_indices.shape[-1] :]
 
     def numpy(self) -> NDArray[Any]:
@@ -28,7 +28,7 @@ class GatherND(Case):
         return slices
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """With `out`."""
+        """Our function, which writes to `out`."""
         from ov_gather import gather_nd
 
         return lambda: gather_nd(self.data, self.own_indices, 1, out=out)

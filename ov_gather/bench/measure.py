@@ -78,6 +78,6 @@ def _block(run: Run) -> list[float]:
 
 
 def geometric_mean(ratios: Iterable[float]) -> float:
-    """Of ratios; NaN of none."""
+    """The geometric mean of ratios; NaN if there is none."""
     values = list(ratios)
     return exp(sum(map(log, values)) / len(values)) if values else float("nan")

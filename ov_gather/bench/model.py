@@ -25,7 +25,7 @@ from ov_gather.runtimes.session import Inference, Session
 Array = NDArray[Any]
 
 PAIRS = 10
-"""Of inferences that are compared with each other: at least so many, and as many as there are in so many seconds."""
+"""So many pairs of inferences are timed at least, and more until SECONDS have passed."""
 SECONDS = 4.0
 TOLERANCE = 1.05
 """How many times the error in bf16 or f16 may be what it was before."""
@@ -35,12 +35,12 @@ _PROFILED = 10
 
 @dataclass(frozen=True, slots=True)
 class ModelMeasurement:
-    """Before and after, in one precision.
+    """Times and errors of both models in one precision.
 
     Attributes:
         seconds: the medians of an inference.
         ratio: how many times faster it is, the median of pairs.
-        shares: of each type of operation in that time.
+        shares: what part of that time each type of operation takes.
         same: whether the outputs are the same, bit by bit.
         errors: how far the outputs are from those before in f32, as `error` tells.
     """
@@ -92,7 +92,7 @@ def _measure(
         (median(one for one, _ in pairs), median(other for _, other in pairs)),
         median(one / other for one, other in pairs),
         (_shares(before, inputs, precision, threads), _shares(after, inputs, precision, threads)),
-        [it.tobytes() for it in first] == [it.tobytes() for it in second],
+        [array.tobytes() for array in first] == [array.tobytes() for array in second],
         (error(first, exact), error(second, exact)),
     )
 
@@ -107,10 +107,10 @@ def error(outputs: list[Array], exact: list[Array]) -> float:
 
 
 def _relative(output: Array, exact: Array) -> float:
-    """Infinite, too, where a NaN is or is not."""
+    """How far one output is off. It is infinite where only one of both arrays has a NaN, too."""
     if output.shape != exact.shape or (np.isnan(output) != np.isnan(exact)).any():
         return inf
-    have, want = (it[~np.isnan(exact)].astype(np.float64) for it in (output, exact))
+    have, want = (array[~np.isnan(exact)].astype(np.float64) for array in (output, exact))
     differs = have != want  # infinity less infinity would be NaN
     size = np.sqrt(np.mean(np.square(want[np.isfinite(want)]))) if np.isfinite(want).any() else 0.0
     distance = np.sqrt(np.square(have[differs] - want[differs]).sum() / max(want.size, 1))
@@ -150,7 +150,7 @@ def _prepare(model: ov.Model, inputs: list[Array], precision: str, threads: int,
 
 
 def _shares(model: ov.Model, inputs: list[Array], precision: str, threads: int) -> Mapping[str, float]:
-    """By type, the greatest first. The plugin calls all operations that are not its own "Reference"."""
+    """What part of the time each type of operation takes, the greatest first. Ours the plugin calls "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
     inference = _prepare(model, inputs, precision, threads, profile=True)
     seconds: Counter[str] = Counter()

@@ -21,17 +21,17 @@ class ScatterElements(Case):
 
     @property
     def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """Those of a gather, and the updates."""
+        """The inputs of a gather, and the updates."""
         return {**super().inputs, "updates": self.updates}
 
     @property
     def bytes_moved(self) -> int:
-        """Those of a copy of data, and the updates, read once."""
+        """The bytes that a copy of data moves, and those of the updates, which are read once."""
         return super().bytes_moved + self.updates.nbytes
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Data's."""
+        """The shape of the output is that of data."""
         return self.data.shape
 
     def numpy(self) -> NDArray[Any]:
@@ -41,7 +41,7 @@ class ScatterElements(Case):
         return output
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """With `out`."""
+        """Our function, which writes to `out`."""
         from ov_gather import scatter_elements
 
         return lambda: scatter_elements(self.data, self.own_indices, self.updates, self.axis, out=out)

@@ -32,13 +32,13 @@ class Observed(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """One departure.
+    """One departure of runtimes from ONNX.
 
     Attributes:
         name: what reports call it.
         runtimes: whose it is.
         observed: what the runtime does; one of these.
-        applies: whether it concerns a layer with these operands. For LACKS there are none: they are not needed.
+        applies: whether the divergence concerns a layer with these operands. For LACKS there are none: they are not needed.
         why: the reason, for people.
         operations: versioned names of those that it concerns; none = all.
         since, before: the first version of the runtime that does so, and the first that no longer does, where known.
@@ -59,7 +59,7 @@ class Divergence:
     any_nan: bool = False
 
     def concerns(self, runtime: str, version: str, operation: str) -> bool:
-        """Whether it is one of this version of a runtime, and of this operation."""
+        """Whether the divergence is one of this version of a runtime, and of this operation."""
         return (
             runtime in self.runtimes
             and (not self.operations or operation in self.operations)

@@ -29,7 +29,7 @@ def constant_data_is(*types: ElementType) -> Condition:
 
 
 def never(view: LayerView, operands: Operands) -> bool:
-    """Not for a layer alone."""
+    """The divergence never shows in a layer alone."""
     return False
 
 
@@ -60,13 +60,13 @@ def has_open_rank(view: LayerView, operands: Operands) -> bool:
 
 
 def exceeds_rank_32(view: LayerView, operands: Operands) -> bool:
-    """An input or output has more dimensions than that."""
+    """An input or output has more than 32 dimensions."""
     ranks = (shape.rank or 0 for shape in view.output_shapes or ())
     return max(*(array.ndim for array in operands), *ranks) > 32
 
 
 def exceeds_int32(view: LayerView, operands: Operands) -> bool:
-    """An input has more elements than that counts."""
+    """An input has more elements than an int32 counts."""
     return any(array.size > 2**31 - 1 for array in operands)
 
 
@@ -96,7 +96,7 @@ def has_negative_indices(view: LayerView, operands: Operands) -> bool:
 
 
 def is_out_of_bounds(view: LayerView, operands: Operands) -> bool:
-    """An index is, and that does not yield zeros."""
+    """An index is out of bounds, and that does not yield zeros."""
     from ov_gather.ops.reference import evaluate
 
     try:
@@ -126,7 +126,7 @@ def has_other_indices_than_onnx(view: LayerView, operands: Operands) -> bool:
 
 
 def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
-    """Gather, of static shapes, with batch dimensions that are all 1."""
+    """Gather has static shapes, and batch dimensions that are all 1."""
     batch = view.attributes_for(operands).get("batch_dims", 0)
     batch += operands[1].ndim if batch < 0 else 0
     is_static = all(shape.is_static for shape in view.input_shapes)
@@ -134,7 +134,7 @@ def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
 
 
 def gathers_strings_by_bytes(view: LayerView, operands: Operands) -> bool:
-    """Data is of strings, indices have 8 bits."""
+    """Data holds strings, and indices have 8 bits."""
     index_type = view.input_types[view.operation.index_rule.port]
     return view.input_types[0] is STRING and index_type is not None and index_type.bits == 8
 
@@ -156,13 +156,13 @@ def gathers_batches(view: LayerView, operands: Operands) -> bool:
 
 
 def reduces_beyond_onnx(view: LayerView, operands: Operands) -> bool:
-    """A reduction, or a way to start one, that ONNX does not have."""
+    """The layer reduces, or starts to, in a way that ONNX does not have."""
     attributes = view.read_attributes()
     return attributes.get("reduction") == "mean" or not attributes.get("use_init_val", True)
 
 
 def reduces_halves_or_booleans(view: LayerView, operands: Operands) -> bool:
-    """Reductions of f16 and boolean."""
+    """The layer reduces f16 or boolean."""
     return view.input_types[0] in (F16, BOOLEAN) and reduces(view, operands)
 
 

@@ -1,4 +1,4 @@
-"""Of onnxruntime, asked for the operator of ONNX in a layer's place; measured with 1.31.1."""
+"""The divergences of onnxruntime, where it executes the operator of ONNX in a layer's place; measured with 1.31.1."""
 
 from __future__ import annotations
 
@@ -86,6 +86,6 @@ ONNXRUNTIME = (
         operations=(*_STOCK_GATHERS, _CUSTOM_GATHER),
         observed=(Observed.DIFFERS,),
         applies=data_is(STRING),
-        why="onnxruntime's Gather copies but the first string of each slice",
+        why="onnxruntime's Gather copies only the first string of each slice",
     ),
 )

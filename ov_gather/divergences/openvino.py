@@ -1,4 +1,4 @@
-"""Of the OpenVINO CPU plugin, as it is and with our extension; measured with 2026.4.1."""
+"""The divergences of the OpenVINO CPU plugin, as it is and with our extension; measured with 2026.4.1."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ OPENVINO = (
         runtimes=_CPU_PLUGIN,
         observed=(Observed.REFUSES,),
         applies=conditions.exceeds_rank_32,
-        why="the CPU plugin keeps one bit for each dimension, and has 32",
+        why="the CPU plugin marks dimensions by the bits of a number that has 32",
     ),
     Divergence(
         name="no-open-axis",
@@ -98,7 +98,7 @@ OPENVINO = (
         operations=_STOCK_GATHERS,
         observed=(Observed.REFUSES, Observed.CRASHES),
         applies=conditions.has_open_axis,
-        why="the CPU plugin needs to know the axis when it compiles: of Gather-1 it crashes, of the others it says so",
+        why="the CPU plugin must know the axis when it compiles; else it crashes (Gather-1) or says so (Gather-7, Gather-8)",
     ),
     Divergence(
         name="no-strings-by-indices-of-8-bits",
@@ -167,7 +167,7 @@ OPENVINO = (
         runtimes=_STOCK,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_empty_input,
-        why="the CPU plugin does not execute an operation of its own with an empty input; its output is memory as it was found",
+        why="the CPU plugin does not execute its operations where an input is empty; the output is what lay in memory before",
     ),
     Divergence(
         name="dies-of-empty-gathers",

@@ -11,7 +11,7 @@ from ov_gather.runtimes.openvino import OpenVINORuntime, core_with_extension
 
 
 class AcceleratedRuntime(OpenVINORuntime):
-    """Reads a model, accelerates it, compiles it for the CPU plugin and infers."""
+    """A runtime that reads a model, accelerates it, compiles it for the CPU plugin and infers."""
 
     name = "accelerated"
 

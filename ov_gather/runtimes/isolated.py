@@ -25,12 +25,12 @@ RUNTIMES = {
     "extension": ("ov_gather.runtimes.openvino", "ExtensionRuntime"),
     "onnxruntime": ("ov_gather.runtimes.onnxruntime", "OnnxRuntime"),
 }
-"""Where the class of each is."""
+"""By name of a runtime, the module and the class that it is."""
 FOR_WHOLE_MODELS = {
     "accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime"),
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
 }
-"""The same of what has no use for single layers."""
+"""By name, the same for runtimes that have no use for single layers."""
 TIME_LIMIT = 120.0
 """Seconds for one answer of a worker."""
 
@@ -48,13 +48,13 @@ class IsolatedRuntime(Runtime[ModelT]):
 
     @property
     def version(self) -> str:
-        """What the runtime says. Raises ImportError where it is not installed, or cannot start."""
+        """The version that the runtime says. Raises ImportError where it is not installed, or cannot start."""
         self._version = self._version or self._living_worker().version()
         return self._version
 
     @property
     def seconds(self) -> float:
-        """What the last call took, in the process itself."""
+        """The seconds that the last call took in the worker process itself."""
         return self._worker.seconds
 
     def activate(self, model: ModelT, threads: int = 0) -> None:
@@ -67,7 +67,7 @@ class IsolatedRuntime(Runtime[ModelT]):
         return outputs
 
     def run(self, model: ModelT, inputs: Sequence[NDArray[Any]], threads: int = 0) -> list[NDArray[Any]] | Exception:
-        """A model once: its outputs, or why there are none. Raises ImportError where the runtime cannot start."""
+        """Execute a model once: its outputs, or why there are none. Raises ImportError where the runtime cannot start."""
         try:
             with self:
                 self.activate(model, threads)
@@ -76,7 +76,7 @@ class IsolatedRuntime(Runtime[ModelT]):
             return error
 
     def close(self) -> None:
-        """Free what `activate` took. The process stays."""
+        """Free what `activate` took. The worker process stays."""
         if self._worker.alive:
             self._worker.ask("close")
 
@@ -122,7 +122,7 @@ class _Worker:
         return not self._is_killed and self._process.poll() is None
 
     def version(self) -> str:
-        """What it says first, without being asked."""
+        """The version, which the process says first, without being asked."""
         if not self._version:
             try:
                 self._version = self._receive()
@@ -141,7 +141,7 @@ class _Worker:
         return answer
 
     def kill(self) -> None:
-        """Without waiting, in the middle of anything: who waits for an answer learns that there is none."""
+        """End the process at once, in the middle of anything: who waits for an answer learns that there is none."""
         self._is_killed = True
         self._process.kill()
 
@@ -176,7 +176,7 @@ _idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)
 
 @contextmanager
 def borrowed(names: Sequence[str]) -> Iterator[list[IsolatedRuntime[Any]]]:
-    """Runtimes, for oneself. They outlive this, for the next borrower need not wait until they have started."""
+    """Runtimes that nobody else uses meanwhile. They live on: the next borrower need not wait until they have started."""
     runtimes = [_take(name) for name in names]
     try:
         yield runtimes

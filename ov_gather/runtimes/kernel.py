@@ -67,7 +67,7 @@ class KernelRuntime(Runtime[Model]):
 
     @property
     def version(self) -> str:
-        """Ours."""
+        """The version of this package."""
         from importlib.metadata import version
 
         return version("ov-gather")
@@ -82,7 +82,7 @@ class KernelRuntime(Runtime[Model]):
         self._model = model
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Layer by layer. Raises IndexError for an index out of bounds."""
+        """Execute layer by layer. Raises IndexError for an index out of bounds."""
         values: dict[tuple[int, int], NDArray[Any]] = {}
         given = iter(inputs)
         results = []

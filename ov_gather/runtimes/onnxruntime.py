@@ -20,7 +20,7 @@ class OnnxRuntime(Runtime[Model | Path]):
 
     @property
     def version(self) -> str:
-        """onnxruntime's."""
+        """The version of onnxruntime."""
         return str(onnxruntime.__version__)
 
     def activate(self, model: Model | Path, threads: int = 0) -> None:
@@ -36,7 +36,7 @@ class OnnxRuntime(Runtime[Model | Path]):
             raise RefusedError(str(error).splitlines()[0]) from None
 
     def _configure(self, options: Any) -> None:
-        """As onnxruntime comes."""
+        """Leave the options as onnxruntime has them."""
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Run the model once. Raises RefusedError with what onnxruntime says."""
@@ -48,7 +48,7 @@ class OnnxRuntime(Runtime[Model | Path]):
 
 
 class PlainOnnxRuntime(OnnxRuntime):
-    """The same on one thread, with every node as the model has it: where its numbers are others, rounding decides them."""
+    """onnxruntime on one thread, with every node as the model has it: where its numbers differ then, rounding decides them."""
 
     name = "plain onnxruntime"
 

@@ -27,7 +27,7 @@ class OpenVINORuntime(Runtime[Model | Path]):
 
     @property
     def version(self) -> str:
-        """OpenVINO's, without the build number."""
+        """The version of OpenVINO, without the build number."""
         return str(ov.get_version()).split("-")[0]
 
     def activate(self, model: Model | Path, threads: int = 0) -> None:
@@ -48,7 +48,7 @@ class OpenVINORuntime(Runtime[Model | Path]):
 
 
 class ExtensionRuntime(OpenVINORuntime):
-    """The same with our extension: layers for which it has an operation become that."""
+    """OpenVINO with our extension: layers for which that has an operation become this operation."""
 
     name = "extension"
 

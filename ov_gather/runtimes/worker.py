@@ -50,7 +50,7 @@ def _serve(connection: Connection, module: str, name: str) -> None:
 
 
 def _end_with_parent() -> None:
-    """Also in the middle of an execution: a parent that was killed cannot stop us."""
+    """End this process with its parent, also in the middle of an execution: a parent that was killed cannot stop us."""
     poll = select.poll()
     poll.register(_CONNECTION, 0)  # for nothing but its end
     poll.poll()
