@@ -63,5 +63,5 @@ def held() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in arrived:
-            signal.raise_signal(number)
+        for arrived_number in arrived:
+            signal.raise_signal(arrived_number)

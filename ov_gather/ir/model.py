@@ -294,7 +294,7 @@ class Model:
         return [port for layer in self.layers for port in layer.outputs]
 
     def walk(self, subgraph_path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
-        """This graph and, inside out of their layers, the bodies of its sub-graphs, each with the way to it."""
+        """Yield this graph and the bodies of its sub-graphs, at any depth, each with the way that leads to it."""
         yield subgraph_path, self
         for layer in self.layers:
             for body in layer.bodies:
