@@ -1,4 +1,4 @@
-"""Measurements as a table: milliseconds of our kernel and of our extension, and how many times slower the others are."""
+"""A table of measurements: milliseconds of our kernel and of our extension, and how many times slower their peers are."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from rich.table import Table
 
 from ov_gather.bench.measure import Measurement, geometric_mean
 
-# Each peer with what of ours it is held against: from Python the kernel, inside OpenVINO the extension.
+# Each peer, and what it is compared with: peers that are called from Python with our kernel, OpenVINO with our extension.
 _PAIRS = (("torch", "kernel"), ("onnxruntime", "kernel"), ("numpy", "kernel"), ("openvino", "extension"))
 _LARGE = 1_000_000
 
 
 def render(measurements: Sequence[Measurement]) -> Table:
-    """Group by group: one row a case, then geometric means and worst cases.
+    """A table with one row for each case of a group, then the geometric means and the worst cases of the group.
 
-    "copy limit": the time of the copy as a share of the kernel's.
+    The column "copy limit" has the time of a mere copy as a share of the kernel's time.
     """
     headers = [f"{peer} / {ours}" for peer, ours in _PAIRS]
     table = Table("case", "kernel ms", *headers[:-1], "copy limit", "extension ms", headers[-1])
-    for group in dict.fromkeys(it.group for it in measurements):
-        _add_group(table, [it for it in measurements if it.group == group])
+    for group in dict.fromkeys(measurement.group for measurement in measurements):
+        _add_group(table, [measurement for measurement in measurements if measurement.group == group])
     return table
 
 
 def _add_group(table: Table, measurements: Sequence[Measurement]) -> None:
-    for it in measurements:
-        ratios = [_times(it.ratio(*pair)) for pair in _PAIRS]
-        limit = it.ratio("copy")
+    for measurement in measurements:
+        ratios = [_times(measurement.ratio(*pair)) for pair in _PAIRS]
+        limit = measurement.ratio("copy")
         copy = "-" if limit is None else f"{limit:.0%}"
-        table.add_row(it.case, _milliseconds(it, "kernel"), *ratios[:-1], copy, _milliseconds(it, "extension"), ratios[-1])
+        kernel, extension = (_milliseconds(measurement, contender) for contender in ("kernel", "extension"))
+        table.add_row(measurement.case, kernel, *ratios[:-1], copy, extension, ratios[-1])
     table.add_section()
-    large = [it for it in measurements if it.bytes >= _LARGE]
+    large = [measurement for measurement in measurements if measurement.bytes >= _LARGE]
     for label, chosen in (("geometric mean", measurements), ("the same from 1 MB", large)):
         means = [_times(geometric_mean(_ratios(chosen, *pair))) for pair in _PAIRS]
         table.add_row(label, "", *means[:-1], "", "", means[-1])
@@ -42,7 +43,8 @@ def _add_group(table: Table, measurements: Sequence[Measurement]) -> None:
 
 
 def _ratios(measurements: Sequence[Measurement], peer: str, ours: str) -> list[float]:
-    return [ratio for it in measurements if (ratio := it.ratio(peer, ours)) is not None]
+    ratios = (measurement.ratio(peer, ours) for measurement in measurements)
+    return [ratio for ratio in ratios if ratio is not None]
 
 
 def _milliseconds(measurement: Measurement, contender: str) -> str:

@@ -1,4 +1,4 @@
-"""Two models beside each other: a table of which operations take how much of an inference, and what came out in a line."""
+"""Two models side by side: a table of how much of an inference each operation takes, and the result on one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEAST = 0.005
 
 
 def render(measured: ModelMeasurement) -> Table:
-    """One row a type of operation that takes a part worth mentioning, before or after."""
+    """A table with one row for each type of operation that takes a part worth mentioning, before or after."""
     table = Table("operation", "before", "after")
     before, after = measured.shares
     for name in dict.fromkeys((*before, *after)):
@@ -24,7 +24,7 @@ def render(measured: ModelMeasurement) -> Table:
 
 
 def summarize(measured: ModelMeasurement) -> str:
-    """How much faster the latter is, and how its outputs compare."""
+    """How much faster the second model is, and how its outputs compare with those of the first."""
     first, second = (f"{seconds * 1e3:.3f} ms" for seconds in measured.seconds)
     return f"{measured.ratio:.2f}x ({first} before, {second} after), {_outputs(measured)}"
 
