@@ -89,8 +89,8 @@ def command(
             outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures)
         else:
             outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, failures, inputs)
-        for loss in (loss for result in outcome.results for loss in result.losses):
-            click.echo(f"warning: {loss}", err=True)
+        for warning in (text for result in outcome.results for text in result.inexactness):
+            click.echo(f"warning: {warning}", err=True)
         report = _report(outcome)
         if file:
             file.write(check_html.render(report).encode())

@@ -169,11 +169,11 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
     click.echo(f"{directory}: {len(gathers)} gathers; ov-gather check {directory} executes them")
 
 
-def _print_changes(rewrites: Sequence[Rewrite], losses: Sequence[Inexactness] = ()) -> None:
+def _print_changes(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = ()) -> None:
     """Print what was rewritten, and what OpenVINO will not execute as ONNX says; nothing where there is nothing to tell."""
     from ov_gather.report.convert.tables import inexactness_table, rewrites_table
 
     if rewrites:
         print_table(rewrites_table(rewrites))
-    if losses:
-        print_table(inexactness_table(losses))
+    if inexactness:
+        print_table(inexactness_table(inexactness))

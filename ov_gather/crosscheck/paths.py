@@ -78,7 +78,7 @@ def check_paths(
 
 
 def _check_onnx(path: Path, seed: int) -> CrossCheckResult:
-    """Convert an ONNX model and compare the result with onnxruntime; the result tells what the conversion loses."""
+    """Convert an ONNX model and compare the result with onnxruntime; the result tells what of it is inexact."""
     from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
 
@@ -88,4 +88,4 @@ def _check_onnx(path: Path, seed: int) -> CrossCheckResult:
         with written(conversion.model, converted):
             pass
         result = verify_conversion(path, converted, seed=seed)
-    return replace(result, losses=tuple(summaries(conversion.inexactness)))
+    return replace(result, inexactness=tuple(summaries(conversion.inexactness)))

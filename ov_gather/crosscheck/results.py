@@ -34,7 +34,7 @@ class CrossCheckResult:
         not_run: why the model was not executed, or its layers not on their own operands; "" if nothing was left out.
         original: the path of the ONNX model; "" if the source is an IR.
         problem: why an ONNX model fails, whatever its outputs and layers say: it could not be executed.
-        losses: what OpenVINO will not execute as the ONNX model says.
+        inexactness: what OpenVINO will not execute as the ONNX model says.
         in_bodies: the gathers in bodies of If, Loop and Scan, which were not compared on their own.
         notes: other inputs that were tried, and why the converted model could not be compared on them.
         blamed: the stock gathers with which an output is wrong, though each is right on its own, and with ours the outputs are.
@@ -47,7 +47,7 @@ class CrossCheckResult:
     not_run: str = ""
     original: str = ""
     problem: str = ""
-    losses: tuple[str, ...] = ()
+    inexactness: tuple[str, ...] = ()
     in_bodies: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     blamed: tuple[str, ...] = ()

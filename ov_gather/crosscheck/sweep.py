@@ -28,7 +28,7 @@ def sweep(
     failures: Path | None = None,
     progress: Callable[[int], object] = int,
 ) -> CrossCheckResult:
-    """Cross-check made-up layers of the whole family, until there are `cases` in all.
+    """Cross-check made-up layers of all operations of the family, until there are `cases` in all.
 
     Args:
         runtimes: as for `cross_check`.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ov_gather.divergences.base import Divergence, Observed
-from ov_gather.divergences.models import WHOLE_MODELS
+from ov_gather.divergences.models import MODELS
 from ov_gather.divergences.onnxruntime import ONNXRUNTIME
 from ov_gather.divergences.openvino import OPENVINO
 from ov_gather.ops.layer_view import LayerView
@@ -14,7 +14,7 @@ from ov_gather.ops.layer_view import LayerView
 if TYPE_CHECKING:
     from ov_gather.divergences.conditions import Operands
 
-DIVERGENCES = (*OPENVINO, *ONNXRUNTIME, *WHOLE_MODELS)
+DIVERGENCES = (*OPENVINO, *ONNXRUNTIME, *MODELS)
 
 
 def explaining(runtime: str, version: str, observed: Observed, view: LayerView, operands: Operands) -> Iterator[Divergence]:

@@ -8,7 +8,7 @@ from ov_gather.divergences.base import Divergence, Observed
 _STOCK = ("openvino",)
 _CPU_PLUGIN = ("openvino", "extension")
 
-WHOLE_MODELS = (
+MODELS = (
     Divergence(
         name="swallowed-errors",
         runtimes=_CPU_PLUGIN,

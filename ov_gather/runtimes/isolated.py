@@ -26,7 +26,7 @@ RUNTIMES = {
     "onnxruntime": ("ov_gather.runtimes.onnxruntime", "OnnxRuntime"),
 }
 """By name of a runtime, the module and the class that it is."""
-FOR_WHOLE_MODELS = {
+FOR_MODELS = {
     "accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime"),
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
 }
@@ -105,7 +105,7 @@ class _Worker:
     """A process that executes `ov_gather.runtimes.worker`."""
 
     def __init__(self, name: str) -> None:
-        module, class_name = (RUNTIMES | FOR_WHOLE_MODELS)[name]
+        module, class_name = (RUNTIMES | FOR_MODELS)[name]
         program = _PROGRAM.format(path=sys.path, module=module, name=class_name)
         self._version = ""
         self.seconds = 0.0

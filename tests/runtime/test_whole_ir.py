@@ -22,10 +22,10 @@ RNG = np.random.default_rng(1)
 @pytest.fixture
 def plant(monkeypatch):
     """A runtime of `helpers.artificial_openvino` in the place of another."""
-    monkeypatch.setattr(isolated, "_idle", {name: [] for name in (*isolated.RUNTIMES, *isolated.FOR_WHOLE_MODELS)})
+    monkeypatch.setattr(isolated, "_idle", {name: [] for name in (*isolated.RUNTIMES, *isolated.FOR_MODELS)})
 
     def put(name, class_name):
-        table = isolated.FOR_WHOLE_MODELS if name in isolated.FOR_WHOLE_MODELS else isolated.RUNTIMES
+        table = isolated.FOR_MODELS if name in isolated.FOR_MODELS else isolated.RUNTIMES
         monkeypatch.setitem(table, name, ("helpers.artificial_openvino", class_name))
 
     yield put

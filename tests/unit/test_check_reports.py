@@ -26,7 +26,7 @@ from helpers.artificial_report import (
     report,
     whole,
 )
-from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Status
+from ov_gather.crosscheck.comparisons import CaseResult, Comparison, OutputResult, Status
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
@@ -95,7 +95,7 @@ def test_what_was_not_run_whole_is_said():
 
 def test_a_model_that_fails_as_a_whole_is_a_model_and_no_layer():
     lost, problem = "i64 is computed as i32: input 'i'", "openvino does not execute the result: no kernel"
-    result = CrossCheckResult((GOOD,), 2026, original="models/a.onnx", problem=problem, losses=(lost,))
+    result = CrossCheckResult((GOOD,), 2026, original="models/a.onnx", problem=problem, inexactness=(lost,))
     failed = CheckReport(
         [result, CrossCheckResult((GOOD,), 2026)], (), "ov-gather check 'a b.onnx'", "2026-07-01 12:00:00+02:00"
     )
@@ -119,6 +119,31 @@ def test_a_model_without_a_gather_passes_with_its_outputs():
     assert (right.passed, wrong.passed) == (True, False)
     assert "Passed" in Page(check_html.render(right)).text
     assert "a.onnx" in check_json.render(right)
+
+
+@pytest.mark.parametrize("original", ["", "a.onnx"])
+def test_what_a_result_needs_to_pass(original):
+    """Of an IR a layer must have been compared, of an ONNX model an output; and nothing may have failed."""
+
+    def result(layers=(GOOD,), outputs=OUTPUTS[:1], **more):
+        return CrossCheckResult(layers, 2026, outputs=outputs, original=original, **more)
+
+    assert result().passed
+    assert result(outputs=()).passed == (not original)
+    assert result(layers=()).passed == bool(original)
+    assert not result(layers=(), outputs=()).passed
+    assert not result(layers=(GOOD, FAILED)).passed
+    assert not result(outputs=OUTPUTS).passed
+    assert not result(problem="openvino does not execute the result").passed
+
+
+def test_a_result_has_a_table_and_names_the_divergences_of_layers_and_outputs():
+    near = OutputResult("where", "int64", (3,), Comparison("openvino", Status.EXPECTED, "they differ", ("near-ties",)))
+    of_ir, of_onnx = (CrossCheckResult((GOOD, EXPECTED), 2026, outputs=(near,), original=path) for path in ("", "a.onnx"))
+    assert of_ir.divergences == of_onnx.divergences == ("narrowed-to-32-bits", "no-strings", "near-ties")
+    assert [column.header for column in of_ir.table().columns][:2] == ["layer", "cases"]
+    assert [column.header for column in of_onnx.table().columns] == ["output or gather", "shapes", "result"]
+    assert (of_ir.path, of_onnx.path) == ("models/b.xml", "a.onnx")
 
 
 def test_json():

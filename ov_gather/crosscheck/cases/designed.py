@@ -28,12 +28,12 @@ from ov_gather.ops.layer_view import LayerView
 DEFAULT_SEED = 2026
 DEFAULT_CASES = 16
 BUDGET = 1 << 25
-"""Elements that the cases of one layer may have in all: of larger layers there are fewer, but two."""
+"""The elements that the cases of one layer may have in all: a larger layer gets fewer cases, but two at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What a case is meant to show, in the words of `indices`, `values` and `sizes`."""
+    """What a case is meant to show, in the words of the modules `indices`, `values` and `sizes`."""
 
     indices: str
     values: str = "small"
@@ -42,7 +42,7 @@ class Design:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name that reports give to the case."""
         return ", ".join([self.indices, self.values, *([] if self.sizes == "some" else [f"{self.sizes} long"])])
 
 
@@ -70,8 +70,13 @@ DESIGNS = (
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`inputs`: arrays for the Parameters of an isolated layer, in order. `threads`: 0 = as many as a runtime likes.
-    `out_of_bounds`: whether an index is meant to be."""
+    """The inputs for one execution of an isolated layer.
+
+    Attributes:
+        inputs: arrays for the Parameters of the layer, in order.
+        threads: how many threads a runtime uses; 0 leaves that to the runtime.
+        out_of_bounds: whether an index is meant to be out of bounds.
+    """
 
     name: str
     inputs: tuple[NDArray[Any], ...]
@@ -80,7 +85,9 @@ class Case:
 
 
 def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
-    """Up to `limit` cases for an isolated layer, the same for the same seed: by threads, with indices out of bounds at the end.
+    """Yield up to `limit` cases for an isolated layer, the same for the same seed.
+
+    They are ordered by threads; those with indices out of bounds come last.
 
     Raises ValueError where no sizes are valid, or inputs of a valid size do not fit into memory.
     """
@@ -94,14 +101,14 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
     _require_memory(view, typical)
     most = max(2, BUDGET // max(1, sum(map(element_count, typical))))
     planned = list(enumerate(islice(_planned(view), min(limit, most))))
-    for number, design in sorted(planned, key=lambda it: (it[1].threads, it[1].indices in indices.INVALID)):
+    for number, design in sorted(planned, key=lambda plan: (plan[1].threads, plan[1].indices in indices.INVALID)):
         inputs = _inputs(view, design, attributes, np.random.default_rng([seed, number]))
         if inputs is not None:
             yield Case(design.name, inputs, design.threads, design.indices in indices.INVALID)
 
 
 def _planned(view: LayerView) -> Iterator[Design]:
-    """The designs that differ for this layer, then random ones without end."""
+    """Yield the designs that differ for this layer, then random ones without end."""
     port = view.operation.index_rule.port
     varying = [view.constant(i) is None for i in range(len(view.operation.inputs))]
     others = any(varies for i, varies in enumerate(varying) if i != port)
@@ -122,12 +129,12 @@ def _planned(view: LayerView) -> Iterator[Design]:
 def _inputs(
     view: LayerView, design: Design, attributes: Mapping[str, Any], rng: np.random.Generator
 ) -> tuple[NDArray[Any], ...] | None:
-    """None where the design is none for this layer: no such indices, no such sizes."""
+    """Make the inputs of a design; None where the layer can have no such indices, or no such sizes."""
     sizes, rule = choose(view, design.sizes, attributes), view.operation.index_rule
     if sizes is None:
         return None
-    along = rule.sizes([PartialShape.of(it) for it in sizes], attributes) or (1,)
-    if design.indices == "constant" and 0 in along:  # of which none is valid then
+    along = rule.sizes([PartialShape.of(shape) for shape in sizes], attributes) or (1,)
+    if design.indices == "constant" and 0 in along:  # no constant index is valid then
         return None
     _require_memory(view, sizes)
     inputs = []
@@ -150,11 +157,11 @@ def _inputs(
 
 def _require_memory(view: LayerView, sizes: Sizes) -> None:
     types = [element_type or I64 for element_type in view.input_types]
-    require_memory(str(view.layer), sum(kind.byte_size(element_count(it)) for kind, it in zip(types, sizes, strict=True)))
+    require_memory(str(view.layer), sum(kind.byte_size(element_count(shape)) for kind, shape in zip(types, sizes, strict=True)))
 
 
 def as_cases(inputs: Sequence[NDArray[Any]]) -> list[Case]:
-    """Given inputs, on one thread and on two."""
+    """Make cases of given inputs, on one thread and on two."""
     return [Case("given", tuple(inputs), threads) for threads in (1, 2)]
 
 
@@ -173,7 +180,7 @@ def check_given(model: Model, arrays: Sequence[NDArray[Any]]) -> None:
 
 
 def operands(view: LayerView, given: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """All inputs of an isolated layer: its constants, and in between what is given for its Parameters."""
+    """List all inputs of an isolated layer: its constants, and in between what is given for its Parameters."""
     parameters = iter(given)
     constants = map(view.constant, range(len(view.layer.inputs)))
     return [next(parameters) if value is None else value for value in constants]

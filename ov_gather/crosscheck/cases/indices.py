@@ -1,4 +1,4 @@
-"""Patterns of indices: which of the valid ones, and which of the others."""
+"""Patterns of indices: which of the valid ones a case has, and which of those out of bounds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What indices may be, one number for each coordinate of a tuple, or one for all: `size` is that of the axis, `lowest` is
-    -size, or as low as the element type goes, `specified` the lowest that the operation's page allows."""
+    """The range of indices: one number for each coordinate of a tuple, or one for all.
+
+    Attributes:
+        size: the size of the axis.
+        lowest: -size, or as low as the element type goes.
+        specified: the lowest index that the operation's page allows.
+    """
 
     size: Integers
     lowest: Integers
@@ -23,7 +28,7 @@ class Span:
 
     @classmethod
     def of(cls, size: tuple[int, ...], specified: Callable[[Any], Any], dtype: np.dtype[Any]) -> Span:
-        """For an index type: no valid index may be beyond its range."""
+        """Limit the range to what an index type can hold."""
         limits, sizes = np.iinfo(dtype), np.array(size if len(size) > 1 else size[0], np.int64)
         end = np.minimum(sizes, min(int(limits.max) + 1, 2**62))
         return cls(end, np.maximum(-sizes, limits.min), np.maximum(specified(sizes), limits.min))
@@ -32,7 +37,7 @@ class Span:
 def make(
     pattern: str, rng: np.random.Generator, shape: tuple[int, ...], span: Span, dtype: np.dtype[Any]
 ) -> NDArray[Any] | None:
-    """Indices of a pattern; None where there are none in this shape, or of this type."""
+    """Make indices of a pattern; None where there are none in this shape, or of this type."""
     empty = 0 in shape
     if (empty and pattern != "random") or (not empty and not span.size.all() and pattern not in _INVALID):
         return None
@@ -80,7 +85,7 @@ def _counting(shape: tuple[int, ...]) -> Integers:
 
 
 def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Span, by: Callable[[Integers], Integers]) -> Integers:
-    """Valid indices, but for one in the last tenth."""
+    """Make indices that are valid, but for one in the last tenth."""
     indices = _random(rng, shape, span) if span.size.all() else np.zeros(shape, np.int64)
     flat, wrong = indices.reshape(-1), np.broadcast_to(by(span.size), shape).reshape(-1)
     position = flat.size - 1 - int(rng.integers(0, -(-flat.size // 10)))

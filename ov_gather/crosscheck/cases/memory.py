@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 COPIES = 8
-"""How often a case is there at once: in this process and in those of the runtimes, as inputs and as outputs."""
+"""The number of copies of a case at one time: in this process and in those of the runtimes, as inputs and as outputs."""
 
 
 def require_memory(place: str, needed: int) -> None:
@@ -17,7 +17,7 @@ def require_memory(place: str, needed: int) -> None:
 
 
 def _available() -> int | None:
-    """Bytes that programs can have, what caches hold included; None where the system does not tell."""
+    """Read how many bytes programs can have, what caches hold included; None where the system does not tell."""
     try:
         found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
     except OSError:

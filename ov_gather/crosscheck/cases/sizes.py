@@ -12,16 +12,16 @@ from ov_gather.ops.spec import ShapeError
 OPEN_DIMENSION = 6
 """The size that an open dimension gets, as far as its bounds allow."""
 LONG, LONGEST = 1021, 70_001
-"""The one long dimension of large cases: beyond the blocks in which kernels work; the second where there is no other one."""
+"""The long dimension of large cases, which exceeds the blocks in which kernels work; the second if there is no other one."""
 LARGE = 1 << 17
-"""About how many elements large cases have: work for several threads."""
+"""The number of elements that large cases have, about: enough work for several threads."""
 MAX_LARGE = 1 << 20
 
 Sizes = tuple[tuple[int, ...], ...]
 
 
 def choose(view: LayerView, kind: str, attributes: Mapping[str, Any]) -> Sizes | None:
-    """Sizes for every input that the operation takes; None where there are none of this kind.
+    """Choose sizes for every input that the operation takes; None where there are none of this kind.
 
     `kind`: "some", "one", "none", or the open dimension that is long, "first" or "last".
     """
@@ -33,7 +33,7 @@ def choose(view: LayerView, kind: str, attributes: Mapping[str, Any]) -> Sizes |
 def _chosen(view: LayerView, shapes: Sequence[PartialShape], attributes: Mapping[str, Any], size: int) -> Sizes | None:
     try:
         sizes = view.operation.choose_sizes(shapes, attributes, size)
-        shapes = [PartialShape.of(it) for it in sizes]
+        shapes = [PartialShape.of(chosen) for chosen in sizes]
         view.operation.infer_shapes(shapes, attributes)
         view.operation.restrict(shapes, attributes)
     except (ShapeError, IndexError):
@@ -43,7 +43,7 @@ def _chosen(view: LayerView, shapes: Sequence[PartialShape], attributes: Mapping
 
 
 def _large(view: LayerView, which: int, attributes: Mapping[str, Any]) -> Sizes | None:
-    """With the long dimension in every input, or, where that is too much or does not fit, in one."""
+    """Choose sizes with the long dimension in every input, or, where that is too much or does not fit, in one."""
     rank = max(shape.rank or 0 for shape in view.input_shapes)
     long, others = (LONGEST, 1) if rank == 1 else (LONG, max(2, int((LARGE / LONG) ** (1 / max(rank - 1, 1)))))
     ports = range(len(view.input_shapes))
@@ -56,11 +56,11 @@ def _large(view: LayerView, which: int, attributes: Mapping[str, Any]) -> Sizes 
 
 
 def _output(view: LayerView, sizes: Sizes, attributes: Mapping[str, Any]) -> tuple[int, ...]:
-    return view.operation.infer_shapes([PartialShape.of(it) for it in sizes], attributes)[0].sizes
+    return view.operation.infer_shapes([PartialShape.of(chosen) for chosen in sizes], attributes)[0].sizes
 
 
 def _stretched(shape: PartialShape, which: int, long: int) -> PartialShape:
-    """The first or the last open dimension made long, as far as it may be."""
+    """Make the first or the last open dimension long, as far as it may be."""
     dims = list(shape.dims or ())
     places = [i for i, dim in enumerate(dims) if not dim.is_static]
     if places:

@@ -1,4 +1,4 @@
-"""The family's operations x element types x ranks x axes, as small layers of their own."""
+"""Small layers that are made up: the family's operations x element types x ranks x axes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ov_gather.ops import OPERATIONS
 from ov_gather.ops.spec import Operation
 
 DEFAULT_SWEEP = 10_000
-"""Cases in all."""
+"""The number of cases in all, if no other is asked for."""
 CASES_A_LAYER = 8
 UNSAFE = 8
-"""One layer in so many gets indices out of bounds."""
+"""One of this many layers gets indices out of bounds."""
 RANKS = range(1, 7)
 _LARGEST = 5  # dimension
 
@@ -28,19 +28,22 @@ Text = dict[str, str]
 
 
 def layers(seed: int) -> Iterator[Model]:
-    """Layers without end, of each operation in turn, in which every type meets every rank and axis; the same for one seed."""
+    """Yield layers without end, of each operation in turn; every type meets every rank and axis.
+
+    The layers are the same for the same seed.
+    """
     rng = np.random.default_rng(seed)
     cells = {}
     for operation in OPERATIONS:
         types = operation.inputs[0].element_types or ELEMENT_TYPES
-        found = [(it, r, axis) for it, r in product(types, RANKS) if it.numpy_name for axis in range(-r, r)]
+        found = [(kind, rank, axis) for kind, rank in product(types, RANKS) if kind.numpy_name for axis in range(-rank, rank)]
         cells[operation.name] = cycle([found[i] for i in rng.permutation(len(found))])
     for operation in cycle(OPERATIONS):
         yield _layer(operation, rng, *next(cells[operation.name]))
 
 
 def _layer(operation: Operation, rng: np.random.Generator, element_type: ElementType, rank: int, axis: int) -> Model:
-    """Every third has open dimensions; now and then data is constant, or the indices are."""
+    """Make one layer. Every third has open dimensions; now and then data is constant, or the indices are."""
     data = _sizes(rng, rank)
     indices, text = _INDICES[operation.type](rng, operation, data, axis)
     if operation.name == "ScatterElementsUpdate-12" and element_type.bits >= 8 and element_type.name[:2] != "f8":
@@ -88,9 +91,9 @@ def _sizes(rng: np.random.Generator, rank: int) -> Sizes:
 
 
 def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Of the stock operation, off the axis as data; of ours mostly smaller, or to be broadcast, and maybe transposed."""
+    """Choose indices for GatherElements: off the axis as data for stock; for ours mostly smaller, broadcast or transposed."""
     sizes, text = list(data), {"axis": str(axis)}
-    if operation.custom_attributes == {} and "broadcast" in {it.name for it in operation.attributes}:
+    if operation.custom_attributes == {} and "broadcast" in {attribute.name for attribute in operation.attributes}:
         broadcast = bool(rng.integers(2))
         text["broadcast"] = str(broadcast).lower()
         text["transpose"] = str(len(data) > 1 and bool(rng.integers(2))).lower()
@@ -102,22 +105,22 @@ def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, ax
 
 
 def _of_slices(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Gather: up to two batch dimensions, where the version has them."""
-    has_batches = any(it.name == "batch_dims" for it in operation.attributes)
+    """Choose indices for Gather, with up to two batch dimensions, where the version has them."""
+    has_batches = any(attribute.name == "batch_dims" for attribute in operation.attributes)
     batch = int(rng.integers(0, min(axis % len(data), 2) + 1)) if has_batches else 0
     text = {"batch_dims": str(batch)} if has_batches else {}
     return data[:batch] + _sizes(rng, int(rng.integers(0, 3))), text
 
 
 def _of_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """GatherND: what is the axis of others is the number of batch dimensions."""
+    """Choose indices for GatherND, with as many batch dimensions as `axis` says."""
     batch = axis % len(data)
     depth = int(rng.integers(1, len(data) - batch + 1))
     return (*data[:batch], *_sizes(rng, int(rng.integers(0, 3))), depth), {"batch_dims": str(batch)}
 
 
 def _of_updates(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """ScatterElementsUpdate: off the axis no larger than data."""
+    """Choose indices for ScatterElementsUpdate: off the axis no larger than data."""
     sizes = [int(rng.integers(1, size + 1)) for size in data]
     sizes[axis] = int(rng.integers(1, _LARGEST + 3))
     return tuple(sizes), {}

@@ -18,7 +18,7 @@ _WORDS = np.array(["", "a", "gather", "элементы", "x" * 40], object)
 
 
 def small(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Numbers that pass unchanged through 32 bits: floating-point ones normally distributed, integers below 1000."""
+    """Make numbers that pass unchanged through 32 bits: floating-point ones normally distributed, integers below 1000."""
     if element_type.name in _FLOATS:
         return rng.standard_normal(shape, np.float32).astype(element_type.dtype)
     if element_type.bits >= 16:
@@ -28,7 +28,7 @@ def small(rng: np.random.Generator, element_type: ElementType, shape: tuple[int,
 
 
 def bits(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Every pattern of bits, NaN with payloads included; strings at random."""
+    """Make any pattern of bits, NaN with payloads included; strings are drawn from a few words."""
     if element_type is BOOLEAN:
         return rng.integers(0, 2, shape).astype(bool)
     if element_type is STRING:
@@ -40,7 +40,7 @@ def bits(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, 
 
 
 def special(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Zeros of both signs, denormals, infinities, NaN with payloads, the ends of the range, and what exceeds 31 and 53 bits."""
+    """Draw zeros of both signs, denormals, infinities, NaN with payloads, the ends of the range, more than 31 and 53 bits."""
     chosen = _special_bits(element_type)
     if chosen is None:
         return bits(rng, element_type, shape)
@@ -48,7 +48,7 @@ def special(rng: np.random.Generator, element_type: ElementType, shape: tuple[in
 
 
 def _special_bits(element_type: ElementType) -> NDArray[Any] | None:
-    """As unsigned integers of the same size; None where no value is special."""
+    """List the special values as unsigned integers of the same size; None where no value is special."""
     width = element_type.bits
     if element_type in (BOOLEAN, STRING) or width % 8:
         return None
@@ -71,8 +71,10 @@ VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special}
 def for_model(
     rng: np.random.Generator, place: str, element_type: ElementType, shape: tuple[int, ...], bounds: Sequence[tuple[int, int]]
 ) -> NDArray[Any]:
-    """An input for a whole model, at a `place` to blame: integers within all `bounds` (the lowest value and the end), or, where
-    there are none, those of 8 bits any, as bytes are, and others 0 and 1, as those of masks are; everything else small.
+    """Make an input for a model; `place` names the input in errors.
+
+    Integers are within all `bounds` (the lowest value and the end). Where there are no bounds, integers of 8 bits have any
+    value, as bytes do, and others are 0 or 1, as those of masks are. Everything else is small.
 
     Raises ValueError where there is no such value, or not the memory.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ov_gather.crosscheck.comparisons import LayerResult, Status
 from ov_gather.report.check.html_layer import MARKS, anchor, card, css_class
-from ov_gather.report.check.html_models import whole_models
+from ov_gather.report.check.html_models import models_section
 from ov_gather.report.check.page import fact_list, page, table
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.elements import Element, element
@@ -31,8 +31,8 @@ _OPEN = 10
 
 
 def render(report: CheckReport) -> str:
-    """The page: summary, layers by outcome, whole models, divergences that were seen, findings, environment."""
-    sections = (_summary, _layers, whole_models, _divergences, _findings, _environment)
+    """The page: summary, layers by outcome, models, divergences that were seen, findings, environment."""
+    sections = (_summary, _layers, models_section, _divergences, _findings, _environment)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
 

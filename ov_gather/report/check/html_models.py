@@ -1,4 +1,4 @@
-"""Whole models on the page: their outputs, which failed or were not run, and what their conversion lost."""
+"""Models on the page: their outputs, which failed or were not run, and what their conversion lost."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ov_gather.report.elements import Element, element
 from ov_gather.report.places import path_text
 
 
-def whole_models(report: CheckReport) -> Iterator[Element]:
-    """The section of whole models, if there is anything to say about one."""
+def models_section(report: CheckReport) -> Iterator[Element]:
+    """The section of models, if there is anything to say about one."""
     rows = [
         element(
             "tr",
@@ -32,11 +32,11 @@ def whole_models(report: CheckReport) -> Iterator[Element]:
     failed = [
         element("p", f"{path_text(path)}: {problem}", class_=css_class(Status.FAILED)) for path, problem in report.problems
     ]
-    losses = [
-        element("p", f"{path_text(result.path)}: not as ONNX says: {loss}")
+    inexactness = [
+        element("p", f"{path_text(result.path)}: not as ONNX says: {text}")
         for result in report.results
-        for loss in result.losses
+        for text in result.inexactness
     ]
-    if rows or not_run or failed or losses:
+    if rows or not_run or failed or inexactness:
         tables = [table("outputs", ("file", "output", "shape", "result"), rows)] if rows else []
-        yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *losses, class_="findings")
+        yield element("section", element("h2", "Whole models"), *failed, *tables, *not_run, *inexactness, class_="findings")

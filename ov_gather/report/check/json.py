@@ -14,7 +14,7 @@ from ov_gather.report.places import path_text
 
 
 def render(report: CheckReport) -> str:
-    """One object: the verdict, how many comparisons have each status, the layers, the outputs of whole models, which models
+    """One object: the verdict, how many comparisons have each status, the layers, the outputs of models, which models
     failed or were not run as a whole, why layers diverge, the findings of the validation, the environment."""
     document = {
         "version": version("ov-gather"),

@@ -1,4 +1,4 @@
-"""`ov-gather check` as JUnit XML. The first suite is the validation. In the second, each layer, each output of a whole model,
+"""`ov-gather check` as JUnit XML. The first suite is the validation. In the second, each layer, each output of a model,
 and each model that failed as a whole is a test case."""
 
 from __future__ import annotations
