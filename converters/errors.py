@@ -11,7 +11,7 @@ class ConversionError(ValueError):
 
 
 def describe(node: onnx_ir.Node | onnx.NodeProto) -> str:
-    """How errors name a node."""
+    """Tell how errors name a node."""
     names = node.output if isinstance(node, onnx.NodeProto) else (str(value.name) for value in node.outputs)
     domain = f"{node.domain}." if node.domain else ""
     return f"node {domain}{node.op_type} '{node.name or ''}' (output {', '.join(names)})"

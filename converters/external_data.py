@@ -13,7 +13,7 @@ from .errors import ConversionError
 
 
 def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
-    """The initializers that are in other files."""
+    """Yield the initializers that are in other files."""
     values = (value for graph in model.graphs() for value in graph.initializers.values())
     return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
 

@@ -14,12 +14,14 @@ from .nodes import ConversionError, describe
 
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
-    """The tensor of an initializer or a Constant; the default value of a graph input is none, as a caller may replace it."""
+    """Return the tensor of an initializer or a Constant; the default value of a graph input is none, as a caller may replace
+    it.
+    """
     return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
 
 
 def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:
-    """The attribute axis, not negative. Raises ConversionError."""
+    """Return the attribute axis, not negative. Raises ConversionError."""
     try:
         return checked_axis(describe(node), "axis", attribute(node, "axis", default), rank)
     except ValueError as error:
@@ -37,29 +39,31 @@ def elements_of(node: onnx_ir.Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...], i
 
 
 def same(one: Dim, other: Dim) -> bool:
-    """Whether two dimensions are equal for sure: the same number or the same name."""
+    """Tell whether two dimensions are equal for sure: the same number or the same name."""
     return one == other and (isinstance(one, int) or one.value is not None)
 
 
 def nodes_of(model: onnx_ir.Model, *op_types: str) -> Iterator[onnx_ir.Node]:
-    """The nodes of some operators of the default domain, bodies of control flow included; they may be changed on the way."""
+    """Yield the nodes of some operators of the default domain, bodies of control flow included; they may be changed on the
+    way.
+    """
     for node in list(onnx_ir.traversal.RecursiveGraphIterator(model.graph)):
         if node.domain == "" and node.op_type in op_types:
             yield node
 
 
 def inputs_of(model: onnx_ir.Model) -> list[onnx_ir.Value]:
-    """What a caller must give: the inputs without a value of their own."""
+    """Return what a caller must give: the inputs without a value of their own."""
     return [value for value in model.graph.inputs if value.name not in model.graph.initializers]
 
 
 def is_used(value: onnx_ir.Value) -> bool:
-    """Whether a node, or the outputs of the graph, take a value."""
+    """Tell whether a node, or the outputs of the graph, take a value."""
     return bool(value.uses()) or value.is_graph_output()
 
 
 def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
-    """The graphs that an If, a Loop or a Scan executes, each with the name of its attribute."""
+    """Return the graphs that an If, a Loop or a Scan executes, each with the name of its attribute."""
     return [
         (attribute.name, attribute.as_graph())
         for attribute in node.attributes.values()
@@ -68,7 +72,7 @@ def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
 
 
 def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
-    """The initializers and the outputs of Constant nodes, of all graphs."""
+    """Yield the initializers and the outputs of Constant nodes, of all graphs."""
     for graph in model.graphs():
         yield from graph.initializers.values()
     for node in nodes_of(model, "Constant"):
@@ -76,7 +80,7 @@ def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
 
 
 def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node, int], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
-    """Where a value is used, as node and position of the input, and where the outputs of nodes are that it passes through.
+    """Tell where a value is used, as node and position of the input, and where the outputs of nodes are that it passes through.
 
     `passes` tells from a node and the position of an input whether the value that is given there passes through the node.
     """

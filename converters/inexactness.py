@@ -49,7 +49,7 @@ class Inexactness:
 
 
 def summaries(found: Sequence[Inexactness]) -> list[str]:
-    """One line for each kind of inexactness, with its places."""
+    """Return one line for each kind of inexactness, with its places."""
     return [
         f"{what}: {', '.join(each.place for each in found if each.what == what)}"
         for what in dict.fromkeys(each.what for each in found)
@@ -59,7 +59,7 @@ def summaries(found: Sequence[Inexactness]) -> list[str]:
 def find_inexactness(
     model: onnx_ir.Model, *, target: str, assume_in_bounds: bool = False, checks_inputs: bool = False
 ) -> list[Inexactness]:
-    """What OpenVINO will not execute as a legalized ONNX model says.
+    """Return what OpenVINO will not execute as a legalized ONNX model says.
 
     Args:
         target: as for `convert_model`.
@@ -78,7 +78,7 @@ def find_inexactness(
 
 
 def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDArray[Any]]]:
-    """The constants that OpenVINO's CPU plugin does not keep as they are, where that makes a difference."""
+    """Yield the constants that OpenVINO's CPU plugin does not keep as they are, where that makes a difference."""
     for value in constants_of(model):
         tensor, element_type = constant_of(value), _element_type(value)
         if tensor is None or element_type in (None, STRING) or all(_is_folded(*use) for use in value.uses()):
@@ -91,7 +91,7 @@ def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDA
 
 
 def survives(array: NDArray[Any], *, constant: bool) -> bool:
-    """Whether OpenVINO's CPU plugin hands every bit of an array on to an operation that only moves elements."""
+    """Tell whether OpenVINO's CPU plugin hands every bit of an array on to an operation that only moves elements."""
     flat = array.ravel()
     parts = (flat[start : start + _PART] for start in range(0, flat.size, _PART))
     with np.errstate(all="ignore"):
@@ -99,7 +99,7 @@ def survives(array: NDArray[Any], *, constant: bool) -> bool:
 
 
 def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Inexactness]:
-    """Where values of 64 bits arise that may not fit in 32. What is computed from such values is not told again."""
+    """Tell where values of 64 bits arise that may not fit in 32. What is computed from such values is not told again."""
 
     def is_wide(value: onnx_ir.Value | None) -> bool:
         if value is None or _element_type(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
@@ -128,7 +128,7 @@ def _narrowing(value: onnx_ir.Value) -> str:
 
 
 def _is_only_index(value: onnx_ir.Value) -> bool:
-    """Whether a value, perhaps moved, serves as indices of gathers and as nothing else."""
+    """Tell whether a value, perhaps moved, serves as indices of gathers and as nothing else."""
     return all(
         is_index(node, position) or (_carries(node, position) and not any(output.is_graph_output() for output in node.outputs))
         for node, position in uses_of(value, _carries)
@@ -136,7 +136,7 @@ def _is_only_index(value: onnx_ir.Value) -> bool:
 
 
 def _stays_within(value: onnx_ir.Value) -> bool:
-    """Whether all integers that are computed from a value fit in 32 bits if the value does."""
+    """Tell whether all integers that are computed from a value fit in 32 bits if the value does."""
     return all(
         is_index(node, position)
         or is_default(node, _MOVES)
@@ -150,17 +150,19 @@ def _is_gathered(value: onnx_ir.Value) -> bool:
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
-    """Whether an input of a node holds the indices of a gather."""
+    """Tell whether an input of a node holds the indices of a gather."""
     return is_default(node, GATHERS) and position == 1
 
 
 def _carries(node: onnx_ir.Node, position: int) -> bool:
-    """Whether the elements of an input come out of a node as they are."""
+    """Tell whether the elements of an input come out of a node as they are."""
     return is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
 
 
 def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:
-    """What is computed from constants alone; None for anything else. OpenVINO folds it exactly before it narrows anything."""
+    """Return what is computed from constants alone; None for anything else. OpenVINO folds it exactly before it narrows
+    anything.
+    """
     try:
         graph = onnx_ir.convenience.extract(model.graph, [], [value])
         proto = onnx_ir.to_proto(onnx_ir.Model(graph, ir_version=model.ir_version))
@@ -178,7 +180,7 @@ def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 
 def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
-    """What OpenVINO's CPU plugin would refuse to compile."""
+    """Yield what OpenVINO's CPU plugin would refuse to compile."""
     unknown = "OpenVINO's CPU plugin needs the rank: reshape the model before it is compiled"
     for value in inputs_of(model):
         if value.shape is None:
@@ -190,7 +192,7 @@ def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 
 def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
-    """What is not as ONNX says in a stock gather; our operations do it right."""
+    """Yield what is not as ONNX says in a stock gather; our operations do it right."""
     if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = _OUT_OF_BOUNDS.get(node.op_type)
@@ -225,5 +227,7 @@ def _element_type(value: onnx_ir.Value | None) -> ElementType | None:
 
 
 def _is_folded(node: onnx_ir.Node, position: int) -> bool:
-    """Whether a Cast, which OpenVINO folds exactly, takes a constant; or a Slice, for which the largest int32 is the end."""
+    """Tell whether a Cast, which OpenVINO folds exactly, takes a constant; or a Slice, for which the largest int32 is the
+    end.
+    """
     return is_default(node, ("Cast",)) or (is_default(node, ("Slice",)) and position in (1, 2))

@@ -24,19 +24,19 @@ class Interval:
     of_sizes: bool = False
 
     def indexes(self, dim: Dim) -> bool:
-        """Whether each integer is an index of an axis of this size, counted from its start or its end."""
+        """Tell whether each integer is an index of an axis of this size, counted from its start or its end."""
         if isinstance(dim, int):
             return -dim <= self.lo and self.hi < dim
         return self.lo >= 0 and self.bound is not None and self.bound[0] == dim.value and self.bound[1] < 0
 
     def plus(self, number: int) -> Interval:
-        """The integers of this interval, a number added to each."""
+        """Return the integers of this interval, a number added to each."""
         bound = None if self.bound is None else (self.bound[0], self.bound[1] + number)
         return replace(self, lo=self.lo + number, hi=self.hi + number, bound=bound)
 
 
 def every_value(dtype: onnx_ir.DataType) -> Interval | None:
-    """All integers of an element type; None if it has others."""
+    """Return all integers of an element type; None if it has others."""
     if dtype == onnx_ir.DataType.BOOL:
         return Interval(0, 1)
     if not dtype.is_integer():
@@ -46,19 +46,19 @@ def every_value(dtype: onnx_ir.DataType) -> Interval | None:
 
 
 def of_size(dim: Dim) -> Interval:
-    """The size of a dimension."""
+    """Return the size of a dimension."""
     if isinstance(dim, int):
         return Interval(dim, dim)
     return Interval(0, LARGEST_SIZE, None if dim.value is None else (dim.value, 0), of_sizes=True)
 
 
 def positions(dim: Dim) -> Interval:
-    """The indices of an axis of this size."""
+    """Return the indices of an axis of this size."""
     return replace(of_size(dim).plus(-1), lo=0, hi=max(of_size(dim).hi - 1, 0), of_sizes=False)
 
 
 def union(given: Iterable[Interval | None]) -> Interval | None:
-    """The least interval around all; None if there is none, or one of them is not known."""
+    """Return the least interval around all; None if there is none, or one of them is not known."""
     intervals = list(given)
     known = [interval for interval in intervals if interval is not None]
     if not known or len(known) < len(intervals):
@@ -69,6 +69,6 @@ def union(given: Iterable[Interval | None]) -> Interval | None:
 
 
 def from_sizes(operands: Sequence[Interval]) -> bool:
-    """Whether what is computed from these is computed from open sizes of tensors and constants alone."""
+    """Tell whether what is computed from these is computed from open sizes of tensors and constants alone."""
     constants = [abs(operand.lo) <= LARGEST_SIZE and operand.lo == operand.hi for operand in operands if not operand.of_sizes]
     return all(constants) and len(constants) < len(operands)

@@ -43,7 +43,7 @@ def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value
 
 
 def element_type_of(place: str, data_type: int | None) -> ElementType:
-    """The IR element type of an ONNX data type. Raises ConversionError."""
+    """Return the IR element type of an ONNX data type. Raises ConversionError."""
     found = None if data_type is None else by_onnx(data_type)
     if found is None:
         known = data_type in onnx.TensorProto.DataType.values()
@@ -53,7 +53,7 @@ def element_type_of(place: str, data_type: int | None) -> ElementType:
 
 
 def partial_shape(place: str, shape: Sequence[Any] | None) -> PartialShape:
-    """An ONNX shape: sizes, and names or None for open dimensions. Raises ConversionError."""
+    """Return an ONNX shape: sizes, and names or None for open dimensions. Raises ConversionError."""
     return UNKNOWN if shape is None else PartialShape(tuple(_dimension(place, dim) for dim in shape))
 
 
@@ -67,7 +67,7 @@ def _dimension(place: str, dim: Any) -> Dimension:
 
 
 def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtocol) -> Value:
-    """A Const with the value of an ONNX tensor. Raises ConversionError."""
+    """Return a Const with the value of an ONNX tensor. Raises ConversionError."""
     place = f"constant '{name}'"
     element_type = element_type_of(place, tensor.dtype.value)
     sizes = partial_shape(place, list(tensor.shape)).sizes

@@ -20,7 +20,7 @@ OnnxSource = str | os.PathLike[str] | onnx.ModelProto
 
 
 def load(source: OnnxSource) -> onnx_ir.Model:
-    """The model, its external data memory-mapped.
+    """Return the model, its external data memory-mapped.
 
     Raises:
         ConversionError: it is not a valid ONNX model.
@@ -59,7 +59,7 @@ def _read(source: OnnxSource) -> onnx_ir.Model:
 
 
 def is_default(node: onnx_ir.Node, operators: Collection[str]) -> bool:
-    """Whether a node is one of these operators of the default domain."""
+    """Tell whether a node is one of these operators of the default domain."""
     return node.op_type in operators and node.domain == ""  # as onnx-ir spells it
 
 
@@ -86,7 +86,7 @@ def save_onnx(model: onnx_ir.Model, path: Path) -> None:
 
 
 def data_file(path: Path) -> Path:
-    """Where `save_onnx` writes the tensors."""
+    """Tell where `save_onnx` writes the tensors."""
     return path.with_name(f"{path.name}.data")
 
 
@@ -102,7 +102,7 @@ def _make_constant(graph: onnx_ir.Graph, value: onnx_ir.Value) -> None:
 
 
 def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
-    """The files that a model is read from: itself and its external data."""
+    """Return the files that a model is read from: itself and its external data."""
     files = {Path(tensor.path) for tensor in external_tensors(model)}
     if not isinstance(source, onnx.ModelProto):
         files.add(Path(source))

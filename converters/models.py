@@ -88,7 +88,7 @@ def convert(
     assume_in_bounds: bool = False,
     output: str | os.PathLike[str] | None = None,
 ) -> Conversion:
-    """As `convert_model`, but everything is told and nothing is written; `output` is where the caller means to write."""
+    """Convert as `convert_model` does, but tell everything and write nothing; `output` is where the caller means to write."""
     with naming(source):
         original = load(source)
         if output is not None:
@@ -104,7 +104,7 @@ def convert(
 
 
 def read(model: onnx_ir.Model, target: str) -> openvino.Model:
-    """What OpenVINO's ONNX front end makes of a model, for "extension" with our operations. Raises ConversionError."""
+    """Return what OpenVINO's ONNX front end makes of a model, for "extension" with our operations. Raises ConversionError."""
     import openvino
 
     from ov_gather.extension import register
@@ -124,7 +124,7 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
 
 
 def _read_file(core: openvino.Core, path: Path) -> openvino.Model:
-    """What the front end makes of the file; or of its bytes, of which it converts a few operators more."""
+    """Return what the front end makes of the file; or of its bytes, of which it converts a few operators more."""
     try:
         return core.read_model(path)
     except RuntimeError:
@@ -164,7 +164,7 @@ def _refuse_types(model: onnx_ir.Model) -> None:
 
 
 def _explain(message: str, model: onnx_ir.Model) -> str:
-    """Which nodes OpenVINO's front end has no conversion for, all of them; or else what it says."""
+    """Return which nodes OpenVINO's front end has no conversion for, all of them; or else what it says."""
     listed = re.search(r"No conversion rule found for operations: (.*)", message)
     if listed is None:
         lines = [line.strip() for line in message.splitlines() if line.strip()]
@@ -181,7 +181,7 @@ def _listed_name(node: onnx_ir.Node, opsets: Mapping[str, int]) -> str:
 
 @contextmanager
 def written(model: openvino.Model, output: Path, *, fp16: bool = False) -> Iterator[Path]:
-    """The .xml, with its .bin, under a temporary name, and in their places when all went well. Raises OSError."""
+    """Write the .xml and its .bin under temporary names, and move them to their places when all went well. Raises OSError."""
     import openvino
 
     from ov_gather.acceleration.compressed import keep_compressed

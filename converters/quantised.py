@@ -12,12 +12,14 @@ _STOPS = ("Exp", "Gelu", "LogSoftmax", "Pow", "Sigmoid", "Softmax", "Sqrt", "Tan
 
 
 def is_quantised(model: onnx_ir.Model) -> bool:
-    """Whether OpenVINO will run its low-precision passes: it makes FakeQuantize of QuantizeLinear."""
+    """Tell whether OpenVINO will run its low-precision passes: it makes FakeQuantize of QuantizeLinear."""
     return any(node.op_type in ("QuantizeLinear", "FakeQuantize") for node in model.graph.all_nodes())
 
 
 def is_low_precision(value: onnx_ir.Value) -> bool:
-    """Whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes it."""
+    """Tell whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes
+    it.
+    """
     left, seen = [value], {value}
     while left:
         node = left.pop().producer()

@@ -55,7 +55,7 @@ def _subtract(x: Interval, y: Interval) -> Interval:
 
 
 def _around(x: Interval, y: Interval, combine: Callable[[int, int], int]) -> Interval:
-    """The bounds of a result that is monotonic in each operand."""
+    """Return the bounds of a result that is monotonic in each operand."""
     corners = [combine(i, j) for i in (x.lo, x.hi) for j in (y.lo, y.hi)]
     return Interval(min(corners), max(corners))
 

@@ -71,7 +71,9 @@ def _of_constant(value: onnx_ir.Value) -> Interval | None:
 
 
 def _of_body_inputs(node: onnx_ir.Node, body: onnx_ir.Graph, ranges: Ranges) -> Iterable[tuple[onnx_ir.Value, Interval | None]]:
-    """What a body is called with: a count of iterations and slices; what an iteration hands to the next may be anything."""
+    """Yield what a body is called with: a count of iterations and slices; what an iteration hands to the next may be
+    anything.
+    """
     if node.op_type == "Loop" and (trips := ranges.of(node.inputs[0])) is not None:
         yield body.inputs[0], Interval(0, max(trips.hi - 1, 0))
     elif node.op_type == "Scan":

@@ -15,7 +15,7 @@ _AXES, _REPEATED = 3, 2
 
 
 def wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
-    """Each Tile that may return memory that nothing was written to."""
+    """Yield each Tile that may return memory that nothing was written to."""
     for node in nodes_of(model, "Tile"):
         if len(node.inputs) != 2 or node.inputs[0] is None or node.inputs[1] is None:
             continue  # Tile-1 repeats one axis
@@ -27,7 +27,7 @@ def wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
 
 
 def _parts(value: onnx_ir.Value) -> Iterator[onnx_ir.Value]:
-    """What a value is made of by Concat, or the value itself."""
+    """Yield what a value is made of by Concat, or the value itself."""
     waiting = [value]
     while waiting:
         value = waiting.pop()
@@ -44,7 +44,7 @@ def _is_fixed(part: onnx_ir.Value, ranges: Ranges) -> bool:
 
 
 def _repeated(part: onnx_ir.Value, ranges: Ranges) -> int:
-    """How many axes a part of the repeats may repeat."""
+    """Tell how many axes a part of the repeats may repeat."""
     tensor, found = constant_of(part), ranges.of(part)
     if tensor is not None:
         return int((tensor.numpy() > 1).sum())

@@ -31,7 +31,7 @@ def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str
 
 
 def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
-    """Of a legalized model; each bears the name of its node, or else of its output. Raises ConversionError."""
+    """Yield each gather of a legalized model as a model that bears the name of its node or output. Raises ConversionError."""
     for node in nodes_of(model, *BY_TARGET[target]):
         output = str(node.outputs[0].name)
         builder = ModelBuilder(node.name or output)

@@ -40,7 +40,7 @@ def empty_constants(rewriter: Rewriter) -> None:
 
 
 def lost_constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
-    """The constants without elements that are used for more than settings."""
+    """Yield the constants without elements that are used for more than settings."""
     for value in constants_of(model):
         tensor = constant_of(value)
         if tensor is not None and tensor.size == 0 and (value.is_graph_output() or _uses(value)):
@@ -48,7 +48,7 @@ def lost_constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
 
 
 def _is_fatal(value: onnx_ir.Value) -> bool:
-    """Whether a constant, or what is computed from constants alone, gets where OpenVINO dies of it."""
+    """Tell whether a constant, or what is computed from constants alone, gets where OpenVINO dies of it."""
     folded, waiting = {value}, [value]
     while waiting:
         for node, position in waiting.pop().uses():

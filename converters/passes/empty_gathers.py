@@ -33,7 +33,7 @@ def empty_gathers(rewriter: Rewriter) -> None:
 
 
 def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
-    """The sizes of a value; None where one is open."""
+    """Return the sizes of a value; None where one is open."""
     if value is None or value.shape is None or not all(isinstance(dim, int) for dim in value.shape):
         return None
     return tuple(int(dim) for dim in value.shape if isinstance(dim, int))

@@ -76,7 +76,7 @@ def _candidate(node: onnx_ir.Node) -> _Fold | None:
 
 
 def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | None:
-    """What is broadcast to a value, and its dims; None if nothing is, or its rank is open."""
+    """Return what is broadcast to a value, and its dims; None if nothing is, or its rank is open."""
     node = value.producer()
     if node is None or node.domain != "" or node.op_type not in ("Expand", "Tile", "Identity"):
         return None
@@ -85,7 +85,7 @@ def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | Non
 
 
 def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) -> str | None:
-    """Why a node cannot be folded, or None."""
+    """Tell why a node cannot be folded, or None."""
     axis = fold.axis
     if not same(fold.small[axis], fold.indices[axis]):
         return f"it is along axis {axis} of the gather"

@@ -54,7 +54,7 @@ def _refuse_large(model: onnx_ir.Model) -> None:
 def _expanded(
     place: str, graph: onnx_ir.Graph, of_functions: dict[onnx_ir.OperatorIdentifier, tuple[int, int]]
 ) -> tuple[int, int]:
-    """How many nodes a graph has, its functions inlined, and on how many levels of bodies. Raises ConversionError."""
+    """Tell how many nodes a graph has, its functions inlined, and on how many levels of bodies. Raises ConversionError."""
     own, nodes, deepest, waiting = 0, 0, 0, [(graph, 1)]
     while waiting:
         body, level = waiting.pop()

@@ -26,7 +26,7 @@ def keep_slices(rewriter: Rewriter) -> None:
 
 
 def _producer(value: onnx_ir.Value | None) -> onnx_ir.Node | None:
-    """What computes a value, Identity aside."""
+    """Return what computes a value, Identity aside."""
     node = None if value is None else value.producer()
     while node is not None and node.op_type == "Identity":
         value = node.inputs[0]

@@ -51,7 +51,7 @@ class Rewriter:
         shape: Sequence[Dim | None],
         **attributes: Any,
     ) -> onnx_ir.Value:
-        """The output of a new node, which is named after the one that it stands before."""
+        """Return the output of a new node, which is named after the one that it stands before."""
         name = self._new_name(f"{before.name or before.outputs[0].name}_{op_type.lower()}")
         node = onnx_ir.node(op_type, inputs, attributes, name=name)
         (output,) = node.outputs
@@ -61,7 +61,7 @@ class Rewriter:
         return output
 
     def constant(self, before: onnx_ir.Node, array: Any) -> onnx_ir.Value:
-        """A new Constant: int64, unless it is an array."""
+        """Return a new Constant: int64, unless it is an array."""
         array = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
@@ -93,7 +93,7 @@ class Rewriter:
 
 
 def _names_of(model: onnx_ir.Model) -> set[str]:
-    """The names of all nodes and values: a body must not reuse a name of the graphs around it."""
+    """Return the names of all nodes and values: a body must not reuse a name of the graphs around it."""
     names: set[str] = set()
     for graph in model.graphs():
         names |= {str(value.name) for value in (*graph.inputs, *graph.initializers.values())}
@@ -122,6 +122,6 @@ def drop(value: onnx_ir.Value | None) -> None:
 
 
 def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
-    """The graph, or the body, that a node stands in."""
+    """Return the graph, or the body, that a node stands in."""
     assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
     return node.graph

@@ -34,7 +34,7 @@ def slice_data(rewriter: Rewriter) -> None:
 
 
 def narrower(data: Sequence[Dim], indices: Sequence[Dim], axis: int) -> dict[int, Dim]:
-    """The sizes that indices have and data may not have, off the axis of the gather."""
+    """Return the sizes that indices have and data may not have, off the axis of the gather."""
     pairs = enumerate(zip(data, indices, strict=True))
     return {i: size for i, (have, size) in pairs if i != axis and not same(have, size)}
 

@@ -67,7 +67,7 @@ class Summary:
         return tuple(change for change in self.changes if change.done)
 
     def table(self) -> Table:
-        """One row a gather, for `rich.print`."""
+        """Return one row a gather, for `rich.print`."""
         from rich.table import Table
         from rich.text import Text
 
@@ -88,7 +88,7 @@ class Summary:
 
 
 def why_not_ours(gather: Node, result: Node) -> str:
-    """Why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
+    """Tell why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
     if is_computed_early(gather.input_values()):
         return COMPUTED_EARLY
     data = gather.input_value(0)
@@ -101,7 +101,7 @@ def why_not_ours(gather: Node, result: Node) -> str:
 
 
 def too_small(value: Output) -> bool:
-    """Whether a value has fewer elements than are worth while, whatever the inputs are."""
+    """Tell whether a value has fewer elements than are worth while, whatever the inputs are."""
     shape = value.get_partial_shape()
     return bool(shape.is_static and prod(shape.to_shape()) < SMALL)
 
@@ -144,12 +144,12 @@ class Tracker:
         self._changes.setdefault(now.get_instance_id(), []).extend(changes)
 
     def kept(self, gather: Node, reason: str) -> None:
-        """Why a pass did nothing. The last pass that says something has its say."""
+        """Remember why a pass did nothing. The last pass that says something has its say."""
         for change in self._changes.get(gather.get_instance_id(), []):
             change.reason = reason
 
     def summary(self, model: Model) -> Summary:
-        """All that was done, in the order of the model."""
+        """Return all that was done, in the order of the model."""
         return Summary(tuple(change for _, node in walk(model) for change in self._changes.get(node.get_instance_id(), ())))
 
 

@@ -40,7 +40,7 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
 
 
 def _is_compressed(data: Output, halved: bool) -> bool:
-    """Whether it is decompressed from a Constant of a smaller type, or will be once the model is written."""
+    """Tell whether it is decompressed from a Constant of a smaller type, or will be once the model is written."""
     inner = data
     while inner.get_node().get_type_name() in _DECOMPRESSION:
         inner = inner.get_node().input_value(0)

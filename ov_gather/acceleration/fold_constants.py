@@ -41,7 +41,7 @@ def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True)
 
 
 def _is_misread(gather: Node) -> bool:
-    """Whether a batched MatMul may read the result through constant operations with a Transpose that moves the batch.
+    """Tell whether a batched MatMul may read the result through constant operations with a Transpose that moves the batch.
 
     An Einsum becomes such a MatMul, and OpenVINO makes the last of several Transposes a part of the MatMul.
     """
@@ -70,7 +70,7 @@ def _moves_batch(transpose: Node) -> bool:
 
 
 def _fits(gather: Node) -> bool:
-    """Whether the result is no larger than the constants that it is computed from, or not large."""
+    """Tell whether the result is no larger than the constants that it is computed from, or not large."""
     size, operands = _size(gather.output(0)), Model(gather.input_values(), []).get_ops()
     return size <= LARGEST or size <= sum(_size(node.output(0)) for node in operands if node.get_type_name() == "Constant")
 
@@ -80,8 +80,9 @@ def _size(value: Output) -> int:
 
 
 def _folded(gather: Node) -> Node | None:
-    """The result as a Constant; None where OpenVINO cannot compute the operands before it compiles, or an index is out of
-    bounds, which stays an error."""
+    """Return the result as a Constant; None where OpenVINO cannot compute the operands before it compiles, or an index is out
+    of bounds, which stays an error.
+    """
     kind, attributes = gather.get_element_type(), gather.get_attributes()
     if kind.bitwidth % 8 or kind.get_type_name() == "string":
         return None
@@ -101,7 +102,7 @@ def _folded(gather: Node) -> Node | None:
 
 
 def _value(value: Output) -> NDArray[Any] | None:
-    """What OpenVINO computes from constants without compiling; None if it cannot."""
+    """Return what OpenVINO computes from constants without compiling; None if it cannot."""
     if (known := constant(value)) is None:
         alone, manager = Model([value], []).clone(), Manager()
         manager.register_pass(ConstantFolding())
@@ -111,5 +112,5 @@ def _value(value: Output) -> NDArray[Any] | None:
 
 
 def _bytes(array: NDArray[Any]) -> NDArray[Any]:
-    """The elements as they lie in memory: OpenVINO shows some types as others."""
+    """Return the elements as they lie in memory: OpenVINO shows some types as others."""
     return array.view(f"u{array.itemsize}")

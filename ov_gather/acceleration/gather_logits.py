@@ -27,7 +27,7 @@ from ov_gather.acceleration.rounding import IN_WHOLE, goes_out
 
 
 def gather_logits(model: Model, tracker: Tracker) -> None:
-    """Where all that read a LogSoftmax gather at most half of it, along its axis."""
+    """Gather before LogSoftmax where all that read it gather at most half of it, along its axis."""
     quantised = is_quantised(model)
     for softmax in nodes_of(model, "LogSoftmax-5"):
         gathers = readers(softmax)
@@ -48,7 +48,7 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
 
 
 def _takes_a_part(gather: Node, softmax: Node) -> bool:
-    """Whether a node gathers at most half of LogSoftmax along its axis, and no arithmetic follows.
+    """Tell whether a node gathers at most half of LogSoftmax along its axis, and no arithmetic follows.
 
     The plugin would fuse such arithmetic with ours, and in half precision round less often then.
     """
@@ -62,6 +62,6 @@ def _takes_a_part(gather: Node, softmax: Node) -> bool:
 
 
 def _alone(taken: Node, maximum: Node) -> Output:
-    """The difference, in a rank of its own: the plugin would fuse it with the next one."""
+    """Return the difference, in a rank of its own: the plugin would fuse it with the next one."""
     whole = ops.constant(np.array([0]))
     return ops.squeeze(ops.subtract(ops.unsqueeze(taken, whole), ops.unsqueeze(maximum, whole)), whole).output(0)

@@ -20,18 +20,18 @@ Found = TypeVar("Found")
 
 
 def operation(node: Node) -> str:
-    """The operation in the words of its opset: `GatherElements-6`, or `ov_gather.GatherElements` of ours."""
+    """Return the operation in the words of its opset: `GatherElements-6`, or `ov_gather.GatherElements` of ours."""
     kind, opset = node.get_type_name(), node.get_type_info().version_id
     return f"{opset}.{kind}" if opset == CUSTOM_OPSET else f"{kind}-{opset.removeprefix('opset')}"
 
 
 def is_gather(node: Node) -> bool:
-    """Whether a node is of the gather family, stock or ours."""
+    """Tell whether a node is of the gather family, stock or ours."""
     return node.get_type_name() in ("Gather", "GatherElements", "GatherND")
 
 
 def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
-    """The nodes of a model and of its sub-graphs, in topological order; with the names of the layers that hold them."""
+    """Yield the nodes of a model and of its sub-graphs, in topological order; with the names of the layers that hold them."""
     left = [(place, iter(model.get_ordered_ops()))]
     while left:
         place, nodes = left[-1]
@@ -45,14 +45,14 @@ def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
 
 
 def bodies(node: Node) -> list[Model]:
-    """The sub-graphs of a node."""
+    """Return the sub-graphs of a node."""
     if node.get_type_name() == "If":
         return [node.get_then_body(), node.get_else_body()]
     return [node.get_function()] if node.get_type_name() in ("Loop", "TensorIterator") else []
 
 
 def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:
-    """A node of opset `ov_gather`. Raises ImportError, FileNotFoundError as `register` does."""
+    """Return a node of opset `ov_gather`. Raises ImportError, FileNotFoundError as `register` does."""
     return _factory().create(kind, inputs, attributes)
 
 
@@ -64,7 +64,7 @@ def _factory() -> NodeFactory:
 
 
 def like(gather: Node, data: Output) -> Node:
-    """A GatherElements like a given one, of other data."""
+    """Return a GatherElements like a given one, of other data."""
     index, attributes = gather.input_value(1), gather.get_attributes()
     if operation(gather) == "GatherElements-6":
         return ops.gather_elements(data, index, attributes["axis"])
@@ -72,29 +72,29 @@ def like(gather: Node, data: Output) -> Node:
 
 
 def nodes_of(model: Model, name: str) -> list[Node]:
-    """The nodes of an operation, named as `operation` names it, in a model and its sub-graphs."""
+    """Return the nodes of an operation, named as `operation` names it, in a model and its sub-graphs."""
     return [node for _, node in walk(model) if operation(node) == name]
 
 
 def readers(node: Node) -> list[Node]:
-    """The nodes that read the output of a node of one output; twice what reads it twice."""
+    """Return the nodes that read the output of a node of one output; twice what reads it twice."""
     return [port.get_node() for port in node.output(0).get_target_inputs()]
 
 
 def gathers_elements(node: Node) -> bool:
-    """Whether a node is GatherElements-6, or a GatherElements of ours that does no more."""
+    """Tell whether a node is GatherElements-6, or a GatherElements of ours that does no more."""
     attributes, kind = node.get_attributes(), operation(node)
     more = attributes.get("broadcast") or attributes.get("transpose")
     return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not more)
 
 
 def demands_same_shape(node: Node) -> bool:
-    """Whether a GatherElements, stock or ours, raises where indices are smaller than data off the axis."""
+    """Tell whether a GatherElements, stock or ours, raises where indices are smaller than data off the axis."""
     return operation(node) == "GatherElements-6" or bool(node.get_attributes().get("same_shape"))
 
 
 def has_same_shape(gather: Node) -> bool:
-    """Whether indices of a GatherElements have data's shape off the axis whatever the inputs are."""
+    """Tell whether indices of a GatherElements have data's shape off the axis whatever the inputs are."""
     data, indices = (dims(value) for value in gather.input_values())
     if data is None or indices is None:
         return False
@@ -121,12 +121,12 @@ def from_inputs(
 
 
 def identity(value: Output) -> tuple[int, int]:
-    """A key that is the same for the same output of the same node, whichever Python object stands for that."""
+    """Return a key that is the same for the same output of the same node, whichever Python object stands for that."""
     return value.get_node().get_instance_id(), value.get_index()
 
 
 def take_place(old: Node, new: Node) -> None:
-    """All that read `old` read `new` then, which gets its name, the names of its tensor and its rt_info."""
+    """Make all that read `old` read `new`, which gets the name of `old`, the names of its tensor and its rt_info."""
     new.set_friendly_name(old.get_friendly_name())
     for key, value in old.get_rt_info().items():
         new.set_rt_info(value, key)
@@ -134,7 +134,7 @@ def take_place(old: Node, new: Node) -> None:
 
 
 def constant(value: Output) -> NDArray[Any] | None:
-    """The elements of a Constant."""
+    """Return the elements of a Constant."""
     node = value.get_node()
     return np.asarray(node.data) if node.get_type_name() == "Constant" else None
 
@@ -148,7 +148,9 @@ _NEVER_EARLY = ("Multinomial", "RandomUniform", "ReadValue")
 
 
 def is_computed_early(values: list[Output]) -> bool:
-    """Whether values depend on nothing but constants: OpenVINO computes them when it compiles, with what it has for that."""
+    """Tell whether values depend on nothing but constants: OpenVINO computes them when it compiles, with what it has for
+    that.
+    """
     left, seen = [value.get_node() for value in values], set()
     while left:
         node = left.pop()
@@ -163,24 +165,24 @@ def is_computed_early(values: list[Output]) -> bool:
 
 
 def axis_of(node: Node) -> int | None:
-    """The axis of a GatherElements or LogSoftmax, from the first dimension; None while the rank is not known."""
+    """Return the axis of a GatherElements or LogSoftmax, from the first dimension; None while the rank is not known."""
     rank = node.get_input_partial_shape(0).rank
     return int(node.get_attributes()["axis"]) % rank.get_length() if rank.is_static else None
 
 
 def dims(value: Output) -> list[Dimension] | None:
-    """The dimensions of a value; None while its rank is not known."""
+    """Return the dimensions of a value; None while its rank is not known."""
     shape = value.get_partial_shape()
     return list(shape) if shape.rank.is_static else None
 
 
 def same(one: Dimension, other: Dimension) -> bool:
-    """Whether two dimensions are the same whatever the inputs are."""
+    """Tell whether two dimensions are the same whatever the inputs are."""
     if one.is_static and other.is_static:
         return bool(one == other)
     return one.has_symbol() and other.has_symbol() and bool(one.get_symbol() == other.get_symbol())
 
 
 def is_one(dim: Dimension) -> bool:
-    """Whether a dimension is 1 whatever the inputs are."""
+    """Tell whether a dimension is 1 whatever the inputs are."""
     return bool(dim.is_static and dim.get_length() == 1)

@@ -39,7 +39,7 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
 
 
 def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:
-    """All slices as one, if nothing else reads them and they lie side by side, along the dimension next to the axis."""
+    """Return all slices as one, if nothing else reads them and they lie side by side, along the dimension next to the axis."""
     if any(not gathers_elements(gather) or len(gather.output(0).get_target_inputs()) > 1 for gather in gathers):
         return None
     found = [slices for slices in map(slices_of, gathers) if isinstance(slices, Slices)]

@@ -20,12 +20,16 @@ _STOPS = ("Exp", "Gelu", "LogSoftmax", "Power", "Sigmoid", "Softmax", "Sqrt", "S
 
 
 def is_quantised(model: Model) -> bool:
-    """Whether OpenVINO runs its low-precision passes: if there is a FakeQuantize. Compressed weights alone are not enough."""
+    """Tell whether OpenVINO runs its low-precision passes: if there is a FakeQuantize. Compressed weights alone are not
+    enough.
+    """
     return any(node.get_type_name() == "FakeQuantize" for _, node in walk(model))
 
 
 def is_low_precision(value: Output) -> bool:
-    """Whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes it."""
+    """Tell whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes
+    it.
+    """
     left, seen = [value], set()
     while left:
         node = left.pop().get_node()

@@ -25,12 +25,12 @@ _EXACT = 2**24
 
 
 def value_range(value: Output) -> Range:
-    """The range of all elements of a value."""
+    """Return the range of all elements of a value."""
     return from_inputs(value, _inputs_of_rule, _found)
 
 
 def _inputs_of_rule(value: Output) -> list[Output]:
-    """The values that the rule for a value needs the ranges of."""
+    """Return the values that the rule for a value needs the ranges of."""
     return list(value.get_node().input_values()) if _is_followed(value) else []
 
 
@@ -43,7 +43,7 @@ def _kind(value: Output) -> str:
 
 
 def _found(value: Output, ranges: Ranges) -> Range:
-    """What the rule tells, or any value where that is more than float32 or the element type holds."""
+    """Return what the rule tells, or any value where that is more than float32 or the element type holds."""
     if not _is_followed(value):
         return ANY
     found = _RULES[value.get_node().get_type_name()](value, ranges)
@@ -133,7 +133,7 @@ def _modulo(value: Output, ranges: Ranges) -> Range:
 
 
 def _places(value: Output, _: Ranges) -> Range:
-    """The second output of TopK. Over an axis of no elements the plugin leaves it as it was in memory."""
+    """Return the second output of TopK. Over an axis of no elements the plugin leaves it as it was in memory."""
     node = value.get_node()
     shape = dims(node.input_value(0))
     if shape is None or value.get_index() != 1:

@@ -10,7 +10,9 @@ from ov_gather.acceleration.graph import constant, demands_same_shape, dims, ide
 
 
 def unrepeated(index: Output) -> Output:
-    """What Broadcast, Tile and Concat of equals repeat to make `index`, in its rank and type; `index` itself if none does."""
+    """Return what Broadcast, Tile and Concat of equals repeat to make `index`, in its rank and type; `index` itself if none
+    does.
+    """
     smaller, types = index, []
     while (inner := _converted(smaller) or _repeated(smaller)) is not None:
         types.append(smaller.get_element_type())
@@ -24,7 +26,7 @@ def unrepeated(index: Output) -> Output:
 
 
 def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
-    """Why `smaller`, broadcast to data off the axis, is not what `gather` takes its index for; empty if it is.
+    """Tell why `smaller`, broadcast to data off the axis, is not what `gather` takes its index for; empty if it is.
 
     GatherElements-6 raises where indices differ from data off the axis, and so must what takes its place. Ours without
     same_shape gathers less then.
@@ -45,13 +47,15 @@ def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
 
 
 def _converted(value: Output) -> Output | None:
-    """What a Convert reads."""
+    """Return what a Convert reads."""
     node = value.get_node()
     return node.input_value(0) if node.get_type_name() == "Convert" else None
 
 
 def _repeated(value: Output) -> Output | None:
-    """What one node repeats along dimensions of 1, in the rank of `value`; None if it does not, or may do something else."""
+    """Return what one node repeats along dimensions of 1, in the rank of `value`; None if it does not, or may do something
+    else.
+    """
     node = value.get_node()
     if node.get_type_name() not in ("Broadcast", "Tile", "Concat"):
         return None
@@ -63,7 +67,7 @@ def _repeated(value: Output) -> Output | None:
 
 
 def _aligned(node: Node) -> Output | None:
-    """What a Broadcast or Tile reads, with dimensions of 1 where its output has more."""
+    """Return what a Broadcast or Tile reads, with dimensions of 1 where its output has more."""
     inner = node.input_value(0)
     before, after = dims(inner), dims(node.output(0))
     if before is None or after is None:
@@ -83,7 +87,7 @@ def _first_of_equals(concat: Node) -> Output | None:
 
 
 def _equal(one: Output, other: Output) -> bool:
-    """Whether two values are the same, or the same value in the same shape."""
+    """Tell whether two values are the same, or the same value in the same shape."""
     left, seen = [(one, other)], set()
     while left:
         one, other = left.pop()

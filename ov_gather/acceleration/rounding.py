@@ -27,7 +27,7 @@ IN_WHOLE = operators(
 
 
 def rounds_elsewhere(gather: Node) -> bool:
-    """Whether this may be so for a gather, which has taken the place of another.
+    """Tell whether this may be so for a gather, which has taken the place of another.
 
     Of numbers that are given and only moved, ours keeps each bit. Of them Gather-8 does so as long as nothing is computed
     behind it: OpenVINO moves such an operation before the Gather, where it reads what is not rounded yet.
@@ -40,7 +40,7 @@ def rounds_elsewhere(gather: Node) -> bool:
 
 
 def is_computed(value: Output) -> bool:
-    """Whether arithmetic is among what makes a value, not counting what makes the indices that it is gathered by."""
+    """Tell whether arithmetic is among what makes a value, not counting what makes the indices that it is gathered by."""
     left, seen = [value.get_node()], set()
     while left:
         node = left.pop()
@@ -58,7 +58,7 @@ FUSED_OVER = "OpenVINO would fuse what is behind a Gather with what is before, a
 
 
 def is_fused_over(data: Output, gathered: Node) -> bool:
-    """Whether OpenVINO would move what is computed from `gathered`, a Gather-8 of `data`, before it, and fuse it with what
+    """Tell whether OpenVINO would move what is computed from `gathered`, a Gather-8 of `data`, before it, and fuse it with what
     computes `data`: operations on single elements, of one value and maybe numbers. Fused they may differ, also in f32."""
     while data.get_element_type().is_real() and len(readers(gathered)) == 1:
         (gathered,) = readers(gathered)
@@ -73,7 +73,7 @@ def _is_number(value: Output) -> bool:
 
 
 def goes_out(source: Node, moves: Collection[str]) -> bool:
-    """Whether nothing is made of the output of a node but outputs of the model, and that by operations of these types."""
+    """Tell whether nothing is made of the output of a node but outputs of the model, and that by operations of these types."""
     left, seen = [port.get_node() for port in source.output(0).get_target_inputs()], set()
     while left:
         node = left.pop()

@@ -30,7 +30,9 @@ def shrink_constants(model: Model, tracker: Tracker) -> None:
 
 
 def _shrunk(elements: NDArray[Any], axis: int) -> NDArray[Any]:
-    """One slice along each dimension off the axis along which all are equal. OpenVINO cannot fold a Broadcast of nothing."""
+    """Return one slice along each dimension off the axis along which all are equal. OpenVINO cannot fold a Broadcast of
+    nothing.
+    """
     for i, size in enumerate(elements.shape):
         first = elements.take([0], i) if size > 1 and i != axis and elements.size else elements
         if (first == elements).all():

@@ -28,7 +28,7 @@ class Slices:
 
 
 def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool) -> str:
-    """Why Gather-8 should not gather them; empty if it should."""
+    """Tell why Gather-8 should not gather them; empty if it should."""
     if is_quantised and is_low_precision(slices.data):
         return LOW_PRECISION
     if _is_taken_for_none(slices):
@@ -37,7 +37,7 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
 
 
 def slices_of(gather: Node) -> Slices | str:
-    """Or why it does not gather whole slices."""
+    """Return what Gather takes in the place of a GatherElements, or the reason why it does not gather whole slices."""
     data, index = gather.input_values()
     if is_computed_early([data, index]):
         return COMPUTED_EARLY
@@ -55,8 +55,9 @@ def slices_of(gather: Node) -> Slices | str:
 
 
 def _is_taken_for_none(slices: Slices) -> bool:
-    """Whether OpenVINO 2026.4.1 may remove the Gather. It does where constant indices are 0, 1 and so on to the axis' end, also
-    where that is so of all batches together, and each batch takes only a few of them."""
+    """Tell whether OpenVINO 2026.4.1 may remove the Gather. It does where constant indices are 0, 1 and so on to the axis' end,
+    also where that is so of all batches together, and each batch takes only a few of them.
+    """
     if not slices.batch_dims or not is_computed_early([slices.indices]):
         return False
     shape, size = slices.indices.get_partial_shape(), slices.data.get_partial_shape()[slices.axis]
@@ -64,7 +65,7 @@ def _is_taken_for_none(slices: Slices) -> bool:
 
 
 def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int | None:
-    """How many leading dimensions data and indices share, if of the others indices have only that of the axis."""
+    """Tell how many leading dimensions data and indices share, if of the others indices have only that of the axis."""
     batch_dims = max((i + 1 for i in range(axis) if not is_one(index[i])), default=0)
     shared = all(same(*pair) for pair in zip(data[:batch_dims], index, strict=False))
     return batch_dims if shared and all(map(is_one, index[axis + 1 :])) else None

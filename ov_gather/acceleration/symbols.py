@@ -98,12 +98,12 @@ _Sizes = list[Dimension | None] | None
 
 
 def _sizes(value: Output) -> _Sizes:
-    """The sizes that a value holds."""
+    """Return the sizes that a value holds."""
     return from_inputs(value, _that_hold_sizes, _put_together)
 
 
 def _that_hold_sizes(value: Output) -> list[Output]:
-    """What a node that only moves sizes about reads them from."""
+    """Return what a node that only moves sizes about reads them from."""
     node = value.get_node()
     kind, given = node.get_type_name(), node.input_values()
     if kind == "Concat":
@@ -126,8 +126,9 @@ def _put_together(value: Output, parts: list[_Sizes]) -> _Sizes:
 
 
 def _selected(node: Node, sizes: list[Dimension | None]) -> list[Dimension | None]:
-    """What a Gather or Slice takes from a vector, if it is constant which; else nothing. Out of bounds Gather-8 writes zeros,
-    and earlier ones do so for negative indices, too."""
+    """Return what a Gather or Slice takes from a vector, if it is constant which; else nothing. Out of bounds Gather-8 writes
+    zeros, and earlier ones do so for negative indices, too.
+    """
     given = [constant(value) for value in node.input_values()[1:4]]
     places = [indices.ravel().tolist() for indices in given if indices is not None]
     if len(places) < len(given):

@@ -45,23 +45,23 @@ class Case(ABC):
 
     @abstractmethod
     def numpy(self) -> NDArray[Any]:
-        """The right output by NumPy, which is a contender, too."""
+        """Return the right output by NumPy, which is a contender, too."""
 
     @abstractmethod
     def kernel(self, out: NDArray[Any]) -> Run:
-        """A call of our function from Python."""
+        """Return a call of our function from Python."""
 
     @abstractmethod
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """A call of torch, in the fastest of its ways."""
+        """Return a call of torch, in the fastest of its ways."""
 
     @abstractmethod
     def onnx(self) -> Sequence[Any]:
-        """The ONNX nodes that lead from the inputs to "output"."""
+        """Return the ONNX nodes that lead from the inputs to "output"."""
 
     @abstractmethod
     def openvino(self, *inputs: Any) -> Any:
-        """The node of OpenVINO's own operation."""
+        """Return the node of OpenVINO's own operation."""
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Our operation inside OpenVINO. Raises LookupError where there is none."""
@@ -69,7 +69,7 @@ class Case(ABC):
 
 
 def onnx_constant(name: str, values: Sequence[int]) -> Any:
-    """A Constant node, int64."""
+    """Return a Constant node, int64."""
     from onnx import helper, numpy_helper
 
     return helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.array(values, np.int64)))

@@ -79,5 +79,5 @@ NAMES = tuple(_MAKERS)
 
 
 def make(name: str) -> Case:
-    """The case of this name; the same data every time."""
+    """Return the case of this name; the same data every time."""
     return _MAKERS[name](name)

@@ -75,6 +75,6 @@ class Gather(Case):
 
 
 def _batch(indices: NDArray[Any], batch_dims: int) -> list[NDArray[Any]]:
-    """Indices that name the batch of each index, to be broadcast."""
+    """Return indices that name the batch of each index, to be broadcast."""
     shape = [size if i < batch_dims else 1 for i, size in enumerate(indices.shape)]
     return list(np.ix_(*map(np.arange, shape)))[:batch_dims]

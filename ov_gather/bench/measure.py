@@ -31,12 +31,12 @@ class Measurement:
     excluded: Mapping[str, str]
 
     def ratio(self, contender: str, ours: str = "kernel") -> float | None:
-        """How many times faster we are; None if one of both did not take part."""
+        """Tell how many times faster we are; None if one of both did not take part."""
         return self.seconds[contender] / self.seconds[ours] if {contender, ours} <= self.seconds.keys() else None
 
 
 def measure(case: Case, threads: int) -> Measurement:
-    """All contenders on one case. One whose result differs from NumPy's is not reported."""
+    """Return all contenders on one case. One whose result differs from NumPy's is not reported."""
     expected = case.numpy()
     runs: dict[str, Run] = {}
     excluded: dict[str, str] = {}
@@ -78,6 +78,6 @@ def _block(run: Run) -> list[float]:
 
 
 def geometric_mean(ratios: Iterable[float]) -> float:
-    """The geometric mean of ratios; NaN if there is none."""
+    """Return the geometric mean of ratios; NaN if there is none."""
     values = list(ratios)
     return exp(sum(map(log, values)) / len(values)) if values else float("nan")

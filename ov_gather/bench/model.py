@@ -59,7 +59,7 @@ class ModelMeasurement:
 
 
 def measure(before: ov.Model, after: ov.Model, threads: int) -> list[ModelMeasurement]:
-    """Both on the same random inputs, on the CPU plugin, in f32 and in the default precision if it is another.
+    """Return both on the same random inputs, on the CPU plugin, in f32 and in the default precision if it is another.
 
     Raises ValueError for inputs that differ or that are not static.
     """
@@ -77,7 +77,7 @@ def measure(before: ov.Model, after: ov.Model, threads: int) -> list[ModelMeasur
 
 
 def default_precision() -> str:
-    """What the CPU plugin computes f32 in on this machine, if it is not told: f32 or bf16."""
+    """Return what the CPU plugin computes f32 in on this machine, if it is not told: f32 or bf16."""
     return str(ov.Core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name())
 
 
@@ -98,7 +98,7 @@ def _measure(
 
 
 def error(outputs: list[Array], exact: list[Array]) -> float:
-    """How far outputs are from exact ones: the root of the mean square over all outputs, each relative to its own size.
+    """Tell how far outputs are from exact ones: the root of the mean square over all outputs, each relative to its own size.
 
     Infinite where the shapes differ.
     """
@@ -107,7 +107,7 @@ def error(outputs: list[Array], exact: list[Array]) -> float:
 
 
 def _relative(output: Array, exact: Array) -> float:
-    """How far one output is off. It is infinite where only one of both arrays has a NaN, too."""
+    """Tell how far one output is off. It is infinite where only one of both arrays has a NaN, too."""
     if output.shape != exact.shape or (np.isnan(output) != np.isnan(exact)).any():
         return inf
     have, want = (array[~np.isnan(exact)].astype(np.float64) for array in (output, exact))
@@ -150,7 +150,7 @@ def _prepare(model: ov.Model, inputs: list[Array], precision: str, threads: int,
 
 
 def _shares(model: ov.Model, inputs: list[Array], precision: str, threads: int) -> Mapping[str, float]:
-    """What part of the time each type of operation takes, the greatest first. Ours the plugin calls "Reference"."""
+    """Return what part of the time each type of operation takes, the greatest first. Ours the plugin calls "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
     inference = _prepare(model, inputs, precision, threads, profile=True)
     seconds: Counter[str] = Counter()

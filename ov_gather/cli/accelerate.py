@@ -49,7 +49,7 @@ def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, p
 
 
 def read_model(path: Path) -> ov.Model:
-    """With our operations where there is an extension. Raises IRError as our reader does, ValueError as OpenVINO's does."""
+    """Read a model, with our operations if there is an extension. Raises IRError, or ValueError where OpenVINO refuses it."""
     read_ir(path)
     try:
         core = register(ov.Core())

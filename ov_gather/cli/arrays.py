@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def load_array(file: Path) -> NDArray[Any]:
-    """The array of a .npy file. Raises OSError, ValueError."""
+    """Return the array of a .npy file. Raises OSError, ValueError."""
     try:
         array = np.load(file)
     except OSError:

@@ -34,13 +34,13 @@ class Configured(click.Command):
 
 
 def _upward() -> tuple[Path, ...]:
-    """The working directory and those above it, the nearest first."""
+    """Return the working directory and those above it, the nearest first."""
     here = Path.cwd()
     return (here, *here.parents)
 
 
 def _key(option: click.Option) -> str:
-    """The name of an option in pyproject.toml, e.g. "min-severity"."""
+    """Return the name of an option in pyproject.toml, e.g. "min-severity"."""
     return max(option.opts, key=len).removeprefix("--")
 
 

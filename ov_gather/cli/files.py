@@ -14,7 +14,7 @@ from ov_gather.ir.files import Found, NoIRError
 
 
 def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
-    """The same as `ov_gather.ir.files.find_irs`, but a command line that names no IR is a UsageError."""
+    """Return the same as `ov_gather.ir.files.find_irs`, but a command line that names no IR is a UsageError."""
     try:
         return files.find_irs(paths, exclude=exclude, skip_other_xml=skip_other_xml)
     except NoIRError as error:
@@ -29,7 +29,7 @@ def refuse_existing(paths: Iterable[Path], force: bool) -> None:
 
 
 def opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
-    """A file that takes its place when all went well, if there is one to write."""
+    """Return a file that takes its place when all went well, if there is one to write."""
     if output is None:
         return nullcontext()
     from ov_gather.files import replacing

@@ -43,7 +43,7 @@ def print_all(parts: Iterable[Table | str]) -> None:
 
 
 def has_colour() -> bool:
-    """Whether stdout takes colours: a terminal does, unless NO_COLOR is set (https://no-color.org)."""
+    """Tell whether stdout takes colours: a terminal does, unless NO_COLOR is set (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 

@@ -33,7 +33,7 @@ class Died:
 
 
 def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[tuple[int, Any]]:
-    """The index of each item with its result, or with Died, in the order in which the items are done."""
+    """Yield the index of each item with its result, or with Died, in the order in which the items are done."""
     waiting = deque(enumerate(items))
     workers = [_Worker(function) for _ in range(min(count, len(items)))]
     idle = list(workers)

@@ -11,7 +11,7 @@ from ov_gather.runtimes.isolated import RUNTIMES
 
 
 def available_runtimes() -> tuple[str, ...]:
-    """Those that are installed. That the extension could not be compiled is said; onnxruntime is optional."""
+    """Return those that are installed. That the extension could not be compiled is said; onnxruntime is optional."""
     missing = set() if find_spec("onnxruntime") else {"onnxruntime"}
     try:
         extension_path()
@@ -22,7 +22,7 @@ def available_runtimes() -> tuple[str, ...]:
 
 
 def parse_runtimes(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """The value of --runtimes: names with commas between; all that are installed, if it is not given."""
+    """Return the value of --runtimes: names with commas between; all that are installed, if it is not given."""
     if text is None:
         return available_runtimes()
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))

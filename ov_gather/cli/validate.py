@@ -106,7 +106,7 @@ def _find(paths: tuple[Path, ...], exclude: tuple[str, ...], skip_other_xml: boo
 def _check_all(
     files: Sequence[Path], select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, jobs: int
 ) -> Iterator[tuple[int, list[Finding]]]:
-    """The index and the findings of each file, in the order in which the files are done."""
+    """Yield the index and the findings of each file, in the order in which the files are done."""
     check = partial(_check, select=select, ignore=ignore, infer=infer)
     if min(jobs, len(files)) < 2:
         yield from enumerate(map(check, files))

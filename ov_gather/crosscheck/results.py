@@ -71,7 +71,7 @@ class CrossCheckResult:
         return tuple(dict.fromkeys([*of_layers, *(name for output in self.outputs for name in output.comparison.divergences)]))
 
     def table(self) -> Table:
-        """A table for `rich.print`: one row a layer and, of an ONNX model, one row an output."""
+        """Return a table for `rich.print`: one row a layer and, of an ONNX model, one row an output."""
         from ov_gather.crosscheck.tables import layers_table, model_table
 
         return model_table(self.outputs, self.layers) if self.original else layers_table(self.layers)

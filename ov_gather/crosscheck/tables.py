@@ -13,7 +13,7 @@ from ov_gather.crosscheck.comparisons import LayerResult, OutputResult, Status
 
 
 def layers_table(layers: Sequence[LayerResult]) -> Table:
-    """One row a layer, one column a runtime."""
+    """Return one row a layer, one column a runtime."""
     runtimes = runtimes_of(layers)
     table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output": too wide
     for layer in layers:
@@ -24,7 +24,7 @@ def layers_table(layers: Sequence[LayerResult]) -> Table:
 
 
 def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) -> Table:
-    """One row for each output and each gather of a converted model. A gather has one case: its own operands."""
+    """Return one row for each output and each gather of a converted model. A gather has one case: its own operands."""
     table = new_table("output or gather", "shapes", "result")
     for output in outputs:
         add_output(table, output.name, output, f"{output.comparison.runtime}: {output.comparison}")
@@ -44,17 +44,17 @@ def add_output(table: Table, name: str, output: OutputResult, result: str) -> No
 
 
 def runtimes_of(layers: Sequence[LayerResult]) -> list[str]:
-    """The names of the runtimes that layers were compared on, in the order in which they first appear."""
+    """Return the names of the runtimes that layers were compared on, in the order in which they first appear."""
     return list(dict.fromkeys(comparison.runtime for layer in layers for comparison in layer.comparisons))
 
 
 def new_table(*columns: str) -> Table:
-    """An empty table in the style of all of ours."""
+    """Return an empty table in the style of all of ours."""
     return Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
 
 
 def counts_cell(counts: Mapping[Status, int]) -> Text:
-    """What the comparisons of one runtime came to: "13 + 3" means 13 that passed and 3 expected divergences."""
+    """Return what the comparisons of one runtime came to: "13 + 3" means 13 that passed and 3 expected divergences."""
     if counts.get(Status.FAILED):
         return Text(f"{counts[Status.FAILED]} FAILED", "red")
     passed, expected = counts.get(Status.PASSED, 0), counts.get(Status.EXPECTED, 0)

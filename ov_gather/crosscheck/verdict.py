@@ -79,7 +79,9 @@ def _detail(expected: Outcome, found: Outcome, difference: Difference | str) -> 
 
 
 def _predicted(known: Divergence, view: LayerView, operands: Sequence[NDArray[Any]], found: Outcome) -> bool:
-    """Whether a divergence predicts a runtime's result, element by element. One that predicts nothing allows any result."""
+    """Tell whether a divergence predicts a runtime's result, element by element. One that predicts nothing allows any
+    result.
+    """
     if known.predicts is None:
         return True
     try:

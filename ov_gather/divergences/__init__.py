@@ -18,7 +18,7 @@ DIVERGENCES = (*OPENVINO, *ONNXRUNTIME, *MODELS)
 
 
 def explaining(runtime: str, version: str, observed: Observed, view: LayerView, operands: Operands) -> Iterator[Divergence]:
-    """The divergences that may explain what was observed of a runtime, for a layer with these operands."""
+    """Yield the divergences that may explain what was observed of a runtime, for a layer with these operands."""
     for known in DIVERGENCES:
         if (
             observed in known.observed
@@ -29,10 +29,10 @@ def explaining(runtime: str, version: str, observed: Observed, view: LayerView, 
 
 
 def lacking(runtime: str, version: str, view: LayerView) -> Divergence | None:
-    """Why a runtime cannot be asked to execute a layer at all; None if it can."""
+    """Tell why a runtime cannot be asked to execute a layer at all; None if it can."""
     return next(explaining(runtime, version, Observed.LACKS, view, ()), None)
 
 
 def is_predicted(names: Iterable[str]) -> bool:
-    """Whether one of these divergences says exactly what the result is, so that it does not come from foreign memory."""
+    """Tell whether one of these divergences says exactly what the result is, so that it does not come from foreign memory."""
     return any(known.predicts for known in DIVERGENCES if known.name in names)

@@ -59,7 +59,7 @@ class Divergence:
     any_nan: bool = False
 
     def concerns(self, runtime: str, version: str, operation: str) -> bool:
-        """Whether the divergence is one of this version of a runtime, and of this operation."""
+        """Tell whether the divergence is one of this version of a runtime, and of this operation."""
         return (
             runtime in self.runtimes
             and (not self.operations or operation in self.operations)

@@ -34,7 +34,7 @@ ARITHMETICS = (BASELINE, Arithmetic(bf16=True), Arithmetic(bf16=True, f8=True))
 
 
 def arithmetics_here() -> tuple[Arithmetic, ...]:
-    """The arithmetic of this machine's CPU; all that there are where its instructions are not known."""
+    """Return the arithmetic of this machine's CPU; all that there are where its instructions are not known."""
     flags = cpu.flags()
     if flags is None:
         return ARITHMETICS
@@ -43,7 +43,7 @@ def arithmetics_here() -> tuple[Arithmetic, ...]:
 
 
 def evaluated(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
-    """The operation, on operands as the plugin sees them. Raises IndexError where an index is then out of bounds."""
+    """Return the operation, on operands as the plugin sees them. Raises IndexError where an index is then out of bounds."""
     from ov_gather.ops.reference import evaluate
 
     return evaluate(view.operation, _all_as_seen(view, operands, arithmetic), view.attributes_for(operands)).astype(
@@ -104,8 +104,9 @@ def _all_as_seen(view: LayerView, operands: Operands, arithmetic: Arithmetic) ->
 
 
 def as_seen(array: NDArray[Any], constant: bool, arithmetic: Arithmetic = BASELINE) -> NDArray[Any]:
-    """What an operation is given: inputs wrap around at 32 bits, constants saturate and lose denormals, float16 passes through
-    float32."""
+    """Return what an operation is given: inputs wrap around at 32 bits, constants saturate and lose denormals, float16 passes
+    through float32.
+    """
     import numpy as np
 
     if array.dtype.kind in "iu" and array.itemsize > 1:

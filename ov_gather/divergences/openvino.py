@@ -28,7 +28,7 @@ _SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
 
 
 def _on_this_cpu(predict: Callable[[LayerView, Operands, Arithmetic], NDArray[Any]]) -> Prediction:
-    """What the plugin computes with the arithmetic of this machine's CPU."""
+    """Return what the plugin computes with the arithmetic of this machine's CPU."""
     return lambda view, operands: [predict(view, operands, arithmetic) for arithmetic in cpu_plugin.arithmetics_here()]
 
 

@@ -13,7 +13,7 @@ Element: TypeAlias = etree._Element
 
 
 def element(tag: str, *children: Element | str, **attributes: str) -> Element:
-    """An element with children and attributes, of which `class_` stands for class and `aria_label` for aria-label."""
+    """Return an element with children and attributes, of which `class_` stands for class and `aria_label` for aria-label."""
     made: Element = E(
         tag,
         *(_text(child) if isinstance(child, str) else child for child in children),

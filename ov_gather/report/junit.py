@@ -8,7 +8,7 @@ from ov_gather.report.elements import Element
 
 
 def document(*suites: Element) -> str:
-    """The text of a file with these suites. The numbers of test cases and failures are counted here."""
+    """Return the text of a file with these suites. The numbers of test cases and failures are counted here."""
     root = etree.Element("testsuites")
     root.extend(suites)
     for counted in (root, *suites):

@@ -16,7 +16,7 @@ def printable(text: str) -> str:
 
 
 def path_text(path: str) -> str:
-    """The path in Unicode: a byte of a file name that is not UTF-8 becomes \\xff."""
+    """Return the path in Unicode: a byte of a file name that is not UTF-8 becomes \\xff."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
@@ -26,6 +26,6 @@ def place_text(place: Location) -> str:
 
 
 def message_text(finding: Finding) -> str:
-    """The layer, and what is wrong with it."""
+    """Return the layer, and what is wrong with it."""
     layer = finding.location.layer_text
     return f"{layer}: {finding.message}" if layer else finding.message

@@ -154,7 +154,9 @@ def foreign_attribute(graph: Model) -> Iterator[Violation]:
 
 
 def _outside_family(graph: Model) -> Iterator[tuple[Layer, Mapping[str, str]]]:
-    """The layers of other operations of OpenVINO whose attributes are not exactly those of the operation, with the latter."""
+    """Yield the layers of other operations of OpenVINO whose attributes are not exactly those of the operation, with the
+    latter.
+    """
     for (layer_type, _), layers in graph.kinds.items():
         kinds = attribute_kinds(layers[0])
         if kinds is not None and layer_type not in FAMILY:
@@ -169,7 +171,7 @@ def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violati
 
 
 def _kinds(layer: Layer) -> Mapping[str, str]:
-    """The attributes of a layer's operation and their kinds; none if the operation is unknown."""
+    """Return the attributes of a layer's operation and their kinds; none if the operation is unknown."""
     operation = find_operation(layer)
     if operation:
         return {attribute.name: attribute.kind for attribute in operation.attributes}
@@ -177,7 +179,7 @@ def _kinds(layer: Layer) -> Mapping[str, str]:
 
 
 def _given(view: LayerView) -> Iterator[tuple[Attribute, str]]:
-    """The attributes that the layer has, and their text."""
+    """Yield the attributes that the layer has, and their text."""
     for attribute in view.operation.attributes:
         if attribute.name in view.layer.attributes:
             yield attribute, view.layer.attributes[attribute.name]

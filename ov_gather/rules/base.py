@@ -33,7 +33,7 @@ class Violation:
         line: int | None = None,
         subgraph_path: tuple[str, ...] = (),
     ) -> Violation:
-        """A violation at a graph, a layer, or a port of a layer.
+        """Return a violation at a graph, a layer, or a port of a layer.
 
         Args:
             place: the graph or the layer.
@@ -65,7 +65,7 @@ class Rule:
     unless: Callable[[Any], bool] | None = None
 
     def violations(self, subject: Any) -> Iterable[Violation]:
-        """What is wrong with a subject of this rule."""
+        """Yield what is wrong with a subject of this rule."""
         return () if self.unless is not None and self.unless(subject) else self.check(subject)
 
     @property

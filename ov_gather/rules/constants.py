@@ -151,7 +151,7 @@ def odd_booleans(graph: Model) -> Iterator[Violation]:
 
 
 def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:
-    """The Consts of a type whose bytes can be read. OVG501 to OVG503 report the others."""
+    """Yield the Consts of a type whose bytes can be read. OVG501 to OVG503 report the others."""
     for layer in graph.of_type("Const"):
         if layer.declared_type is element_type:
             with suppress(IRError):
@@ -160,7 +160,7 @@ def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:
 
 
 def _payloads(document: Document) -> list[tuple[int, int, tuple[str, ...], Layer]]:
-    """The first byte and the end of the payload of each Const of all graphs, in order, with the way to the Const."""
+    """Return the first byte and the end of the payload of each Const of all graphs, in order, with the way to the Const."""
     found = []
     for subgraph_path, graph in document.model.walk() if document.model and not document.damaged else ():
         for layer in graph.of_type("Const"):

@@ -150,7 +150,7 @@ _IN_PORT = ("rt_info", "dim")
 
 
 def _has_known_elements(graph: Model) -> bool:
-    """Whether every element stands where it may, and none stands in a port, as is usual."""
+    """Tell whether every element stands where it may, and none stands in a port, as is usual."""
     in_layers = {section.tag for layer in graph.layers if layer.sections for section in layer.sections}
     in_ports = any(port.sections for ports in (graph.input_ports, graph.output_ports) for port in ports)
     return not in_ports and in_layers.issubset(_IN_LAYER) and all(section.tag in _IN_GRAPH for section in graph.sections)

@@ -16,7 +16,7 @@ class Severity(Enum):
     NOTE = "note"
 
     def at_least(self, other: Severity) -> bool:
-        """Whether this severity is as bad as `other`, or worse."""
+        """Tell whether this severity is as bad as `other`, or worse."""
         order = list(Severity)
         return order.index(self) <= order.index(other)
 

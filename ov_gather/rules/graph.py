@@ -66,7 +66,7 @@ def edges_into_port(graph: Model) -> Iterator[Violation]:
 
 
 def _is_in_order_of_execution(graph: Model) -> bool:
-    """Whether every layer stands behind those that feed it, as OpenVINO writes them."""
+    """Tell whether every layer stands behind those that feed it, as OpenVINO writes them."""
     position = {layer.id: i for i, layer in enumerate(graph.layers)}
     return all(position.get(edge.from_layer, -1) < position.get(edge.to_layer, 0) for edge in graph.edges)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, int, int] | None:
-    """The first constant index of a layer that `is_wrong`; None if there is none.
+    """Return the first constant index of a layer that `is_wrong`; None if there is none.
 
     Returns:
         The place of the index, e.g. "indices[3, 17]", its value, how many indices are wrong, and the size of the axis.

@@ -33,7 +33,7 @@ class Inferred:
 
 
 def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
-    """The graphs of a document, each with the way to it and with what OpenVINO makes of it. Raises ImportError."""
+    """Yield the graphs of a document, each with the way to it and with what OpenVINO makes of it. Raises ImportError."""
     import openvino
 
     from ov_gather.ir.writer import to_bytes

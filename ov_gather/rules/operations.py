@@ -79,24 +79,24 @@ def missing_version(graph: Model) -> Iterator[Violation]:
 
 
 def _not_in_opsets(graph: Model) -> Iterator[Layer]:
-    """The layers whose operation is in no opset of OpenVINO, and is none of ours."""
+    """Yield the layers whose operation is in no opset of OpenVINO, and is none of ours."""
     for (layer_type, version), layers in graph.kinds.items():
         if version is not None and version not in operations().get(layer_type, {}) and not find_operation(layers[0]):
             yield from layers
 
 
 def _names_opset(layer: Layer) -> bool:
-    """Whether the version means an opset of OpenVINO, perhaps a misspelt one, and not the opset of an extension."""
+    """Tell whether the version means an opset of OpenVINO, perhaps a misspelt one, and not the opset of an extension."""
     return (layer.version or "").strip().lower().startswith("ops")
 
 
 def _meant(layer_type: str) -> str | None:
-    """The type that OpenVINO has under this name or a similar one."""
+    """Return the type that OpenVINO has under this name or a similar one."""
     return "Const" if layer_type.lower() == "constant" else closest(layer_type, operations())
 
 
 def _differs_in_case(layer_type: str) -> bool:
-    """Whether the type differs from one of OpenVINO only in case. OpenVINO reads types in any case, except Const."""
+    """Tell whether the type differs from one of OpenVINO only in case. OpenVINO reads types in any case, except Const."""
     meant = in_any_case().get(layer_type.lower())
     return meant not in (None, layer_type, "Const")
 

@@ -19,7 +19,7 @@ _FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|nan)", re.ASC
 
 @cache
 def operations() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-    """The kinds of attributes: by type of the operation, then by opset, then by name of the attribute."""
+    """Return the kinds of attributes: by type of the operation, then by opset, then by name of the attribute."""
     table: dict[str, dict[str, dict[str, str]]] = {}
     for row in TABLE.strip().replace("\n    ", " ").split("\n"):
         opsets, *words = row.split()
@@ -31,18 +31,18 @@ def operations() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
 
 @cache
 def in_any_case() -> Mapping[str, str]:
-    """Each type of operation, by its name in lower case."""
+    """Return each type of operation, by its name in lower case."""
     return {layer_type.lower(): layer_type for layer_type in operations()}
 
 
 def attribute_kinds(layer: Layer) -> Mapping[str, str] | None:
-    """The attributes of a layer's operation and their kinds; None where no opset of OpenVINO holds it."""
+    """Return the attributes of a layer's operation and their kinds; None where no opset of OpenVINO holds it."""
     return operations().get(layer.type, {}).get(layer.version or "")
 
 
 @lru_cache(maxsize=4096)
 def is_of_kind(text: str, kind: str) -> bool:
-    """Whether the text of an attribute is a value of this kind, with nothing around it."""
+    """Tell whether the text of an attribute is a value of this kind, with nothing around it."""
     if kind not in _CHECKS:
         return text.lower() in kind.split("|")
     try:
@@ -52,7 +52,7 @@ def is_of_kind(text: str, kind: str) -> bool:
 
 
 def _opsets(text: str) -> Iterator[str]:
-    """The opsets that a row of the table lists: "1,3-16" is opset1, and opset3 to opset16."""
+    """Yield the opsets that a row of the table lists: "1,3-16" is opset1, and opset3 to opset16."""
     for part in text.split(","):
         first, _, last = part.partition("-")
         yield from (f"opset{number}" for number in range(int(first), int(last or first) + 1))

@@ -122,7 +122,7 @@ def empty_gather(view: LayerView) -> Iterator[Violation]:
 
 
 def _is_all(view: LayerView, layer: Layer, position: int, number: int) -> bool:
-    """Whether an input of a layer is a constant all of whose elements are this number."""
+    """Tell whether an input of a layer is a constant all of whose elements are this number."""
     source = view.graph.producer(layer, layer.inputs[position])
     try:
         value = constant(view.graph, source[0]) if source and source[0].type == "Const" else None

@@ -109,14 +109,16 @@ def order_of_ports(graph: Model) -> Iterator[Violation]:
 
 
 def tensor_names(text: str) -> list[str]:
-    r"""The names that the attribute `names` or `output_names` lists, separated by commas; \\, is a comma within a name."""
+    r"""Return the names that the attribute `names` or `output_names` lists, separated by commas; \\, is a comma within a
+    name.
+    """
     if "\\," not in text:
         return text.split(",") if text else []
     return [name.replace("\0", ",") for name in text.replace("\\,", "\0").split(",")]
 
 
 def _with_several(graph: Model) -> Iterator[tuple[Layer, tuple[Port, ...]]]:
-    """Each layer with its inputs, and again with its outputs, if they are two or more."""
+    """Yield each layer with its inputs, and again with its outputs, if they are two or more."""
     for layer in graph.layers:
         if len(layer.inputs) > 1:
             yield layer, layer.inputs

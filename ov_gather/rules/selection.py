@@ -12,7 +12,7 @@ GROUP_LENGTH = len("OVG4")
 
 
 def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:
-    """The rules that are selected (all, if `select` is empty) and not ignored, by id ("OVG401") or group ("OVG4").
+    """Return the rules that are selected (all, if `select` is empty) and not ignored, by id ("OVG401") or group ("OVG4").
 
     Raises:
         ValueError: an id or a group is unknown. If it were passed over, less would be checked than was asked for.

@@ -89,7 +89,7 @@ def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation
 
 
 def fits_declaration(port: Port, inferred: PartialShape) -> bool:
-    """Whether a port declares what is inferred: every size that is certain, and any allowed size where it is open."""
+    """Tell whether a port declares what is inferred: every size that is certain, and any allowed size where it is open."""
     if inferred.dims is None:
         return True
     return len(port.dims) == len(inferred.dims) and all(
@@ -98,5 +98,5 @@ def fits_declaration(port: Port, inferred: PartialShape) -> bool:
 
 
 def dims_text(port: Port) -> str:
-    """The dims of a port, for people."""
+    """Return the dims of a port, for people."""
     return f"dims {list(port.dims)}" if port.dims else "no dims"

@@ -9,7 +9,9 @@ _MAX_LENGTH = 64  # no known name is longer
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name from which a name differs in case, or in one letter: a wrong, missing or extra one, or two exchanged."""
+    """Return the known name from which a name differs in case, or in one letter: a wrong, missing or extra one, or two
+    exchanged.
+    """
     if len(name) > _MAX_LENGTH:
         return None
     meant = _by_variant(tuple(known))
@@ -17,7 +19,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    """The question "did you mean ...?", or the text `otherwise` if no known name is close."""
+    """Return the question "did you mean ...?", or the text `otherwise` if no known name is close."""
     meant = closest(name, known)
     return f"did you mean {meant}?" if meant else otherwise
 
@@ -28,7 +30,9 @@ def _by_variant(known: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _variants(name: str) -> Iterator[str]:
-    """The name in lower case, and what is left without each of its letters. Names that differ in one letter share a variant."""
+    """Yield the name in lower case, and what is left without each of its letters. Names that differ in one letter share a
+    variant.
+    """
     name = name.lower()
     yield name
     yield from (name[:i] + name[i + 1 :] for i in range(len(name)))

@@ -175,7 +175,7 @@ def _maps(layer: Layer) -> list[str]:
 
 
 def _with_bodies(graph: Model) -> list[Layer]:
-    """The layers that have each of their bodies only once. OVG121 reports the others."""
+    """Return the layers that have each of their bodies only once. OVG121 reports the others."""
     return [layer for layer in graph.of_type(*_BODIES) if 0 < len(layer.bodies) == len({body.tag for body in layer.bodies})]
 
 
@@ -199,7 +199,7 @@ def _entries(layer: Layer) -> Iterator[_Entry]:
 
 
 def _wrong(layer: Layer, entry: _Entry) -> Iterator[tuple[str, str]]:
-    """What is wrong with an entry of a port map, and what would be right."""
+    """Yield what is wrong with an entry of a port map, and what would be right."""
     attributes = entry.element.attributes
     if entry.element.tag not in ("input", "output"):
         yield f"<{entry.element.tag}> is no entry of a port map", "<input> and <output> are"

@@ -134,7 +134,7 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
 
 
 def _decompresses(layer: Layer) -> bool:
-    """Whether a layer is a Convert that save_model put behind a compressed Const.
+    """Tell whether a layer is a Convert that save_model put behind a compressed Const.
 
     OpenVINO writes the precision of the Const on the output of such a Convert, unless something infers its type anew.
     """

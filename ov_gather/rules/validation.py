@@ -41,7 +41,7 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
 def read_and_validate(
     source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False
 ) -> tuple[Model | None, list[Finding]]:
-    """The model that was read, or None if a part of it could not be read; and what `validate` finds."""
+    """Return the model that was read, or None if a part of it could not be read; and what `validate` finds."""
     path = path_of(source) or "<memory>"
     rules = select_rules(select, ignore)
     try:
@@ -55,12 +55,12 @@ def read_and_validate(
 def validate_document(
     document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False
 ) -> list[Finding]:
-    """The same as `validate`, for a document that was read before."""
+    """Return the same as `validate`, for a document that was read before."""
     return _checked(document, path, select_rules(select, ignore), infer)
 
 
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
-    """The finding for a file whose check did not come to its end."""
+    """Return the finding for a file whose check did not come to its end."""
     return list(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]))
 
 
@@ -81,7 +81,9 @@ def _has_error(findings: Iterable[Finding]) -> bool:
 
 
 def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Model | LayerView]]:
-    """What rules check of a document, each with the way to it: the document, every graph, and every gather-family layer."""
+    """Yield what rules check of a document, each with the way to it: the document, every graph, and every gather-family
+    layer.
+    """
     yield (), document
     if document.model is None or document.damaged:
         return  # a model that was not read whole is not judged further

@@ -122,7 +122,7 @@ class _Worker:
         return not self._is_killed and self._process.poll() is None
 
     def version(self) -> str:
-        """The version, which the process says first, without being asked."""
+        """Return the version, which the process says first, without being asked."""
         if not self._version:
             try:
                 self._version = self._receive()

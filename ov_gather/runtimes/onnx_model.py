@@ -20,7 +20,7 @@ _REDUCTIONS = {"none": "none", "sum": "add", "prod": "mul", "min": "min", "max":
 
 
 def onnx_model(model: Model) -> bytes:
-    """The ONNX operator that does what the only layer does; indices that ONNX does not take are cast to int64.
+    """Return the ONNX operator that does what the only layer does; indices that ONNX does not take are cast to int64.
 
     Raises RefusedError where there is none: `divergences.py` names such layers, and they are not asked for.
     """
@@ -52,7 +52,7 @@ def _info(name: str, element_type: ElementType | None, shape: PartialShape) -> o
 
 
 def _takes(view: LayerView, port: int) -> bool:
-    """Whether ONNX's operator takes indices of this type."""
+    """Tell whether ONNX's operator takes indices of this type."""
     element_type = view.input_types[port]
     return element_type is not None and element_type.name in (("i64",) if view.operation.type == "GatherND" else ("i32", "i64"))
 

@@ -70,7 +70,7 @@ def _customized(layer: Layer) -> Layer:
 
 
 def read_model(model: Model) -> Any:
-    """The `openvino.Model` that OpenVINO's reader makes of the IR that our writer makes. Raises RefusedError."""
+    """Return the `openvino.Model` that OpenVINO's reader makes of the IR that our writer makes. Raises RefusedError."""
     return _read(_stock_core(), model)
 
 
@@ -91,5 +91,5 @@ def _stock_core() -> Any:
 
 @cache
 def core_with_extension() -> Any:
-    """A core that our operations are registered with."""
+    """Return a core that our operations are registered with."""
     return register(ov.Core())

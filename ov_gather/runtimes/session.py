@@ -55,7 +55,7 @@ class Session:
             self._idle.put(request)
 
     def prepare(self, arrays: Sequence[NDArray[Any]]) -> Inference:
-        """An inference of these inputs, to be run many times. It uses the memory of the arrays. Raises RefusedError."""
+        """Return an inference of these inputs, to be run many times. It uses the memory of the arrays. Raises RefusedError."""
         return Inference(self._take(), self._tensors(arrays))
 
     def _take(self) -> ov.InferRequest:

@@ -15,7 +15,7 @@ from ov_gather.runtimes.base import RefusedError
 
 
 def element_type_of(port: Any) -> ElementType:
-    """The element type of a port of OpenVINO. Raises RefusedError."""
+    """Return the element type of a port of OpenVINO. Raises RefusedError."""
     found = element_types.by_name(port.get_element_type().get_type_name())
     if found is None:
         raise RefusedError(f"element type {port.get_element_type()} is unknown to ov-gather")
@@ -23,7 +23,9 @@ def element_type_of(port: Any) -> ElementType:
 
 
 def to_tensor(array: NDArray[Any], element_type: ElementType) -> ov.Tensor:
-    """A tensor that uses the memory of the array where it can. Raises RefusedError where that does not hold `element_type`."""
+    """Return a tensor that uses the memory of the array where it can. Raises RefusedError where that does not hold
+    `element_type`.
+    """
     if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind in "UT"):
         raise RefusedError(f"an input of {element_type} cannot be {array.dtype}")
     if element_type is STRING:
@@ -36,7 +38,7 @@ def to_tensor(array: NDArray[Any], element_type: ElementType) -> ov.Tensor:
 
 
 def to_array(tensor: ov.Tensor, element_type: ElementType) -> NDArray[Any]:
-    """A copy of what a tensor of OpenVINO holds."""
+    """Return a copy of what a tensor of OpenVINO holds."""
     if element_type is STRING:
         return np.array(tensor.str_data, object)
     if element_type.bits % 8:

@@ -38,7 +38,7 @@ def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
 
 
 def _trains(node: onnx_ir.Node) -> bool:
-    """Whether a Dropout may drop anything, as its third input is not False."""
+    """Tell whether a Dropout may drop anything, as its third input is not False."""
     mode = node.inputs[2] if len(node.inputs) > 2 else None
     if mode is None:
         return False

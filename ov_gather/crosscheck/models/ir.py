@@ -36,7 +36,9 @@ Arrays = Sequence[NDArray[Any]]
 
 
 def has_several_layers(model: Model) -> bool:
-    """Whether more than one layer is to be executed: a model of one gather tells nothing that the gather alone does not."""
+    """Tell whether more than one layer is to be executed: a model of one gather tells nothing that the gather alone does
+    not.
+    """
     return not model.is_fragment and sum(layer.type not in _ENDS for _, graph in model.walk() for layer in graph.layers) > 1
 
 

@@ -138,7 +138,7 @@ def near_ties(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime:
 
 
 def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
-    """Whether two picked numbers are nearly equal, or the last picked one and the first that was not picked."""
+    """Tell whether two picked numbers are nearly equal, or the last picked one and the first that was not picked."""
     default = -1 if node.op_type == "TopK" else 0
     axis = attribute(node, "axis", default)
     largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)

@@ -14,7 +14,7 @@ _LARGE = 1_000_000
 
 
 def render(measurements: Sequence[Measurement]) -> Table:
-    """A table with one row for each case of a group, then the geometric means and the worst cases of the group.
+    """Return a table with one row for each case of a group, then the geometric means and the worst cases of the group.
 
     The column "copy limit" has the time of a mere copy as a share of the kernel's time.
     """

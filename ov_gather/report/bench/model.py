@@ -13,7 +13,7 @@ _LEAST = 0.005
 
 
 def render(measured: ModelMeasurement) -> Table:
-    """A table with one row for each type of operation that takes a part worth mentioning, before or after."""
+    """Return a table with one row for each type of operation that takes a part worth mentioning, before or after."""
     table = Table("operation", "before", "after")
     before, after = measured.shares
     for name in dict.fromkeys((*before, *after)):
@@ -24,7 +24,7 @@ def render(measured: ModelMeasurement) -> Table:
 
 
 def summarize(measured: ModelMeasurement) -> str:
-    """How much faster the second model is, and how its outputs compare with those of the first."""
+    """Tell how much faster the second model is, and how its outputs compare with those of the first."""
     first, second = (f"{seconds * 1e3:.3f} ms" for seconds in measured.seconds)
     return f"{measured.ratio:.2f}x ({first} before, {second} after), {_outputs(measured)}"
 

@@ -31,7 +31,7 @@ _OPEN = 10
 
 
 def render(report: CheckReport) -> str:
-    """The page: summary, layers by outcome, models, divergences that were seen, findings, environment."""
+    """Return the page: summary, layers by outcome, models, divergences that were seen, findings, environment."""
     sections = (_summary, _layers, models_section, _divergences, _findings, _environment)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
@@ -107,7 +107,7 @@ def _layers(report: CheckReport) -> Iterator[Element]:
 
 
 def _filters(runtimes: Sequence[str]) -> Element:
-    """The form that filters layers. The script shows it, for without the script it is of no use."""
+    """Return the form that filters layers. The script shows it, for without the script it is of no use."""
     outcomes = {
         "": "any outcome",
         css_class(Status.FAILED): "something failed",
@@ -137,7 +137,7 @@ def _divergences(report: CheckReport) -> Iterator[Element]:
 
 
 def _divergence(report: CheckReport, name: str, why: str) -> Element:
-    """Why runtimes diverge, how often each did, an example, and links to the first layers where it was seen."""
+    """Tell why runtimes diverge, how often each did, an example, and links to the first layers where it was seen."""
     seen = [comparison for layer in report.layers for comparison in layer.comparisons if name in comparison.divergences]
     by_runtime = Counter(comparison.runtime for comparison in seen)
     counts = ", ".join(f"{runtime} {count:,} times" for runtime, count in by_runtime.items())

@@ -13,7 +13,7 @@ _FIELD = 14  # how many pixels wide a field is
 
 
 def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
-    """What a runtime made of a case that failed. Links lead to `name`."""
+    """Return what a runtime made of a case that failed. Links lead to `name`."""
     heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
     body = [_difference(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
     if case.replay:
@@ -34,7 +34,7 @@ def _difference(difference: Difference) -> Element:
 
 
 def _picture(fields: Sequence[Sequence[float]]) -> Element:
-    """The picture of an output. It has one path for each shade, so that it stays small."""
+    """Return the picture of an output. It has one path for each shade, so that it stays small."""
     paths = []
     for shade in range(1, _SHADES + 1):
         strokes = [

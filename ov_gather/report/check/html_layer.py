@@ -15,17 +15,19 @@ MARKS = {Status.PASSED: "✓", Status.EXPECTED: "≈", Status.FAILED: "✗", Sta
 
 
 def css_class(status: Status) -> str:
-    """The class by which the style sheet and the script know a status."""
+    """Return the class by which the style sheet and the script know a status."""
     return word(status).replace(" ", "-")
 
 
 def anchor(number: int) -> str:
-    """The id of a place within the card of a layer: a link that leads there opens the card."""
+    """Return the id of a place within the card of a layer: a link that leads there opens the card."""
     return f"layer-{number}"
 
 
 def card(number: int, layer: LayerResult, in_full: int) -> Element:
-    """One layer, closed. `in_full` of its failures are shown whole; all of them are in the matrix of cases and runtimes."""
+    """Return one layer, closed. `in_full` of its failures are shown whole; all of them are in the matrix of cases and
+    runtimes.
+    """
     shown = [(f"failure-{number}-{i}", case, comparison) for i, (case, comparison) in enumerate(failures(layer)[:in_full])]
     outcomes = dict.fromkeys([outcome(layer), *(comparison.status for comparison in layer.comparisons)])
     title = element("h4", layer.layer, " ", element("small", layer.operation))
@@ -66,7 +68,7 @@ def _about(layer: LayerResult) -> Iterator[Element]:
 
 
 def _times(layer: LayerResult) -> Iterator[Element]:
-    """A bar for each runtime: its time for the cases that all of them executed."""
+    """Yield a bar for each runtime: its time for the cases that all of them executed."""
     timed = [
         {comparison.runtime: comparison.seconds for comparison in case.comparisons if comparison.seconds is not None}
         for case in layer.cases
@@ -91,7 +93,7 @@ def _times(layer: LayerResult) -> Iterator[Element]:
 
 
 def _matrix(layer: LayerResult, links: Mapping[int, str]) -> Iterator[Element]:
-    """A table of cases (rows) and runtimes (columns), whose cells lead to a failure or a divergence.
+    """Yield a table of cases (rows) and runtimes (columns), whose cells lead to a failure or a divergence.
 
     `links` holds the names of the failures that are shown, by the id() of their comparisons.
     """
@@ -132,7 +134,7 @@ def _cell(comparison: Comparison, failure_id: str) -> Element:
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it, e.g. "12.5 ms"."""
+    """Return a time in the unit that suits it, e.g. "12.5 ms"."""
     for factor, unit in ((1, "s"), (1e3, "ms")):
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"

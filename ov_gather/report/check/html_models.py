@@ -13,7 +13,7 @@ from ov_gather.report.places import path_text
 
 
 def models_section(report: CheckReport) -> Iterator[Element]:
-    """The section of models, if there is anything to say about one."""
+    """Yield the section of models, if there is anything to say about one."""
     rows = [
         element(
             "tr",

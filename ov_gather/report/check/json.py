@@ -14,7 +14,7 @@ from ov_gather.report.places import path_text
 
 
 def render(report: CheckReport) -> str:
-    """One object: the verdict, how many comparisons have each status, the layers, the outputs of models, which models
+    """Return one object: the verdict, how many comparisons have each status, the layers, the outputs of models, which models
     failed or were not run as a whole, why layers diverge, the findings of the validation, the environment."""
     document = {
         "version": version("ov-gather"),
@@ -38,5 +38,5 @@ def _layer(layer: LayerResult) -> dict[str, Any]:
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The fields of a record as JSON has them. The pictures are left out, for they say nothing to a program."""
+    """Return the fields of a record as JSON has them. The pictures are left out, for they say nothing to a program."""
     return {name: word(value) if isinstance(value, Status) else value for name, value in fields if name != "picture"}

@@ -16,7 +16,9 @@ from ov_gather.report.places import path_text, printable
 
 
 def render(report: CheckReport) -> str:
-    """The file with both suites. A layer fails with everything that nothing explains; known divergences are its output."""
+    """Return the file with both suites. A layer fails with everything that nothing explains; known divergences are its
+    output.
+    """
     paths = [*(layer.path for layer in report.layers), *(finding.location.path for finding in report.findings)]
     validation = suite(Report(list(dict.fromkeys(paths)), report.findings))
     cases = (
@@ -48,7 +50,7 @@ def _output(path: str, output: OutputResult) -> Element:
 
 
 def _case(path: str, name: str, problem: str, details: str = "", **attributes: str) -> Element:
-    """A test case, which fails if there is a problem."""
+    """Return a test case, which fails if there is a problem."""
     file = printable(path_text(path))
     case = element("testcase", classname=file, name=printable(name), file=file, **attributes)
     if problem:

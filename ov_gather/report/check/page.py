@@ -13,7 +13,7 @@ from ov_gather.report.elements import Element, element
 
 
 def page(title: str, *body: Element) -> str:
-    """The text of the page. Its policy lets the page load nothing, and run only our own script."""
+    """Return the text of the page. Its policy lets the page load nothing, and run only our own script."""
     script = _resource("page.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
@@ -32,13 +32,13 @@ def page(title: str, *body: Element) -> str:
 
 
 def fact_list(facts: Mapping[str, str], class_: str = "facts") -> Element:
-    """Names and what is known of each. A name of which nothing is known is left out."""
+    """Return names and what is known of each. A name of which nothing is known is left out."""
     pairs = (element("div", element("dt", name), element("dd", fact)) for name, fact in facts.items() if fact)
     return element("dl", *pairs, class_=class_)
 
 
 def table(label: str, headers: Iterable[str], rows: Iterable[Element]) -> Element:
-    """A table that scrolls within itself where it is wider than the page."""
+    """Return a table that scrolls within itself where it is wider than the page."""
     head = element("tr", *(element("th", header, scope="col") for header in headers))
     body = element("table", element("thead", head), element("tbody", *rows))
     return element("div", body, class_="scroll", tabindex="0", role="group", aria_label=label)

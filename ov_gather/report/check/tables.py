@@ -13,7 +13,7 @@ from ov_gather.crosscheck.tables import add_output, counts_cell, new_table, runt
 
 
 def operations_table(layers: Sequence[LayerResult]) -> Table:
-    """One row an operation, for thousands of layers."""
+    """Return one row an operation, for thousands of layers."""
     runtimes = runtimes_of(layers)
     table = new_table("operation", "layers", "cases", *runtimes)
     for operation in dict.fromkeys(layer.operation for layer in layers):
@@ -24,7 +24,7 @@ def operations_table(layers: Sequence[LayerResult]) -> Table:
 
 
 def outputs_table(results: Sequence[CrossCheckResult]) -> Table:
-    """One row an output of an IR."""
+    """Return one row an output of an IR."""
     table = new_table("output", "shape", "with our gathers")
     for result in results:
         for output in result.outputs:

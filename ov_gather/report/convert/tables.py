@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def rewrites_table(rewrites: Sequence[Rewrite]) -> Table:
-    """One row for each kind of rewrite, done or left, with the nodes."""
+    """Return one row for each kind of rewrite, done or left, with the nodes."""
     told = [(rewrite.what if rewrite.done else f"left: {rewrite.what}", rewrite.node) for rewrite in rewrites]
     return _table("rewritten", told)
 
 
 def inexactness_table(found: Sequence[Inexactness]) -> Table:
-    """One row for each kind of inexactness, with its places."""
+    """Return one row for each kind of inexactness, with its places."""
     return _table("not as ONNX says", [(each.what, each.place) for each in found])
 
 

@@ -13,6 +13,6 @@ FORMATS = ("text", "concise", "json", "sarif", "junit", "github")
 
 
 def render(report: Report, name: str) -> str:
-    """The text of a report in one of FORMATS, with the colours of a terminal if the format has them."""
+    """Return the text of a report in one of FORMATS, with the colours of a terminal if the format has them."""
     text: str = import_module(f"ov_gather.report.findings.{name}").render(report)
     return text

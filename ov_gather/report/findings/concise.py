@@ -7,5 +7,5 @@ from ov_gather.report.findings.text import first_line, statistics
 
 
 def render(report: Report) -> str:
-    """The report as the format "text" has it, without the hints."""
+    """Return the report as the format "text" has it, without the hints."""
     return "\n".join((*map(first_line, report.findings), *statistics(report), report.summary, ""))

@@ -11,7 +11,7 @@ _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE:
 
 
 def render(report: Report) -> str:
-    """One command for each finding, then the summary, for people who read the log."""
+    """Return one command for each finding, then the summary, for people who read the log."""
     return "\n".join((*map(_command, report.findings), *statistics(report), report.summary, ""))
 
 

@@ -12,7 +12,7 @@ from ov_gather.rules.findings import Finding
 
 
 def render(report: Report) -> str:
-    """One object with our version, the number of files and the findings."""
+    """Return one object with our version, the number of files and the findings."""
     document = {
         "version": version("ov-gather"),
         "files": len(report.files),
@@ -24,7 +24,7 @@ def render(report: Report) -> str:
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
-    """A finding as an object of JSON. `trail` is the path of the sub-graph, where the layer stands in one."""
+    """Return a finding as an object of JSON. `trail` is the path of the sub-graph, where the layer stands in one."""
     place = finding.location
     layer = {"id": place.layer_id, "name": place.layer_name, "type": place.layer_type}
     trail = {"trail": place.subgraph_path} if place.subgraph_path else {}

@@ -15,12 +15,12 @@ from ov_gather.rules.findings import Finding
 
 
 def render(report: Report) -> str:
-    """The file with one suite. A case fails if a finding makes the command exit 1; its other findings are its output."""
+    """Return the file with one suite. A case fails if a finding makes the command exit 1; its other findings are its output."""
     return document(suite(report))
 
 
 def suite(report: Report) -> Element:
-    """The files as test cases, after the statistics if they were asked for."""
+    """Return the files as test cases, after the statistics if they were asked for."""
     failures: dict[str, list[Finding]] = {}
     others: dict[str, list[Finding]] = {}
     for finding in report.findings:

@@ -22,7 +22,7 @@ class Report:
     skipped: int | None = None
 
     def fails(self, finding: Finding) -> bool:
-        """Whether this finding makes the command exit 1."""
+        """Tell whether this finding makes the command exit 1."""
         return self.fail_on is not None and finding.severity.at_least(self.fail_on)
 
     @property

@@ -22,7 +22,7 @@ _INDEX = {rule_id: index for index, rule_id in enumerate(RULES)}
 
 
 def render(report: Report) -> str:
-    """One run, which holds every rule with its documentation, and the findings."""
+    """Return one run, which holds every rule with its documentation, and the findings."""
     run: dict[str, Any] = {
         "tool": {
             "driver": {"name": "ov-gather", "version": version("ov-gather"), "rules": [_rule(rule) for rule in RULES.values()]}
@@ -64,12 +64,14 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 
 def _without_links(text: str) -> str:
-    """The text, its brackets escaped where a part of it, perhaps a name, could be read as a link (SARIF 2.1.0, 3.11.6)."""
+    """Return the text, its brackets escaped where a part of it, perhaps a name, could be read as a link (SARIF 2.1.0,
+    3.11.6).
+    """
     return re.sub(r"[\\\[\]]", r"\\\g<0>", text) if "](" in text else text
 
 
 def _logical_locations(place: Location) -> list[dict[str, str]]:
-    """The layer, and the sub-graph that it stands in."""
+    """Return the layer, and the sub-graph that it stands in."""
     found = []
     if place.layer_id is not None:
         found.append({"name": place.layer_name, "fullyQualifiedName": place.layer_text, "kind": "element"})
@@ -81,7 +83,9 @@ def _logical_locations(place: Location) -> list[dict[str, str]]:
 
 
 def _uri(path: str) -> str:
-    """The URI of a file: relative to the working directory, which in CI is the repository, or absolute if it lies elsewhere."""
+    """Return the URI of a file: relative to the working directory, which in CI is the repository, or absolute if it lies
+    elsewhere.
+    """
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links out of the repository
     directory = Path.cwd()
     if absolute.is_relative_to(directory):

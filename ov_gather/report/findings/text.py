@@ -15,12 +15,12 @@ _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 
 def render(report: Report) -> str:
-    """The findings, then the statistics if they were asked for, then the summary."""
+    """Return the findings, then the statistics if they were asked for, then the summary."""
     return "\n".join((*lines(report.findings), *statistics(report), report.summary, ""))
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """One or two lines for each finding."""
+    """Yield one or two lines for each finding."""
     for finding in findings:
         yield first_line(finding)
         if finding.hint:
@@ -35,7 +35,7 @@ def first_line(finding: Finding) -> str:
 
 
 def statistics(report: Report) -> Iterator[str]:
-    """One line for each rule that was violated: how often. Empty if statistics were not asked for."""
+    """Yield one line for each rule that was violated: how often. Empty if statistics were not asked for."""
     for rule, count in report.statistics.items():
         if rule in RULES:
             yield f"{count:7}  {rule}  {RULES[rule].summary}"
