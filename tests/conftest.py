@@ -32,8 +32,8 @@ def samples() -> Path:
     return SAMPLES
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+@pytest.fixture(scope="session")
+def cli() -> Cli:
     """The command line as a user runs it, from the root of the repository."""
     command = Path(sys.executable).with_name("ov-gather")
 

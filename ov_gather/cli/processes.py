@@ -5,7 +5,9 @@ The pools of the standard library lose everything that is under way, or hang, wh
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -14,10 +16,21 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-# A fork would copy the locks that other threads of this process hold. The fork server has no such threads, and it imports the
-# package once for all processes.
-_CONTEXT: Any = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
-_CONTEXT.set_forkserver_preload(["ov_gather.rules.validation"])
+_LONGEST = 103 - len("/pymp-......../listener-........")
+"""Bytes of the longest path of the directory for temporary files with which the socket of a fork server has a valid path."""
+
+
+def _context() -> Any:
+    """How processes are started.
+
+    A fork would copy the locks that other threads of this process hold. The fork server has no such threads,
+    and it imports the package once for all processes. Where there is no fork server, or its socket cannot have a valid path,
+    each process starts anew.
+    """
+    fits = len(os.fsencode(tempfile.gettempdir())) <= _LONGEST
+    context: Any = get_context("forkserver" if fits and "forkserver" in get_all_start_methods() else "spawn")
+    context.set_forkserver_preload(["ov_gather.rules.validation"])
+    return context
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +48,8 @@ class Died:
 def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[tuple[int, Any]]:
     """Yield the index of each item with its result, or with Died, in the order in which the items are done."""
     waiting = deque(enumerate(items))
-    workers = [_Worker(function) for _ in range(min(count, len(items)))]
+    context = _context()
+    workers = [_Worker(function, context) for _ in range(min(count, len(items)))]
     idle = list(workers)
     busy: dict[Any, _Worker] = {}
     try:
@@ -57,8 +71,9 @@ def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: in
 class _Worker:
     """A process that is started when it is first given an item, and started again after it died."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[Any], Any], context: Any) -> None:
         self.function = function
+        self.context = context
         self.index = 0
         self.process: Any = None
         self.connection: Any = None
@@ -66,8 +81,8 @@ class _Worker:
     def give(self, index: int, item: Any) -> Any:
         """Send an item. The connection that is returned is ready when the result is there, or when the process has died."""
         if self.process is None:
-            self.connection, theirs = _CONTEXT.Pipe()
-            process = _CONTEXT.Process(target=_serve, args=(self.function, theirs), daemon=True)
+            self.connection, theirs = self.context.Pipe()
+            process = self.context.Process(target=_serve, args=(self.function, theirs), daemon=True)
             process.start()
             self.process = process  # only now, because a process that was interrupted while it started cannot be stopped
             theirs.close()  # otherwise the death of the process would not close the connection

@@ -287,6 +287,15 @@ def test_300_files_in_8_processes(cli, samples, tmp_path):
     assert [it["path"] for it in json.loads(done.stdout)["findings"]] == [f"{tmp_path}/{it:03}_bad.xml" for it in range(150)]
 
 
+def test_processes_where_the_path_for_temporary_files_is_longer_than_that_of_a_socket_may_be(cli, tmp_path):
+    directory = tmp_path / ("long" * 30)
+    directory.mkdir()
+    done = cli("validate", "ir_samples/valid", "--jobs", 2, env={**os.environ, "TMPDIR": str(directory)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"files: {COUNT_VALID}, errors: 0")
+    assert list(directory.iterdir()) == []
+
+
 def test_a_fault_of_ours_is_a_finding_of_its_file(monkeypatch, samples):
     monkeypatch.setattr("ov_gather.cli.validate.validate", lambda source, **_: 1 // 0 if "axis" in source.name else [])
     files = [str(samples / "valid" / "spec_layer.xml"), str(samples / "invalid" / "OVG204" / "axis_3.xml")]
