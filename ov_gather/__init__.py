@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ov_gather import converters
+    import ov_gather.converters as converters
     from ov_gather.acceleration.accelerate import accelerate
     from ov_gather.crosscheck.check import cross_check
     from ov_gather.extension import extension_path, register

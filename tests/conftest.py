@@ -40,7 +40,7 @@ def cli() -> Cli:
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(command), *map(str, arguments)],
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120, "cwd": ROOT} | options,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, "cwd": ROOT} | options,
         )
 
     return run

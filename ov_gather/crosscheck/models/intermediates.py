@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
+from onnx_ir.passes.common import InlinePass
 
 from ov_gather.ops.onnx_nodes import GATHERS
 from ov_gather.runtimes.base import Runtime
@@ -34,7 +35,7 @@ def load(path: Path) -> onnx_ir.Model:
     """Load a model and inline its functions. Raises ValueError where the file is not a model."""
     try:
         model = onnx_ir.load(path)
-        return onnx_ir.passes.common.InlinePass()(model).model if model.functions else model
+        return InlinePass()(model).model if model.functions else model
     except OSError:
         raise
     except Exception as error:  # what protobuf and onnx-ir raise has no common base
