@@ -21,7 +21,7 @@ _LONGEST = 103 - len("/pymp-......../listener-........")
 
 
 def _context() -> Any:
-    """How processes are started.
+    """Choose how processes are started.
 
     A fork would copy the locks that other threads of this process hold. The fork server has no such threads,
     and it imports the package once for all processes. Where there is no fork server, or its socket cannot have a valid path,
