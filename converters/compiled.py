@@ -1,4 +1,4 @@
-"""What `compile_onnx` makes: a model that OpenVINO executes with our extension, called as a function."""
+"""This module tells what `compile_onnx` makes: a model that OpenVINO executes with our extension, called as a function."""
 
 from __future__ import annotations
 

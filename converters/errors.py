@@ -1,4 +1,4 @@
-"""How the converters name what they cannot convert."""
+"""This module tells how the converters name what they cannot convert."""
 
 from __future__ import annotations
 

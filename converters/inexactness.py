@@ -1,4 +1,4 @@
-"""What OpenVINO will not execute as ONNX says, node by node."""
+"""This module tells what OpenVINO will not execute as ONNX says, node by node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the passes share: what is known of the model, and new nodes in it."""
+"""This module tells what the passes share: what is known of the model, and new nodes in it."""
 
 from __future__ import annotations
 

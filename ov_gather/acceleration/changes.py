@@ -1,4 +1,4 @@
-"""What became of each gather of a model, and why."""
+"""This module tells what became of each gather of a model, and why."""
 
 from __future__ import annotations
 

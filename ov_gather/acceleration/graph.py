@@ -1,5 +1,6 @@
-"""What the passes share: the gathers of a model and of its sub-graphs, what is known of their shapes, and how one takes the
-place of another."""
+"""This module tells what the passes share: the gathers of a model and of its sub-graphs, what is known of their shapes, and how
+one takes the place of another.
+"""
 
 from __future__ import annotations
 

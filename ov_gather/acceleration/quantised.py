@@ -1,4 +1,4 @@
-"""Which values of a quantised model OpenVINO's low-precision passes may reach.
+"""This module tells which values of a quantised model OpenVINO's low-precision passes may reach.
 
 They compute in 8 bits what FakeQuantize and dequantisation (Convert, Subtract, Multiply) surround, and move the dequantisation
 behind what follows. They know Gather and not GatherElements: where one takes the place of the other, other operations are

@@ -1,4 +1,6 @@
-"""Between which bounds the integers of a value lie, whatever the inputs are: enough for what computes indices."""
+"""This module tells between which bounds the integers of a value lie, whatever the inputs are: enough for what computes
+indices.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a model that OpenVINO computes in bf16 or f16 may round elsewhere once its gathers were replaced.
+"""This module tells where a model that OpenVINO computes in bf16 or f16 may round elsewhere once its gathers were replaced.
 
 In f32 nothing changes. In less, a value is rounded between operations that OpenVINO does not fuse. Over Gather-8 it fuses
 operations that it does not fuse over GatherElements, and before and behind ours it changes the precision.

@@ -1,4 +1,4 @@
-"""Which dynamic dimensions of a model are the same whatever the inputs are."""
+"""This module tells which dynamic dimensions of a model are the same whatever the inputs are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a command line names, and which it writes."""
+"""This module tells which files a command line names, and which it writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How commands print: with the colours and width of a terminal, or into a pipe without colours and at natural width."""
+"""This module tells how commands print: with the colours and width of a terminal, or into a pipe without colours and at natural
+width.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runtimes a command asks."""
+"""This module tells which runtimes a command asks."""
 
 from __future__ import annotations
 

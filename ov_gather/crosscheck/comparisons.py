@@ -1,4 +1,4 @@
-"""What was compared, piece by piece: one runtime on one case, the cases of one layer, one output of a model."""
+"""This module tells what was compared, piece by piece: one runtime on one case, the cases of one layer, one output of a model."""
 
 from __future__ import annotations
 

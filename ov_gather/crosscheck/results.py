@@ -1,4 +1,4 @@
-"""What a cross-check of one source came to, and the machine and versions that it was made with."""
+"""This module tells what a cross-check of one source came to, and the machine and versions that it was made with."""
 
 from __future__ import annotations
 

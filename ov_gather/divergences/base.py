@@ -1,4 +1,4 @@
-"""What a departure of a runtime from ONNX is written in."""
+"""This module tells what a departure of a runtime from ONNX is written in."""
 
 from __future__ import annotations
 

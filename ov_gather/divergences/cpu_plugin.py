@@ -1,4 +1,6 @@
-"""What the OpenVINO CPU plugin of 2026.4.1 computes where that is not what an operation says; as measured, bit for bit."""
+"""This module tells what the OpenVINO CPU plugin of 2026.4.1 computes where that is not what an operation says; as measured,
+bit for bit.
+"""
 
 from __future__ import annotations
 

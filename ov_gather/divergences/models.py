@@ -1,4 +1,4 @@
-"""What does not show in layers, and is known for those who run models."""
+"""This module tells what does not show in layers, and is known for those who run models."""
 
 from __future__ import annotations
 

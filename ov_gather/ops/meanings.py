@@ -1,4 +1,5 @@
-"""What operators do with the elements of their inputs, where these come out again: one table for ONNX, one for OpenVINO.
+"""This module tells what operators do with the elements of their inputs, where these come out again: one table for ONNX, one
+for OpenVINO.
 
 An analysis that needs to know which operators "only move values" derives its own set from here, by a predicate that says which
 meanings it bears with: `operators(ONNX, lambda meaning: ...)`. The sets differ on purpose. What becomes of an index out of

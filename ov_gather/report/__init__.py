@@ -1,1 +1,3 @@
-"""What people and programs are shown. A folder is a command, a file in it is a format; files beside the folders are shared."""
+"""This module tells what people and programs are shown. A folder is a command, a file in it is a format; files beside the
+folders are shared.
+"""

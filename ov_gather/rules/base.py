@@ -1,4 +1,4 @@
-"""What a rule is, and what its check yields."""
+"""This module tells what a rule is, and what its check yields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which opset of OpenVINO holds which operation, and what kind of value each attribute has."""
+"""This module tells which opset of OpenVINO holds which operation, and what kind of value each attribute has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rules the options --select and --ignore name."""
+"""This module tells which rules the options --select and --ignore name."""
 
 from __future__ import annotations
 

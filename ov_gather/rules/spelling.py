@@ -1,4 +1,6 @@
-"""Which name was meant by a misspelt one. The time is linear in the names, because documents may hold many and long ones."""
+"""This module tells which name was meant by a misspelt one. The time is linear in the names, because documents may hold many
+and long ones.
+"""
 
 from __future__ import annotations
 

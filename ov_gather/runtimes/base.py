@@ -1,4 +1,4 @@
-"""What every runtime is: activate a model, execute it, close."""
+"""This module tells what every runtime is: activate a model, execute it, close."""
 
 from __future__ import annotations
 

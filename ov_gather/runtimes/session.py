@@ -1,4 +1,5 @@
-"""How a model is executed on OpenVINO, wherever this package does so: asynchronously, and its errors are ours.
+"""This module tells how a model is executed on OpenVINO, wherever this package does so: asynchronously, and its errors are
+ours.
 
 Synchronous inference swallows errors where OpenVINO has one thread.
 """

@@ -1,4 +1,4 @@
-"""Whether arrays fit into memory, before they are made."""
+"""This module tells whether arrays fit into memory, before they are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which integers an input of a model may hold, where it is known what becomes of them: one algorithm for graphs of every kind.
+"""This module tells which integers an input of a model may hold, where it is known what becomes of them: one algorithm for
+graphs of every kind.
 
 The integers of an input are followed to the operators that use them as indices, through operators that give them out again and
 through sums with one constant number. What the operators do stands in `ov_gather.ops.meanings`. An adapter for each kind of

@@ -1,4 +1,4 @@
-"""Which values of an ONNX model depend on some of its nodes, such as those that are random."""
+"""This module tells which values of an ONNX model depend on some of its nodes, such as those that are random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Whether a converted model computes what its ONNX original does: every output, and every gather on its own operands.
+"""This module tells whether a converted model computes what its ONNX original does: every output, and every gather on its own
+operands.
 
 `outputs.py` tells how outputs are compared.
 """

@@ -1,1 +1,1 @@
-"""What `ov-gather bench` prints."""
+"""This module tells what `ov-gather bench` prints."""

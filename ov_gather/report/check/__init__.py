@@ -1,1 +1,1 @@
-"""What `ov-gather check` prints and writes. One file is one format."""
+"""This module tells what `ov-gather check` prints and writes. One file is one format."""

@@ -1,4 +1,4 @@
-"""What every output format of `ov-gather check` is given, and the facts and words that they share."""
+"""This module tells what every output format of `ov-gather check` is given, and the facts and words that they share."""
 
 from __future__ import annotations
 

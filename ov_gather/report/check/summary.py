@@ -1,4 +1,4 @@
-"""What `ov-gather check` says below its tables, line by line."""
+"""This module tells what `ov-gather check` says below its tables, line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `ov-gather check` prints for people: tables, and lines of text below them."""
+"""This module tells what `ov-gather check` prints for people: tables, and lines of text below them."""
 
 from __future__ import annotations
 

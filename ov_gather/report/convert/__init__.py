@@ -1,1 +1,1 @@
-"""What `ov-gather convert` prints."""
+"""This module tells what `ov-gather convert` prints."""

@@ -1,4 +1,4 @@
-"""What is said of a converted model below the table that compares it with its original, line by line."""
+"""This module tells what is said of a converted model below the table that compares it with its original, line by line."""
 
 from __future__ import annotations
 

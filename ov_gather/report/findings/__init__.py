@@ -1,4 +1,6 @@
-"""What `ov-gather validate` prints and writes. One file is one format, with a function `render` from a Report to text."""
+"""This module tells what `ov-gather validate` prints and writes. One file is one format, with a function `render` from a Report
+to text.
+"""
 
 from __future__ import annotations
 
