@@ -1,4 +1,4 @@
-"""For each ONNX operator, the bounds of its integer outputs: one short function each."""
+"""The rules for the bounds of integers: one short function for each ONNX operator."""
 
 from __future__ import annotations
 

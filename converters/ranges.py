@@ -1,4 +1,4 @@
-"""This module tells between which bounds the integers of an ONNX model lie, as far as the graph alone tells: interval analysis."""
+"""This module tells between which bounds the integers of an ONNX model lie, as far as the graph alone tells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""This module tells what was compared, piece by piece: one runtime on one case, the cases of one layer, one output of a model."""
+"""The records of what was compared: one runtime on one case, the cases of one layer, one output of a model."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class LayerResult:
 
     @property
     def counts(self) -> Mapping[str, Counter[Status]]:
-        """For each runtime, how often each status occurred."""
+        """How often each status occurred, by runtime."""
         found: dict[str, Counter[Status]] = {}
         for comparison in self.comparisons:
             found.setdefault(comparison.runtime, Counter())[comparison.status] += 1
