@@ -49,6 +49,7 @@ def operations(path):
     return {operation(node) for _, node in walk(ov_gather.register(ov.Core()).read_model(path))}
 
 
+@pytest.mark.slow
 def test_accelerate_and_bench(cli, rows, tmp_path):
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml")
     assert done.returncode == 0, done.stderr
@@ -66,6 +67,7 @@ def test_accelerate_and_bench(cli, rows, tmp_path):
         assert len(re.findall(r"ov_gather.GatherElements +│ +0.0% +│ +\d", done.stdout)) == len(measured)
 
 
+@pytest.mark.slow
 def test_portable(cli, rows, tmp_path):
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable")
     assert done.returncode == 0
@@ -83,6 +85,7 @@ def test_one_pass(cli, rows, tmp_path):
     assert "ov_gather.GatherElements by [300,64]" in done.stdout
 
 
+@pytest.mark.slow
 def test_in_place(cli, rows, tmp_path):
     (tmp_path / "copy.xml").write_bytes(rows.read_bytes())
     (tmp_path / "copy.bin").write_bytes(rows.with_suffix(".bin").read_bytes())
@@ -102,6 +105,7 @@ def test_no_gathers(cli, samples, tmp_path):
     assert (tmp_path / "n.xml").read_bytes() == (tmp_path / "m.xml").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -127,6 +131,7 @@ def test_what_cannot_be_done(cli, rows, samples, tmp_path, arguments, reason):
     assert set(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_bench_model_says_what_it_cannot_measure(cli, rows, tmp_path):
     data = ops.parameter([-1, 3], np.float32, name="data")
     ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "dynamic.xml")
@@ -138,6 +143,7 @@ def test_bench_model_says_what_it_cannot_measure(cli, rows, tmp_path):
     assert "the inputs of both models must be the same" in done.stderr
 
 
+@pytest.mark.slow
 def test_bench_model_of_models_that_differ(cli, tmp_path):
     for name, work in (("m", ops.relu), ("n", ops.negative)):
         data = ops.parameter([2, 3], np.float32)

@@ -45,6 +45,7 @@ def test_pre_commit_hook(tmp_path):
     assert sum(checked) == len(files) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "text"),
     [
@@ -109,6 +110,7 @@ def test_action_annotates(action):
     assert done.stdout.endswith("files: 4, errors: 3, warnings: 0, notes: 0\n")
 
 
+@pytest.mark.slow
 def test_action_fails_on_findings_and_takes_inputs_as_data(action, tmp_path):
     assert action(paths="ir_samples/invalid").returncode == 1
     done = action(paths="$(touch pwned); `touch pwned` --help", args="")

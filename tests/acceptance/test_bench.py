@@ -18,6 +18,8 @@ from ov_gather.bench.scatter_elements import ScatterElements
 from ov_gather.bench.validation import generate
 from ov_gather.report.bench.cases import render
 
+pytestmark = pytest.mark.slow
+
 
 def test_one_case(cli, tmp_path):
     done = cli("bench", "--case", "tiny", "--threads", 1, "--json", tmp_path / "b.json")

@@ -34,6 +34,7 @@ def names(directory):
     return sorted(path.name for path in directory.iterdir())
 
 
+@pytest.mark.slow
 def test_verify(cli, tmp_path):
     indices = helper.make_tensor("i", INT64, [2, 2], [1, 0, 0, 1])
     nodes = [helper.make_node("Constant", [], ["i"], value=indices), gather()]

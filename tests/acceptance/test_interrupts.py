@@ -14,6 +14,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+pytestmark = pytest.mark.slow
+
 COMMAND = str(Path(sys.executable).with_name("ov-gather"))
 HEEDING = [
     sys.executable,

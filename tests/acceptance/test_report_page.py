@@ -13,6 +13,8 @@ from helpers.artificial_report import EXPECTED, FAILED, GOOD, everything, hostil
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check.report import CheckReport
 
+pytestmark = pytest.mark.slow
+
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("there is no chromium on the PATH (Debian: apt-get install chromium)", allow_module_level=True)

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -61,6 +61,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_documents(name, tmp_path):
     content, fault = ATTACKS[name]
@@ -141,6 +142,7 @@ def test_packed_strings(payload, text):
         constant(model, model.layers[0])
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_mutated_documents_give_a_model_or_an_ir_error(data):
@@ -182,6 +184,7 @@ print(int(peak.split()[1]) // 1024)
     assert int(megabytes) < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("check",), ("validate",), ("run", "-o", os.devnull)], ids=lambda command: command[0])
 @pytest.mark.parametrize("name", ["entity bomb", "100,000 nested layers", "NUL byte", "truncated"])
 def test_commands_end_without_traceback(cli, command, name, tmp_path):
@@ -220,6 +223,7 @@ def test_booleans_are_true_or_false():
     assert constant(model, model.layers[0]).view(np.uint8).tolist() == [0, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "check"])
 def test_pipes_directories_and_broken_links_do_not_stop_a_search(cli, command, tmp_path):
     os.mkfifo(tmp_path / "a.xml")

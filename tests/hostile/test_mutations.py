@@ -6,7 +6,11 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from helpers.paths import TOOLS
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_mutation_is_found():

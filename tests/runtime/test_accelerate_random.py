@@ -12,6 +12,7 @@ from helpers.random_outcomes import compare, outcomes
 COUNT = 100
 
 
+@pytest.mark.slow
 def test_random_models_stay_the_same_in_f32():
     found = list(outcomes(range(COUNT)))
     assert [outcome for outcome in found if outcome.is_bad] == []
@@ -23,6 +24,7 @@ def test_random_models_stay_the_same_in_f32():
     assert len({outcome.seed for outcome in found if outcome.changed}) > 0.5 * COUNT
 
 
+@pytest.mark.slow
 def test_random_models_are_no_less_accurate_in_the_default_precision():
     found = list(outcomes(range(60), exact=False))
     assert [outcome for outcome in found if outcome.is_bad] == []

@@ -49,6 +49,7 @@ def expressions(x):
     return st.recursive(leaves, combine, max_leaves=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_no_value_is_outside(data):

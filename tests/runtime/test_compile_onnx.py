@@ -34,6 +34,7 @@ def gather(operator="Gather", data=("x", FLOAT, [5, 4]), indices=("i", INT64, [3
 X = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_matrix():
     """A valid cell of each operator and type, and one out of bounds; of float32 each kind, and each form."""
     chosen = {}
@@ -91,6 +92,7 @@ def test_out_of_bounds_in_a_body(condition):
             compiled({**given, "i": np.array([0, bad, 0])})
 
 
+@pytest.mark.slow
 def test_out_of_bounds_on_one_thread(tmp_path):
     """OpenVINO's synchronous inference would say nothing there."""
     onnx.save(gather(), tmp_path / "gather.onnx")

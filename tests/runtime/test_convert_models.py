@@ -69,6 +69,7 @@ for case in collect_testcases(None):
 """
 
 
+@pytest.mark.slow
 def test_cases_of_onnx_on_both_targets():
     done = subprocess.run([sys.executable, "-c", CASES], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,8 @@ from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(5)
 
 

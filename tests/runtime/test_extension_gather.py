@@ -135,6 +135,7 @@ SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
 DATA_SHAPES = SHAPES.filter(bool)  # the stock operation takes a scalar, too, until its index has a rank
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(DATA_SHAPES, SHAPES, st.one_of(st.none(), st.integers(-4, 4)), st.integers(-4, 4))
 def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, axis, batch_dims):

@@ -101,6 +101,7 @@ DIMS = st.sampled_from(["?", "0", "1", "2", "3", "1..2", "2..", "..3", "2..5"])
 SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(SHAPES, SHAPES, st.integers(0, 3))
 def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, batch_dims):

@@ -12,6 +12,8 @@ from helpers.paths import VALID
 from ov_gather import cross_check, read_ir
 from ov_gather.runtimes import isolated
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def wrong(monkeypatch):

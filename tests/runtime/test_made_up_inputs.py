@@ -44,6 +44,7 @@ def node(operator, *inputs, output="y", **attributes):
     return helper.make_node(operator, inputs, [output], name=f"{operator} to {output}", **attributes)
 
 
+@pytest.mark.slow
 def test_pictures_whose_sizes_must_be_a_multiple_of_eight(tmp_path):
     """What is made smaller by 8, and larger again, is added to the picture: of 6 pixels nothing is left to add."""
     pool = {"kernel_shape": [8, 8], "strides": [8, 8]}
@@ -172,6 +173,7 @@ def test_no_inputs_for_a_shape_that_is_open():
         openvino.generate_inputs(ov.Model([ops.relu(data)], [data], "model"))
 
 
+@pytest.mark.slow
 def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
     nodes = [node("RandomNormalLike", "x", output="noise"), node("Add", "x", "noise"), node("Mul", "x", "two", output="z")]
     inputs, outputs = [("x", FLOAT, ["n", 4])], [("y", FLOAT), ("z", FLOAT)]

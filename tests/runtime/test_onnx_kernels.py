@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections import Counter
 
+import pytest
+
 EVALUATE = """
 import numpy as np, warnings
 from collections import Counter
@@ -33,6 +35,7 @@ for case in collect_testcases(None):
 """
 
 
+@pytest.mark.slow
 def test_every_case_of_the_family():
     """In a process of its own: the collection of cases is global, and made once."""
     done = subprocess.run([sys.executable, "-c", EVALUATE], capture_output=True, text=True)

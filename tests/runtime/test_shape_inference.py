@@ -75,6 +75,7 @@ def inferred(name, shapes, values):
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [it for it in OPERATIONS if it.name in NODES], ids=lambda it: it.name)
 def test_the_same_shape_or_both_refuse(operation):
     rng = random.Random(operation.name)

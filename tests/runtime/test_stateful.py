@@ -96,6 +96,7 @@ def test_a_stateful_model_generates_the_same(tmp_path):
         assert [[one.tobytes() for one in step] for step in found] == [[one.tobytes() for one in step] for step in expected]
 
 
+@pytest.mark.slow
 def test_a_stateful_model_has_no_findings_and_checks(tmp_path):
     ov.serialize(decoder(), tmp_path / "m.xml")
     assert [it for it in ov_gather.validate(tmp_path / "m.xml") if it.severity.name == "ERROR"] == []

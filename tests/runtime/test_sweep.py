@@ -12,7 +12,7 @@ from ov_gather.ops import OPERATIONS
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
 
-pytestmark = pytest.mark.onnxruntime
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.slow]
 
 
 def views(count, seed=1):

@@ -53,6 +53,7 @@ def converted(path, source):
     return path
 
 
+@pytest.mark.slow
 def test_a_right_conversion_passes(tmp_path):
     source = embedding(tmp_path / "m.onnx")
     result = verify_conversion(source, converted(tmp_path / "m.xml", source))
@@ -68,6 +69,7 @@ def test_a_right_conversion_passes(tmp_path):
     assert any("embed" in line and "kernel: passed" in line for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [0.1, 10.0])
 def test_a_wrong_conversion_fails_though_its_gathers_are_right(tmp_path, change):
     source = embedding(tmp_path / "m.onnx")
@@ -82,6 +84,7 @@ def test_a_wrong_conversion_fails_though_its_gathers_are_right(tmp_path, change)
     assert all(layer.passed for layer in result.layers)
 
 
+@pytest.mark.slow
 def test_near_ties_are_said_and_do_not_fail(tmp_path):
     """All scores of a row are equal, or all but: which ones are the best is up to rounding."""
     tied, same = np.repeat(TABLE[:, :1], 16, 1), np.eye(16, dtype=np.float32)
@@ -98,6 +101,7 @@ def test_near_ties_are_said_and_do_not_fail(tmp_path):
     assert result.outputs[0].comparison.status is Status.FAILED  # no node that picks comes before the scores
 
 
+@pytest.mark.slow
 def test_a_missing_output_and_a_model_that_does_not_run_fail(tmp_path):
     source = embedding(tmp_path / "m.onnx")
     model = ov.convert_model(source)
@@ -110,6 +114,7 @@ def test_a_missing_output_and_a_model_that_does_not_run_fail(tmp_path):
     assert not result.passed
 
 
+@pytest.mark.slow
 def test_given_inputs_that_do_not_fit_are_refused(tmp_path):
     source = embedding(tmp_path / "m.onnx")
     ir = converted(tmp_path / "m.xml", source)
@@ -170,6 +175,7 @@ def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
     assert result.outputs[0].comparison.status is Status.PASSED
 
 
+@pytest.mark.slow
 def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path):
     """OpenVINO's front end leaves a gather of constants, which its plugin then misreads in the MatMul behind it."""
     nodes = [

@@ -16,6 +16,8 @@ from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.models.ir import OWN_OPERANDS
 from ov_gather.runtimes import isolated
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(1)
 
 

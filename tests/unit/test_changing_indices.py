@@ -9,7 +9,7 @@ from helpers.changing import POISON, changing, race
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements
 from ov_gather.kernels import native
 
-pytestmark = pytest.mark.sanitized
+pytestmark = [pytest.mark.sanitized, pytest.mark.slow]
 
 ROWS = 1000
 RNG = np.random.default_rng(0)

@@ -120,6 +120,7 @@ def test_out_of_bounds_names_position_value_axis_and_range(position, value):
     )
 
 
+@pytest.mark.slow
 def test_more_than_2_to_the_31_elements():
     data = np.zeros(2**31 + 64, np.uint8)
     indices = np.array([2**31 + 63, -1, 0, 2**31, -(2**31) - 64])

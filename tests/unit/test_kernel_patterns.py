@@ -100,6 +100,7 @@ def test_out_of_bounds_in_the_last_element(name, value):
         gather_elements(data, indices, axis, out=np.empty(indices.shape[::-1], np.float32).T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0, 1, 5, 15])
 def test_arrays_larger_than_the_last_level_cache(offset):
     """What is written around the cache arrives, whatever the alignment of the output."""
