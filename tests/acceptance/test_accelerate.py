@@ -153,6 +153,7 @@ def test_bench_model_of_models_that_differ(cli, tmp_path):
     assert re.search(r"^f32: .*, worse outputs \(error against f32 0 before, \S+ after\)", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gnn", "knn", "beam", "ctc", "deberta", "rtdetr"])
 def test_real_architectures(name, tmp_path):
     """Each also portable, on five random inputs."""

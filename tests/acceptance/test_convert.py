@@ -45,6 +45,7 @@ def test_verify(cli, tmp_path):
     assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
 
 
+@pytest.mark.slow
 def test_verify_with_given_inputs(cli, tmp_path):
     model = save_gather(tmp_path / "m.onnx", "Gather", x=(4, 2), indices=(3,))
     np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
@@ -58,6 +59,7 @@ def test_verify_with_given_inputs(cli, tmp_path):
     assert "--input x: write NAME=FILE.npy" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(0,), ("n",)])
 @pytest.mark.parametrize("target", ["stock", "extension"])
 def test_verify_without_an_index(cli, tmp_path, sizes, target):
