@@ -1,14 +1,12 @@
-"""Find the values of a quantised ONNX model that OpenVINO's low-precision passes may reach; see `acceleration.quantised`."""
+"""Find the values of a quantised ONNX model that OpenVINO's low-precision passes may reach; see `divergences.low_precision`."""
 
 from __future__ import annotations
 
 import onnx_ir
 
-LOW_PRECISION = "OpenVINO would compute it in 8 bits as Gather, and round elsewhere"
-"""Why a GatherElements stays for which `is_low_precision` says that."""
+from ov_gather.divergences.low_precision import STOPS
 
 _NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4, onnx_ir.DataType.UINT4)
-_STOPS = ("Exp", "Gelu", "LogSoftmax", "Pow", "Sigmoid", "Softmax", "Sqrt", "Tanh")
 
 
 def is_quantised(model: onnx_ir.Model) -> bool:
@@ -23,7 +21,7 @@ def is_low_precision(value: onnx_ir.Value) -> bool:
     left, seen = [value], {value}
     while left:
         node = left.pop().producer()
-        if node is None or node.op_type in _STOPS:
+        if node is None or node.op_type in STOPS:
             continue
         inputs = [given for given in node.inputs if given is not None]
         if node.op_type in ("QuantizeLinear", "FakeQuantize") or any(given.dtype in _NARROW for given in inputs):

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import onnx_ir
 
+from ov_gather.divergences import low_precision
+
 from ..graphs import elements_of, nodes_of, same
 from ..interval import Dim
 from ..passes.rewriter import Rewriter
 from ..passes.slice_data import I64, narrower, slice_to
-from ..quantised import LOW_PRECISION, is_low_precision, is_quantised
+from ..quantised import is_low_precision, is_quantised
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) 
     if data is not None and data.dtype == onnx_ir.DataType.STRING:
         return "onnxruntime 1.31's Gather copies the first string of each block only"
     if in_8_bits and not varies and data is not None and is_low_precision(data):
-        return LOW_PRECISION
+        return low_precision.REASON
     if varies and rewriter.opset < 12:
         return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
     if varies and fold.repeated and not all(isinstance(dim, int) and dim > 0 for dim in fold.indices[:axis]):

@@ -1,8 +1,7 @@
 """This module tells which values of a quantised model OpenVINO's low-precision passes may reach.
 
-They compute in 8 bits what FakeQuantize and dequantisation (Convert, Subtract, Multiply) surround, and move the dequantisation
-behind what follows. They know Gather and not GatherElements: where one takes the place of the other, other operations are
-computed in 8 bits, and some Gathers make OpenVINO 2026.4.1 crash when it compiles.
+They start from FakeQuantize and from dequantisation (Convert, Subtract, Multiply). Of some Gathers in such a model OpenVINO
+2026.4.1 crashes when it compiles.
 """
 
 from __future__ import annotations
@@ -10,13 +9,9 @@ from __future__ import annotations
 from openvino import Model, Output
 
 from ov_gather.acceleration.graph import walk
-
-LOW_PRECISION = "OpenVINO would compute it in 8 bits as Gather, and round elsewhere"
-"""Why a GatherElements stays for which `is_low_precision` says that."""
+from ov_gather.divergences.low_precision import STOPS
 
 _INTEGERS = ("i8", "u8", "i4", "u4", "i2", "u2")
-_STOPS = ("Exp", "Gelu", "LogSoftmax", "Power", "Sigmoid", "Softmax", "Sqrt", "Swish", "Tanh")
-"""Floating-point operations behind which OpenVINO moves no dequantisation; of all others it is taken to move some."""
 
 
 def is_quantised(model: Model) -> bool:
@@ -34,7 +29,7 @@ def is_low_precision(value: Output) -> bool:
     while left:
         node = left.pop().get_node()
         kind = node.get_type_name()
-        if node.get_instance_id() in seen or kind in _STOPS:
+        if node.get_instance_id() in seen or kind in STOPS:
             continue
         seen.add(node.get_instance_id())
         if kind == "FakeQuantize":

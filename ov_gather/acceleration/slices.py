@@ -10,9 +10,10 @@ from openvino import Dimension, Node, Output
 from openvino import opset8 as ops
 
 from ov_gather.acceleration.graph import COMPUTED_EARLY, axis_of, dims, is_computed_early, is_one, same
-from ov_gather.acceleration.quantised import LOW_PRECISION, is_low_precision
+from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.ranges import value_range
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
+from ov_gather.divergences import low_precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Slices:
 def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool) -> str:
     """Tell why Gather-8 should not gather them; empty if it should."""
     if is_quantised and is_low_precision(slices.data):
-        return LOW_PRECISION
+        return low_precision.REASON
     if _is_taken_for_none(slices):
         return "OpenVINO would take such a Gather for one that changes nothing"
     return "" if assume_in_bounds else slices.out_of_bounds

@@ -27,7 +27,7 @@ def command(rule: str | None) -> None:
 
 
 def _print_divergences() -> None:
-    from ov_gather.divergences import DIVERGENCES
+    from ov_gather.divergences.register import DIVERGENCES
 
     for known in DIVERGENCES:
         click.echo(f"{known.name} ({', '.join(known.runtimes)}): {known.why}")

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.cases.designed import Case, operands
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.verdict import Observation, Outcome, first_difference, judge
-from ov_gather.divergences import is_predicted, lacking
 from ov_gather.divergences.base import Divergence
+from ov_gather.divergences.register import is_predicted, lacking
 from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.isolation import isolate

@@ -15,7 +15,7 @@ from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.layers import check_layer
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.divergences import lacking
+from ov_gather.divergences.register import lacking
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.runtimes.isolated import borrowed
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.comparisons import Comparison, Difference, Status
-from ov_gather.divergences import DIVERGENCES, explaining
 from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.register import DIVERGENCES, explaining
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError
 

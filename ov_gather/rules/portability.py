@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
+from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.ir.constants import constant
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.divergences import DIVERGENCES
+from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.register import RULES
 
 

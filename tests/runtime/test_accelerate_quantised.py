@@ -8,7 +8,7 @@ import pytest
 from openvino import opset13 as ops
 
 from helpers.accelerating import accelerated, model_of, operations, parameter
-from ov_gather.acceleration.quantised import LOW_PRECISION
+from ov_gather.divergences import low_precision
 from ov_gather.runtimes.isolated import borrowed
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
@@ -134,7 +134,7 @@ def test_a_gather_of_what_was_quantised(source, behind, options, tmp_path):
     other, summary = check_same(tmp_path, model, **options)
     assert "Gather-8" not in operations(other)
     if options:
-        assert summary.changes[0].reason == LOW_PRECISION
+        assert summary.changes[0].reason == low_precision.REASON
 
 
 @OPTIONS

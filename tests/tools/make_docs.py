@@ -21,8 +21,8 @@ from shutil import which
 
 from sessions import pages, refreshed
 
-from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.base import Divergence
+from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.base import Rule
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import GROUP_LENGTH

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.runtimes.isolated import RUNTIMES
 
 KNOWN = Divergence("name", ("openvino",), (Observed.REFUSES,), lambda view, operands: True, "why")

@@ -17,7 +17,7 @@ from ov_gather.crosscheck.cases.designed import Case
 from ov_gather.crosscheck.comparisons import Comparison, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.verdict import first_difference
-from ov_gather.divergences import is_predicted
+from ov_gather.divergences.register import is_predicted
 from ov_gather.ir.model import Edge, Layer, Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView

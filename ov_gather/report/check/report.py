@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.results import CrossCheckResult, Environment
-from ov_gather.divergences import DIVERGENCES
+from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.findings import Finding, Severity
 
 

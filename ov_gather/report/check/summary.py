@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ov_gather.crosscheck.comparisons import CaseResult, LayerResult
 from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.divergences import DIVERGENCES
 from ov_gather.divergences.base import Observed
+from ov_gather.divergences.register import DIVERGENCES
 
 LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable"
 
