@@ -11,6 +11,8 @@ import openvino
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+pytestmark = pytest.mark.slow
+
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
@@ -34,7 +36,6 @@ def names(directory):
     return sorted(path.name for path in directory.iterdir())
 
 
-@pytest.mark.slow
 def test_verify(cli, tmp_path):
     indices = helper.make_tensor("i", INT64, [2, 2], [1, 0, 0, 1])
     nodes = [helper.make_node("Constant", [], ["i"], value=indices), gather()]
@@ -45,7 +46,6 @@ def test_verify(cli, tmp_path):
     assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]
 
 
-@pytest.mark.slow
 def test_verify_with_given_inputs(cli, tmp_path):
     model = save_gather(tmp_path / "m.onnx", "Gather", x=(4, 2), indices=(3,))
     np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
@@ -59,7 +59,6 @@ def test_verify_with_given_inputs(cli, tmp_path):
     assert "--input x: write NAME=FILE.npy" in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(0,), ("n",)])
 @pytest.mark.parametrize("target", ["stock", "extension"])
 def test_verify_without_an_index(cli, tmp_path, sizes, target):
