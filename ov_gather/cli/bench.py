@@ -50,13 +50,14 @@ def command(context: click.Context, cases: tuple[str, ...], threads: int, json_f
     ]
     out.print(render(measurements))
     out.print(f"threads: {threads}")
-    for it in measurements:
-        for name, reason in it.excluded.items():
-            out.print(f"{it.case}: {name} did not take part: {reason}")
+    for measurement in measurements:
+        for name, reason in measurement.excluded.items():
+            out.print(f"{measurement.case}: {name} did not take part: {reason}")
     if json_file:
         with replacing(json_file) as file:
-            file.write(json.dumps({"threads": threads, "cases": [asdict(it) for it in measurements]}, indent=2).encode())
-    sys.exit(1 if any("differs" in reason for it in measurements for reason in it.excluded.values()) else 0)
+            document = {"threads": threads, "cases": [asdict(measurement) for measurement in measurements]}
+            file.write(json.dumps(document, indent=2).encode())
+    sys.exit(1 if any("differs" in reason for measurement in measurements for reason in measurement.excluded.values()) else 0)
 
 
 @command.command(name="validate")
@@ -100,8 +101,8 @@ def model(model: Path, other: Path | None, threads: int) -> None:
         accelerate(after)
     measurements = measure(before, after, threads)
     out = console()
-    for it in measurements:
-        out.print(render(it))
-        out.print(f"{it.precision}: {summarize(it)}, threads: {threads}")
-    if any(it.is_worse for it in measurements):
+    for measurement in measurements:
+        out.print(render(measurement))
+        out.print(f"{measurement.precision}: {summarize(measurement)}, threads: {threads}")
+    if any(measurement.is_worse for measurement in measurements):
         sys.exit(1)

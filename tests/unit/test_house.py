@@ -129,6 +129,17 @@ def test_docstrings_can_be_read_alone():
     assert not fragments, "\n".join(fragments)
 
 
+def test_no_loop_variable_is_called_it():
+    """Loop variables and parameters bear the name of the thing that they stand for."""
+    nameless = []
+    for path in modules().values():
+        for node in ast.walk(ast.parse(path.read_text())) if path.suffix == ".py" else ():
+            is_bound = isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+            if is_bound and "it" in (getattr(node, "id", ""), getattr(node, "arg", "")):
+                nameless.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert not nameless, "\n".join(nameless)
+
+
 def is_against(line: Import) -> bool:
     """Whether an import goes up, or beside into another room of the same floor."""
     user, used = room(line.module), room(line.imported)
