@@ -91,7 +91,7 @@ def test_special_floating_point(name):
 @pytest.mark.parametrize("name", ["i8", "u8", "i32", "u32", "i64", "u64"])
 def test_special_integers(name):
     row = by_name(name)
-    values = {int(it) for it in special(np.random.default_rng(0), row, (500,))}
+    values = {int(value) for value in special(np.random.default_rng(0), row, (500,))}
     limits = np.iinfo(row.dtype)
     assert {0, limits.min, limits.max} <= values
     assert (2**53 + 1 in values) == (row.bits == 64)

@@ -74,12 +74,12 @@ def test_an_output_of_a_whole_model_that_differs_fails_in_every_format():
     differs = whole(*OUTPUTS)
     assert not differs.passed
     document = json.loads(check_json.render(differs))
-    assert [(it["path"], it["name"], it["comparison"]["status"]) for it in document["outputs"]] == [
+    assert [(output["path"], output["name"], output["comparison"]["status"]) for output in document["outputs"]] == [
         ("models/b.xml", "logits", "passed"),
         ("models/b.xml", "boxes", "failed"),
     ]
     cases = ElementTree.fromstring(check_junit.render(differs))[1]
-    assert [it.get("name") for it in cases if it.find("failure") is not None] == ["output 'boxes'"]
+    assert [case.get("name") for case in cases if case.find("failure") is not None] == ["output 'boxes'"]
     text = Page(check_html.render(differs)).text
     assert str(DIFFERENCE) in text
     assert "1 of 2 outputs of whole models failed" in text
@@ -103,7 +103,7 @@ def test_a_model_that_fails_as_a_whole_is_a_model_and_no_layer():
     document = json.loads(check_json.render(failed))
     assert (document["passed"], document["problems"], len(document["layers"])) == (False, {"models/a.onnx": problem}, 2)
     cases = ElementTree.fromstring(check_junit.render(failed))[1]
-    assert [(it.get("name"), it.get("file")) for it in cases if it.find("failure") is not None] == [
+    assert [(case.get("name"), case.get("file")) for case in cases if case.find("failure") is not None] == [
         ("the whole model", "models/a.onnx")
     ]
     text = Page(check_html.render(failed)).text
@@ -111,11 +111,11 @@ def test_a_model_that_fails_as_a_whole_is_a_model_and_no_layer():
     assert "1 of 2 models failed as a whole" in text
     assert f"models/a.onnx: {problem}" in text
     assert f"models/a.onnx: not as ONNX says: {lost}" in text
-    assert all(it in text for it in (failed.command, failed.date))
+    assert all(part in text for part in (failed.command, failed.date))
 
 
 def test_a_model_without_a_gather_passes_with_its_outputs():
-    right, wrong = (CheckReport([CrossCheckResult((), 2026, outputs=(it,), original="a.onnx")]) for it in OUTPUTS)
+    right, wrong = (CheckReport([CrossCheckResult((), 2026, outputs=(output,), original="a.onnx")]) for output in OUTPUTS)
     assert (right.passed, wrong.passed) == (True, False)
     assert "Passed" in Page(check_html.render(right)).text
     assert "a.onnx" in check_json.render(right)
@@ -150,8 +150,8 @@ def test_json():
     document = json.loads(check_json.render(everything()))
     assert document["passed"] is False
     assert document["counts"] == {"passed": 7, "expected": 1, "not applicable": 1, "failed": 2}
-    assert [it["outcome"] for it in document["layers"]] == ["passed", "failed", "expected", "failed"]
-    assert [it["problem"] for it in document["layers"]] == ["", "", "", UNTRIED.problem]
+    assert [layer["outcome"] for layer in document["layers"]] == ["passed", "failed", "expected", "failed"]
+    assert [layer["problem"] for layer in document["layers"]] == ["", "", "", UNTRIED.problem]
     case = document["layers"][1]["cases"][1]
     assert (case["name"], case["shapes"], case["threads"], case["replay"]) == ("negative, bits", [[3, 40], [3, 40]], 2, REPLAY)
     assert case["comparisons"][0] == {
@@ -165,7 +165,7 @@ def test_json():
     }
     assert set(document["divergences"]) == {"narrowed-to-32-bits", "no-strings"}
     assert "64-bit" in document["divergences"]["narrowed-to-32-bits"]
-    assert [it["rule"] for it in document["findings"]] == ["OVG204", "OVG701"]
+    assert [finding["rule"] for finding in document["findings"]] == ["OVG204", "OVG701"]
     assert (document["seed"], document["environment"]["versions"]) == (2026, {"openvino": "2026.4.1"})
 
 
@@ -213,7 +213,7 @@ def test_html_of_a_check_that_passed_and_of_nothing():
 
 def test_html_links_lead_somewhere_on_the_page():
     page = Page(check_html.render(everything()))
-    targets = {f"#{it}" for it in page.values("id")}
+    targets = {f"#{name}" for name in page.values("id")}
     assert page.values("href") <= targets
     assert {"#divergence-narrowed-to-32-bits", "#failure-1-0", "#failure-1-1", "#layer-2"} <= page.values("href")
     assert not page.values("src")
@@ -223,7 +223,7 @@ def test_html_links_lead_somewhere_on_the_page():
 def test_hostile_text_stays_text(render):
     text = render(hostile(EVIL))
     text.encode()
-    assert not {chr(it) for it in range(0x20)} - {"\n"} & set(text)
+    assert not {chr(code) for code in range(0x20)} - {"\n"} & set(text)
     if render is check_html.render:
         assert "<script>alert" not in text
         harmless = Page(render(hostile("harmless")))

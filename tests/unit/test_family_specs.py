@@ -22,7 +22,7 @@ DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
 def evaluate(operation, *inputs, **attributes):
-    (output,) = operation.evaluate([np.asarray(it) for it in inputs], attributes)
+    (output,) = operation.evaluate([np.asarray(array) for array in inputs], attributes)
     return output.tolist()
 
 
@@ -49,8 +49,8 @@ def test_versions(type_, opset, operation):
 
 
 def test_gather_1_has_no_batch_dims():
-    assert [it.name for it in GATHER_1.attributes] == []
-    assert [it.name for it in GATHER_7.attributes] == ["batch_dims"]
+    assert [attribute.name for attribute in GATHER_1.attributes] == []
+    assert [attribute.name for attribute in GATHER_7.attributes] == ["batch_dims"]
 
 
 def test_only_gather_8_fills_zeros():
@@ -64,7 +64,7 @@ def test_only_gather_8_fills_zeros():
 
 
 def test_negative_indices_are_allowed_from_these_versions_on():
-    lowest = {it.name: it.index_rule.lowest_specified(5) for it in OPERATIONS}
+    lowest = {operation.name: operation.index_rule.lowest_specified(5) for operation in OPERATIONS}
     assert {name for name, value in lowest.items() if value == 0} == {
         "GatherElements-6",
         "Gather-1",
@@ -102,7 +102,7 @@ def test_indices_of_every_integer_type():
 
 
 def test_an_input_stands_for_an_attribute(samples):
-    layer = next(it for it in read_ir(samples / "valid" / "gather_1.xml").layers if it.type == "Gather")
+    layer = next(layer for layer in read_ir(samples / "valid" / "gather_1.xml").layers if layer.type == "Gather")
     data, indices = np.arange(30.0).reshape(5, 6), np.array([[0, 5, 1], [2, 2, 2]], np.int32)
     (output,) = execute(layer, [data, indices, np.array(1)])
     assert np.array_equal(output, data[:, indices])
@@ -115,16 +115,16 @@ SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from([it for it in OPERATIONS if it.type != "GatherElements"]), st.data())
+@given(st.sampled_from([operation for operation in OPERATIONS if operation.type != "GatherElements"]), st.data())
 def test_chosen_sizes_are_valid_and_among_those_declared(operation, data):
     shapes = [PartialShape.parse(data.draw(SHAPES)) for _ in operation.inputs]
     if operation.inputs[-1].attribute:
         shapes[-1] = PartialShape.of(())
     if operation.type == "GatherND" and shapes[1].dims:
         shapes[1] = PartialShape((*shapes[1].dims[:-1], Dimension.of(data.draw(st.integers(0, 2)))))
-    if operation.type == "ScatterElementsUpdate" and any(it.dims is None for it in shapes):
+    if operation.type == "ScatterElementsUpdate" and any(shape.dims is None for shape in shapes):
         shapes[:3] = [PartialShape(None)] * 3  # an axis that no rank allows shows only with the rank
-    attributes = {it.name: it.default for it in operation.attributes}
+    attributes = {attribute.name: attribute.default for attribute in operation.attributes}
     attributes["axis"] = data.draw(st.integers(-3, 2))
     if "batch_dims" in attributes:
         attributes["batch_dims"] = data.draw(st.integers(0, 2))

@@ -85,7 +85,7 @@ def test_layers_may_stand_in_any_order():
 def test_types_that_openvino_finds_without_an_opset(version):
     xml = f'<layer id="0" name="l" type="GRUCell" version="{version}" />'
     assert validate(xml.encode(), select=["OVG105", "OVG106", "OVG107"]) == []
-    assert [it.rule for it in validate(xml.replace("GRUCell", "LSTMCell").encode(), select=["OVG1"])] == ["OVG107"]
+    assert [finding.rule for finding in validate(xml.replace("GRUCell", "LSTMCell").encode(), select=["OVG1"])] == ["OVG107"]
 
 
 def test_a_model_may_end_in_an_assign_alone():

@@ -14,7 +14,7 @@ KILL = "__import__('os').kill(__import__('os').getpid(), 9)"
 
 
 def run(items, count):
-    return [result for _, result in sorted(in_processes(eval, items, count), key=lambda it: it[0])]
+    return [result for _, result in sorted(in_processes(eval, items, count), key=lambda numbered: numbered[0])]
 
 
 @pytest.mark.parametrize("count", [1, 3, 20])
