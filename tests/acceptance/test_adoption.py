@@ -80,9 +80,10 @@ def action(tmp_path):
     step = definition["runs"]["steps"][-1]
 
     def run_step(**inputs):
-        given = {name: it["default"] for name, it in definition["inputs"].items()} | inputs
+        given = {name: entry["default"] for name, entry in definition["inputs"].items()} | inputs
         environment = {
-            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda it: given[it[1]], it) for name, it in step["env"].items()
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], text)
+            for name, text in step["env"].items()
         }
         # As the runner does for `shell: bash`.
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]

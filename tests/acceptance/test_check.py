@@ -140,7 +140,12 @@ def test_reports(cli, samples, tmp_path):
     told = json.loads(done.stdout)
     assert not told["passed"]
     assert [layer["outcome"] for layer in told["layers"]] == ["failed"]
-    difference, *_ = [it["difference"] for case in told["layers"][0]["cases"] for it in case["comparisons"] if it["difference"]]
+    difference, *_ = [
+        comparison["difference"]
+        for case in told["layers"][0]["cases"]
+        for comparison in case["comparisons"]
+        if comparison["difference"]
+    ]
     assert (difference["position"], difference["expected"], difference["found"]) == ([1, 1], "7.0", "3.0")
     assert [finding["rule"] for finding in told["findings"]] == ["OVG001"]
     text = page.read_text()

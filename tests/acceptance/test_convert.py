@@ -18,7 +18,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 def save(path, nodes, inputs=(("x", FLOAT, [2, 2]),), outputs=(("y", FLOAT, [2, 2]),), initializers=(), **options):
     infos = [[helper.make_tensor_value_info(*info) for info in side] for side in (inputs, outputs)]
-    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*it) for it in initializers])
+    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*tensor) for tensor in initializers])
     opsets = [helper.make_opsetid("", 13), helper.make_opsetid("my.domain", 1)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path, **options)
     return path
@@ -291,7 +291,7 @@ def test_a_full_disk_leaves_nothing_half_written(cli, tmp_path, limit):
 )
 def test_bad_arguments(cli, tmp_path, arguments):
     model = save(tmp_path / "m.onnx", [helper.make_node("Identity", ["x"], ["y"])])
-    done = cli("convert", model, *(tmp_path / it if "." in it else it for it in arguments))
+    done = cli("convert", model, *(tmp_path / argument if "." in argument else argument for argument in arguments))
     assert done.returncode == 2
     assert names(tmp_path) == ["m.onnx"]
     assert cli("convert", tmp_path / "nowhere.onnx", "-o", tmp_path / "m.xml").returncode == 2

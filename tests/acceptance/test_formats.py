@@ -42,7 +42,7 @@ def sarif_schema():
 def hostile(samples, tmp_path):
     """A file and a layer whose names try to break each format; in an else_body."""
     text = (samples / "valid" / "if_bodies.xml").read_text()
-    name = "".join(f"&#{ord(it)};" for it in LAYER_NAME)
+    name = "".join(f"&#{ord(character)};" for character in LAYER_NAME)
     text = text.replace('<data axis="1" />', '<data axis="2" />')
     position = text.index("name=", text.rindex("<layer", 0, text.index('axis="2"')))
     text = text[:position] + re.sub('name="[^"]*"', f'name="{name}"', text[position:], count=1)
@@ -97,7 +97,7 @@ def test_json(cli):
 
 def test_every_invalid_sample_has_its_rule_in_the_json(cli, samples):
     done = cli("validate", "ir_samples/invalid", "--infer", "--format", "json")
-    found = {(it["path"], it["rule"]) for it in json.loads(done.stdout)["findings"]}
+    found = {(finding["path"], finding["rule"]) for finding in json.loads(done.stdout)["findings"]}
     for path in (samples / "invalid").glob("*/*.xml"):
         assert (str(path.relative_to(samples.parent)), path.parent.name) in found
 
@@ -126,7 +126,7 @@ def test_junit(cli):
     done = cli("validate", *paths, "--format", "junit", "--statistics")
     (suite,) = ElementTree.fromstring(done.stdout)
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
-    assert [(it.get("name"), it.get("value")) for it in suite.find("properties")] == [
+    assert [(entry.get("name"), entry.get("value")) for entry in suite.find("properties")] == [
         ("skipped", "0"),
         ("OVG204", "1"),
         ("OVG701", "1"),
@@ -154,7 +154,9 @@ def test_sarif(cli, sarif_schema, tmp_path):
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] == RULES[result["ruleId"]].severity.value
         assert not result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("/")
-    result = next(it for it in run["results"] if it["ruleId"] == "OVG701" and "onnx_page_3" in str(it["locations"]))
+    result = next(
+        result for result in run["results"] if result["ruleId"] == "OVG701" and "onnx_page_3" in str(result["locations"])
+    )
     assert result["message"]["text"].endswith("\nwrite 2; OpenVINO counts negative indices from the end only since 2025.3")
     assert result["locations"] == [
         {
@@ -263,7 +265,7 @@ def test_whatever_a_finding_holds(name, sarif_schema):
     path = evil.replace("\0", "").replace("\ud800", "\udcff")  # what a file name may hold
     place = Location(path, 0, 7, evil, evil, 1, (evil,))
     text = render(Report([path], [Finding("OVG204", Severity.ERROR, evil, evil, place)], skipped=3), name)
-    assert not {chr(it) for it in range(0x20)} - {"\n", "\x1b"} & set(text)
+    assert not {chr(code) for code in range(0x20)} - {"\n", "\x1b"} & set(text)
     if name not in ("text", "concise"):  # these have our own colours, which only a terminal gets
         assert "\x1b" not in text
     text.encode(errors="strict")

@@ -71,9 +71,9 @@ def opened(browser, tmp_path):
         with browser.new_context(**options) as context:
             page = context.new_page()
             requests, complaints = [], []
-            page.on("request", lambda it: requests.append(it.url))
-            page.on("console", lambda it: complaints.append(it.text))
-            page.on("pageerror", lambda it: complaints.append(str(it)))
+            page.on("request", lambda request: requests.append(request.url))
+            page.on("console", lambda message: complaints.append(message.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
             page.goto(file.as_uri())
             yield page
             assert requests == [file.as_uri()]
@@ -91,7 +91,7 @@ def test_a_failure_is_shown_with_or_without_script(opened, javascript):
     with opened(everything(), java_script_enabled=javascript) as page:
         expect(page.locator("h1")).to_have_text("✗ Failed")
         expect(page.locator(".lead")).to_contain_text("2 of 4 layers failed")
-        assert [it.split()[0] for it in layers(page)] == ["/attention/pick", "huge", "tokens", "rows"], "worst first"
+        assert [layer.split()[0] for layer in layers(page)] == ["/attention/pick", "huge", "tokens", "rows"], "worst first"
         failure = page.locator(".failure").first
         expect(failure).to_be_visible()
         expect(failure).to_contain_text("output[1, 17]")
@@ -120,27 +120,27 @@ def test_cells_lead_to_failures_and_divergences_and_these_to_closed_layers(opene
 
 def test_filters(opened):
     with opened(everything()) as page:
-        text, outcome, runtime = (page.locator(f"[name={it}]") for it in ("text", "outcome", "runtime"))
+        text, outcome, runtime = (page.locator(f"[name={field}]") for field in ("text", "outcome", "runtime"))
         count = page.locator("output")
         expect(count).to_have_text("4 of 4 shown")
         text.fill("GATHER-8")
-        assert [it.split()[0] for it in layers(page)] == ["huge", "rows"]
+        assert [layer.split()[0] for layer in layers(page)] == ["huge", "rows"]
         expect(count).to_have_text("2 of 4 shown")
         text.fill("")
         outcome.select_option("something failed")
-        assert [it.split()[0] for it in layers(page)] == ["/attention/pick", "huge"]
+        assert [layer.split()[0] for layer in layers(page)] == ["/attention/pick", "huge"]
         runtime.select_option("openvino")
-        assert [it.split()[0] for it in layers(page)] == ["/attention/pick"]
+        assert [layer.split()[0] for layer in layers(page)] == ["/attention/pick"]
         runtime.select_option("extension")
         assert layers(page) == []
         expect(page.locator(".group:visible")).to_have_count(0)
         outcome.select_option("something not applicable")
-        assert [it.split()[0] for it in layers(page)] == ["tokens"]
+        assert [layer.split()[0] for layer in layers(page)] == ["tokens"]
         runtime.select_option("any runtime")
         outcome.select_option("passed throughout")
-        assert [it.split()[0] for it in layers(page)] == ["rows"]
+        assert [layer.split()[0] for layer in layers(page)] == ["rows"]
         outcome.select_option("a known divergence")
-        assert [it.split()[0] for it in layers(page)] == ["tokens"]
+        assert [layer.split()[0] for layer in layers(page)] == ["tokens"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -112,7 +112,7 @@ def test_directories_are_searched_for_irs(cli, zoo):
     done = cli("validate", zoo, "--format", "json")
     document = json.loads(done.stdout)
     assert document["files"] == 2
-    assert [it["path"] for it in document["findings"]] == [str(zoo / "broken.xml")]
+    assert [finding["path"] for finding in document["findings"]] == [str(zoo / "broken.xml")]
 
 
 def test_other_xml_is_a_finding_where_it_is_named(cli, zoo):
@@ -173,7 +173,7 @@ def test_standard_input(cli, samples):
     assert (done.returncode, done.stdout) == (0, f"files: 1, {CLEAN}")
     done = cli("validate", "-", "--format", "json", input=text.replace('axis="0"', 'axis="5"'))
     assert done.returncode == 1
-    assert [(it["rule"], it["path"]) for it in json.loads(done.stdout)["findings"]] == [("OVG204", "<stdin>")]
+    assert [(finding["rule"], finding["path"]) for finding in json.loads(done.stdout)["findings"]] == [("OVG204", "<stdin>")]
     assert "must stand alone" in cli("validate", "-", AXIS_3, input=text).stderr
 
 
@@ -201,7 +201,7 @@ def test_output(cli, tmp_path):
     assert json.loads(file.read_text())["files"] == 1
     cli("validate", "ir_samples/valid", "--format", "concise", "--output", file)
     assert file.read_text() == f"files: {COUNT_VALID}, {CLEAN}"
-    assert [it.name for it in tmp_path.iterdir()] == ["report.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["report.json"]
 
 
 def test_output_through_a_link(cli, tmp_path):
@@ -214,7 +214,7 @@ def test_output_through_a_link(cli, tmp_path):
 def test_a_failure_leaves_the_last_output(cli, tmp_path):
     (tmp_path / "report.txt").write_text("the last one")
     assert cli("validate", "ir_samples/valid", "--select", "nonsense", "--output", tmp_path / "report.txt").returncode == 2
-    assert [it.read_text() for it in tmp_path.iterdir()] == ["the last one"]
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["the last one"]
 
 
 def test_output_that_cannot_be_written(cli, tmp_path):
@@ -284,7 +284,9 @@ def test_300_files_in_8_processes(cli, samples, tmp_path):
     done = cli("validate", tmp_path, "--jobs", 8, "--format", "json")
     assert done.returncode == 1
     assert done.stdout == cli("validate", tmp_path, "--format", "json").stdout
-    assert [it["path"] for it in json.loads(done.stdout)["findings"]] == [f"{tmp_path}/{it:03}_bad.xml" for it in range(150)]
+    assert [finding["path"] for finding in json.loads(done.stdout)["findings"]] == [
+        f"{tmp_path}/{number:03}_bad.xml" for number in range(150)
+    ]
 
 
 def test_processes_where_the_path_for_temporary_files_is_longer_than_that_of_a_socket_may_be(cli, tmp_path):
@@ -340,7 +342,9 @@ def open_pipe(pipe, ancestor):
     """For writing, and the process that reads it; raises where there is none yet."""
     writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     return writer, next(
-        it for it in descendants_of(ancestor) if pipe in [fd.readlink() for fd in Path(f"/proc/{it}/fd").iterdir()]
+        process
+        for process in descendants_of(ancestor)
+        if pipe in [fd.readlink() for fd in Path(f"/proc/{process}/fd").iterdir()]
     )
 
 

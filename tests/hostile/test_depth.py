@@ -97,7 +97,7 @@ def test_a_slice_behind_thousands_of_nodes():
     constants = {"start": np.array([0]), "end": np.array([3]), "axes": np.array([0])}
     inputs = [("x", TensorProto.FLOAT, [5, 4]), ("i", TensorProto.INT64, [3, 2])]
     model = onnx_ir.from_proto(onnx_model(nodes, inputs, constants))
-    assert any("counted from the end" in it.what for it in legalize(model))
+    assert any("counted from the end" in change.what for change in legalize(model))
 
 
 @pytest.mark.slow
