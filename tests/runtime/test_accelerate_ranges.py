@@ -60,7 +60,7 @@ def test_no_value_is_outside(data):
     compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     for value in (-(2**31), -30, -1, 0, 1, 2, 30, 2**24 + 1, 2**31 - 1):
         found = compiled([np.array([value])])[0]
-        assert all(low <= it <= high for it in found)
+        assert all(low <= value <= high for value in found)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 def model(nodes, inputs, outputs=(("y", FLOAT, None),), initializers=()):
     infos = [[helper.make_tensor_value_info(*info) for info in side] for side in (inputs, outputs)]
-    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*it) for it in initializers])
+    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*tensor) for tensor in initializers])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
 
 

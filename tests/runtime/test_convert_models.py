@@ -22,7 +22,7 @@ TARGETS = pytest.mark.parametrize("target", ["stock", "extension"])
 
 def model(nodes, inputs=(("x", FLOAT, [2, 2]),), outputs=(("y", FLOAT, None),), initializers=(), opset=13):
     infos = [[helper.make_tensor_value_info(*info) for info in side] for side in (inputs, outputs)]
-    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*it) for it in initializers])
+    graph = helper.make_graph(nodes, "graph", *infos, initializer=[numpy_helper.from_array(*tensor) for tensor in initializers])
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("my.domain", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
@@ -111,9 +111,9 @@ def losses(proto, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         convert_model(proto, **options)
-    assert all(issubclass(it.category, LossyConversionWarning) for it in caught)
-    assert all(it.filename == __file__ for it in caught)
-    return [str(it.message) for it in caught]
+    assert all(issubclass(warning.category, LossyConversionWarning) for warning in caught)
+    assert all(warning.filename == __file__ for warning in caught)
+    return [str(warning.message) for warning in caught]
 
 
 INDEX = ("i", INT64, [3])

@@ -79,7 +79,7 @@ def test_with_our_gathers(name, tmp_path):
 
 def check_same(tmp_path, target):
     with borrowed(["openvino", target]) as runtimes:
-        outputs = [it.run(tmp_path / name, [X]) for it, name in zip(runtimes, ("m.onnx", "m.xml"), strict=True)]
+        outputs = [runtime.run(tmp_path / name, [X]) for runtime, name in zip(runtimes, ("m.onnx", "m.xml"), strict=True)]
     for found in outputs:
         if isinstance(found, Exception):
             raise found

@@ -119,7 +119,7 @@ def test_what_convert_writes_is_read_right(as_inputs, tmp_path):
     proto = funnel()
     if as_inputs:
         proto.graph.input.extend(
-            onnx.helper.make_tensor_value_info(it.name, it.data_type, it.dims) for it in proto.graph.initializer
+            onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims) for tensor in proto.graph.initializer
         )
     onnx.save(proto, tmp_path / "m.onnx")
     conversion = convert(tmp_path / "m.onnx")

@@ -23,7 +23,7 @@ def sum_of_rows(tmp_path):
 
 
 def drift(path):
-    return [it for it in validate(path, infer=True) if it.rule == "OVG407"]
+    return [finding for finding in validate(path, infer=True) if finding.rule == "OVG407"]
 
 
 def test_what_openvino_writes_does_not_drift(sum_of_rows, samples):
@@ -47,7 +47,7 @@ def test_another_type(sum_of_rows):
     one = 'precision="FP32"'
     before, output, after = sum_of_rows.read_text().rsplit(one, 2)  # of ReduceSum and Result
     sum_of_rows.write_text('precision="FP16"'.join([before, output, after]))
-    assert [it.message for it in drift(sum_of_rows)] == ["declares FP16 of dims [2], but OpenVINO infers f32 of [2]"]
+    assert [finding.message for finding in drift(sum_of_rows)] == ["declares FP16 of dims [2], but OpenVINO infers f32 of [2]"]
 
 
 def test_in_the_body_of_a_loop(samples, tmp_path):
@@ -58,7 +58,9 @@ def test_in_the_body_of_a_loop(samples, tmp_path):
     output = body.index("<output>", operation.end())
     broken = body[:output] + body[output:].replace('precision="FP32"', 'precision="FP64"', 1)
     (tmp_path / "loop.xml").write_text(f"{outside}<body>{broken}")
-    (finding,) = [it for it in validate(tmp_path / "loop.xml", infer=True, ignore=["OVG3"]) if it.rule == "OVG407"]
+    (finding,) = [
+        finding for finding in validate(tmp_path / "loop.xml", infer=True, ignore=["OVG3"]) if finding.rule == "OVG407"
+    ]
     assert finding.location.layer_name == operation[1]
     assert finding.location.subgraph_path[-1] == "body"
 

@@ -26,7 +26,7 @@ PICTURE = ("x", FLOAT, [-1, 3, "height", None])
 
 
 def model(path, nodes, inputs, outputs=(("y", FLOAT),), constants=None):
-    infos = [helper.make_tensor_value_info(*it) for it in inputs]
+    infos = [helper.make_tensor_value_info(*declaration) for declaration in inputs]
     results = [helper.make_tensor_value_info(name, kind, None) for name, kind in outputs]
     tensors = [numpy_helper.from_array(array, name) for name, array in (constants or {}).items()]
     graph = helper.make_graph(nodes, "graph", infos, results, tensors)
@@ -179,7 +179,7 @@ def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
     inputs, outputs = [("x", FLOAT, ["n", 4])], [("y", FLOAT), ("z", FLOAT)]
     path = model(tmp_path / "m.onnx", nodes, inputs, outputs, {"two": np.array(2, np.float32)})
     result = verify(path)
-    noisy, right = (it.comparison for it in result.outputs)
+    noisy, right = (output.comparison for output in result.outputs)
     assert result.passed, result
     assert (noisy.status, noisy.divergences) == (Status.EXPECTED, ("random-values",))
     assert "it depends on RandomNormalLike 'RandomNormalLike to noise'" in noisy.detail
@@ -187,7 +187,7 @@ def test_random_values_are_named_and_nothing_else_is_excused(tmp_path):
     wrong = model(tmp_path / "w.onnx", nodes, inputs, outputs, {"two": np.array(3, np.float32)})
     ov.save_model(ov.convert_model(wrong), tmp_path / "m.xml", compress_to_fp16=False)
     result = verify_conversion(path, tmp_path / "m.xml")
-    assert [it.comparison.status for it in result.outputs] == [Status.EXPECTED, Status.FAILED]
+    assert [output.comparison.status for output in result.outputs] == [Status.EXPECTED, Status.FAILED]
 
 
 def test_random_nodes_in_bodies_reach_what_the_body_gives_out():
@@ -203,7 +203,7 @@ def test_random_nodes_in_bodies_reach_what_the_body_gives_out():
     for i, value in enumerate([*choose.outputs, *after.outputs, *drop.outputs, *drawn.outputs]):
         value.name = f"v{i}"
     whole = onnx_ir.Model(graph, ir_version=9)
-    assert [it.op_type for it in random_nodes(whole)] == ["RandomUniform", "RandomUniform"]
+    assert [node.op_type for node in random_nodes(whole)] == ["RandomUniform", "RandomUniform"]
     assert {"v0", "v1", "v3"} <= dependents(whole, random_nodes(whole)).keys()
     assert "v2" not in dependents(whole, random_nodes(whole))
     assert kept.name == "kept"

@@ -35,7 +35,7 @@ def transformer():
     tokens = parameter("tokens", [-1, -1], np.int64)
     x = op.gather(weights(50, 16), tokens, op.constant(0))
     heads = [op.matmul(x, weights(16, 16), False, True) for _ in range(3)]
-    q, k, v = (op.transpose(op.reshape(it, integers(0, 0, 2, 8), True), integers(0, 2, 1, 3)) for it in heads)
+    q, k, v = (op.transpose(op.reshape(head, integers(0, 0, 2, 8), True), integers(0, 2, 1, 3)) for head in heads)
     shape = op.shape_of(tokens)
     length = op.gather(shape, integers(1), op.constant(0))
     row = op.range(op.constant(0), op.squeeze(length, op.constant(0)), op.constant(1), output_type="i64")
@@ -51,7 +51,7 @@ def detector():
     image = parameter("image", [1, 3, 32, 32])
     x = op.convolution(image, weights(8, 3, 3, 3), [2, 2], [1, 1], [1, 1], [1, 1])
     x = op.hswish(op.group_convolution(x, weights(8, 1, 1, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1]))
-    x = op.fake_quantize(x, *(op.constant(F32(it)) for it in (-1, 1, -1, 1)), levels=256)
+    x = op.fake_quantize(x, *(op.constant(F32(bound)) for bound in (-1, 1, -1, 1)), levels=256)
     pooled = op.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2])
     up = op.interpolate(pooled.output(0), integers(16, 16), "linear_onnx", "sizes", axes=integers(2, 3))
     y = op.reshape(op.concat([x, up], 1), integers(1, -1, 4), False)
@@ -75,7 +75,9 @@ def recurrent():
 def looping():
     """A Loop whose body gathers; the values of one output are concatenated."""
     data, indices = parameter("data", [2, 3]), parameter("indices", [2, 3], np.int32)
-    inner, its_indices, iteration = (op.parameter(*it) for it in (([2, 3], F32), ([2, 3], np.int32), ([], np.int64)))
+    inner, its_indices, iteration = (
+        op.parameter(*arguments) for arguments in (([2, 3], F32), ([2, 3], np.int32), ([], np.int64))
+    )
     total = op.add(op.gather_elements(inner, its_indices, 1), op.convert(iteration, "f32"))
     body = ov.Model([op.result(op.constant(np.array(True))), op.result(total)], [iteration, inner, its_indices], "body")
     loop = op.loop(op.constant(np.int64(3)), op.constant(np.array(True)))
@@ -193,8 +195,10 @@ def scan_of_onnx():
 def branches_of_onnx():
     value = oh.make_tensor_value_info
     branches = [
-        oh.make_graph([oh.make_node(it, ["data"], [f"{it}_out"])], it, [], [value(f"{it}_out", 1, ["n", 3])])
-        for it in ("Relu", "Neg")
+        oh.make_graph(
+            [oh.make_node(operator, ["data"], [f"{operator}_out"])], operator, [], [value(f"{operator}_out", 1, ["n", 3])]
+        )
+        for operator in ("Relu", "Neg")
     ]
     node = oh.make_node("If", ["condition"], ["out"], then_branch=branches[0], else_branch=branches[1])
     return oh.make_graph(

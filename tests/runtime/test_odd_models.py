@@ -58,7 +58,9 @@ def test_repeats_that_are_known_at_run_time_only(rank):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compiled = compile_onnx(proto)
-    assert [str(it.message) for it in caught if "unwritten" in str(it.message)] == [str(it.message) for it in caught]
+    assert [str(warning.message) for warning in caught if "unwritten" in str(warning.message)] == [
+        str(warning.message) for warning in caught
+    ]
     assert bool(caught) == (rank > 3)
     x = np.arange(2**rank, dtype=np.float32).reshape([2] * rank)
     for repeats in ([1] * rank, [1] * (rank - 1) + [3], [2] + [1] * (rank - 2) + [2], [3] * rank):

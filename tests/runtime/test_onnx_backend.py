@@ -28,7 +28,7 @@ def test_what_stock_openvino_passes_compile_onnx_passes():
 
 
 def test_what_is_bad():
-    passed, warned, refused, wrong, crash = ((it, "") for it in onnx_backend.OUTCOMES)
+    passed, warned, refused, wrong, crash = ((name, "") for name in onnx_backend.OUTCOMES)
     assert [ours[0] for ours in (passed, warned, refused, wrong, crash) if Result("node", "x", passed, ours).is_bad] == [
         *("refused", "wrong", "crash")
     ]

@@ -44,8 +44,8 @@ def layer_model(element_type, data="3,7,5", indices="3,10,5", axis=1, data_value
 def only(result, runtime="openvino"):
     """What a runtime made of given inputs, which it gets on one thread and on two."""
     (layer,) = result.layers
-    assert all(it.passed for it in layer.comparisons if it.runtime == "kernel")
-    first, second = (it for it in layer.comparisons if it.runtime == runtime)
+    assert all(comparison.passed for comparison in layer.comparisons if comparison.runtime == "kernel")
+    first, second = (comparison for comparison in layer.comparisons if comparison.runtime == runtime)
     assert (first.status, first.divergences, first.detail) == (second.status, second.divergences, second.detail)
     return first
 
@@ -78,7 +78,11 @@ KNOWN = {
 def test_every_type_agrees_or_diverges_as_known(row, runtime):
     result = cross_check(layer_model(row), runtimes=[runtime])
     known, status = KNOWN[runtime].get(row.name, (None, Status.PASSED))
-    statuses = {it.status for it in result.layers[0].comparisons if it.divergences == ((known,) if known else ())}
+    statuses = {
+        comparison.status
+        for comparison in result.layers[0].comparisons
+        if comparison.divergences == ((known,) if known else ())
+    }
     assert statuses == {status}
     assert set(result.divergences) <= {known, *OF_INDICES, "quieted-nan" if row.name == "f16" else known}
     assert result.passed == (status is not Status.NOT_APPLICABLE)  # nothing else to compare with
@@ -133,7 +137,7 @@ def test_an_unexplained_difference_fails(monkeypatch):
 def test_an_unexplained_crash_fails_and_the_next_layer_is_compared(monkeypatch):
     instead_of_openvino(monkeypatch, "CrashesOnce")
     result = cross_check(SAMPLES / "valid" / "if_bodies.xml", runtimes=["openvino"], cases=2)
-    crashed, fine = ([str(it) for it in layer.comparisons] for layer in result.layers)
+    crashed, fine = ([str(comparison) for comparison in layer.comparisons] for layer in result.layers)
     assert crashed == ["FAILED (crashes: SIGSEGV)"] * 2
     assert fine[0] == "passed"
     assert [layer.passed for layer in result.layers] == [False, True]
@@ -157,7 +161,7 @@ def test_an_answer_where_our_kernel_refuses_fails_and_ends_the_process(monkeypat
 def test_nothing_to_compare_with_is_a_failure():
     result = cross_check(layer_model(by_name("u2")), runtimes=["openvino", "extension"])
     (layer,) = result.layers
-    assert {it.status for it in layer.comparisons} == {Status.NOT_APPLICABLE}
+    assert {comparison.status for comparison in layer.comparisons} == {Status.NOT_APPLICABLE}
     assert not result.passed
     assert "no other runtime can execute this" in layer.problem
 

@@ -76,7 +76,9 @@ def inferred(name, shapes, values):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("operation", [it for it in OPERATIONS if it.name in NODES], ids=lambda it: it.name)
+@pytest.mark.parametrize(
+    "operation", [operation for operation in OPERATIONS if operation.name in NODES], ids=lambda operation: operation.name
+)
 def test_the_same_shape_or_both_refuse(operation):
     rng = random.Random(operation.name)
     agreed = 0

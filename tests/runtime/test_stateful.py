@@ -99,7 +99,7 @@ def test_a_stateful_model_generates_the_same(tmp_path):
 @pytest.mark.slow
 def test_a_stateful_model_has_no_findings_and_checks(tmp_path):
     ov.serialize(decoder(), tmp_path / "m.xml")
-    assert [it for it in ov_gather.validate(tmp_path / "m.xml") if it.severity.name == "ERROR"] == []
+    assert [finding for finding in ov_gather.validate(tmp_path / "m.xml") if finding.severity.name == "ERROR"] == []
     assert ov_gather.cross_check(tmp_path / "m.xml").passed
 
 

@@ -44,4 +44,4 @@ def test_a_bounded_sweep():
     assert [layer for layer in result.layers if not layer.passed] == []
     assert sum(len(layer.cases) for layer in result.layers) == heard[-1] == 600
     assert set(result.environment.versions) == {"kernel", "openvino", "extension", "onnxruntime"}
-    assert not {name for layer in result.layers for it in layer.comparisons for name in it.stale}
+    assert not {name for layer in result.layers for comparison in layer.comparisons for name in comparison.stale}

@@ -58,9 +58,13 @@ def test_a_right_conversion_passes(tmp_path):
     source = embedding(tmp_path / "m.onnx")
     result = verify_conversion(source, converted(tmp_path / "m.xml", source))
     assert result.passed, result
-    assert [(it.name, it.type) for it in result.outputs] == [("scores", "float32"), ("where", "int64"), ("picked", "float32")]
-    assert [(it.layer, it.operation) for it in result.layers] == [("embed", "Gather-8"), ("take", "GatherElements-6")]
-    assert {it.runtime for layer in result.layers for it in layer.comparisons} == {"kernel", "openvino"}
+    assert [(output.name, output.type) for output in result.outputs] == [
+        ("scores", "float32"),
+        ("where", "int64"),
+        ("picked", "float32"),
+    ]
+    assert [(layer.layer, layer.operation) for layer in result.layers] == [("embed", "Gather-8"), ("take", "GatherElements-6")]
+    assert {comparison.runtime for layer in result.layers for comparison in layer.comparisons} == {"kernel", "openvino"}
     assert set(result.environment.versions) == {"onnxruntime", "kernel", "openvino"}
     console = Console(width=100, record=True)
     console.print(result.table())

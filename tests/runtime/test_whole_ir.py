@@ -70,12 +70,12 @@ def embedding(tmp_path):
 def test_layers_on_their_own_operands_and_every_output(embedding):
     result = cross_check(embedding, runtimes=("kernel", "openvino", "extension"))
     assert result.passed, result
-    assert [(it.operation, it.cases[0].name, it.cases[0].shapes[:2]) for it in result.layers] == [
+    assert [(layer.operation, layer.cases[0].name, layer.cases[0].shapes[:2]) for layer in result.layers] == [
         ("Gather-8", OWN_OPERANDS, ((50, 8), (24,))),
         ("GatherElements-6", OWN_OPERANDS, ((24, 8), (24, 3))),
     ]
-    assert {it.status for layer in result.layers for it in layer.cases[0].comparisons} == {Status.PASSED}
-    assert [(it.name, it.type, it.shape, it.comparison.status) for it in result.outputs] == [
+    assert {comparison.status for layer in result.layers for comparison in layer.cases[0].comparisons} == {Status.PASSED}
+    assert [(output.name, output.type, output.shape, output.comparison.status) for output in result.outputs] == [
         ("picked", "float32", (24, 3), Status.PASSED),
         (result.outputs[1].name, "float32", (24, 3), Status.PASSED),
     ]
@@ -126,7 +126,7 @@ def test_a_crash_with_our_gathers_fails(embedding, plant):
     plant("accelerated", "Crashing")
     result = cross_check(embedding)
     assert not result.passed
-    assert [it.comparison.detail for it in result.outputs] == ["crashes: SIGSEGV"] * 2
+    assert [output.comparison.detail for output in result.outputs] == ["crashes: SIGSEGV"] * 2
 
 
 def test_a_crash_of_stock_openvino_is_said(embedding, plant):
@@ -146,7 +146,7 @@ def gather_beyond(path, gather):
 def test_what_lies_beyond_data_may_differ_and_what_follows_from_it(tmp_path, plant):
     plant("accelerated", "Shifted")
     result = cross_check(gather_beyond(tmp_path, ops.gather_nd))
-    behind, beside = (it.comparison for it in result.outputs)
+    behind, beside = (output.comparison for output in result.outputs)
     assert (behind.status, behind.divergences) == (Status.EXPECTED, ("unchecked-indices",))
     assert beside.status is Status.FAILED
 
@@ -156,7 +156,7 @@ def test_zeros_for_what_lies_beyond_data_are_the_same_zeros(tmp_path, plant, pla
     if planted:
         plant("accelerated", "Shifted")
     result = cross_check(gather_beyond(tmp_path, lambda data, index: ops.gather(data, index, number(0))))
-    assert [it.comparison.passed for it in result.outputs] == [not planted] * 2
+    assert [output.comparison.passed for output in result.outputs] == [not planted] * 2
 
 
 def test_bodies_keep_their_designed_cases(tmp_path):
@@ -174,7 +174,7 @@ def test_bodies_keep_their_designed_cases(tmp_path):
     assert result.passed, result
     assert len(result.layers) == 2
     assert all(case.name != OWN_OPERANDS for layer in result.layers for case in layer.cases)
-    assert [it.comparison.status for it in result.outputs] == [Status.PASSED]
+    assert [output.comparison.status for output in result.outputs] == [Status.PASSED]
 
 
 def wide_matmul():
