@@ -69,7 +69,7 @@ class Builder:
         """One stock operation."""
         value = self.data()
         if self.chance(0.15):
-            others = [it for it in self.floats if sizes_of(it) == sizes_of(value)]
+            others = [other for other in self.floats if sizes_of(other) == sizes_of(value)]
             self.add(self.pick(*BINARY)(value, self.pick(*others)).output(0))
         else:
             self.add(self.pick(*SMOOTH, *(() if self.smooth else ROUGH))(self.rng, value))
@@ -156,7 +156,7 @@ class Builder:
         """For a GatherElements: whole, or small and repeated; maybe clamped, converted or shared."""
         shape = sizes_of(data)
         shape[axis] = count or int(self.rng.integers(1, self.size + 3))
-        shared = [it for it in self.indices if sizes_of(it) == shape]
+        shared = [index for index in self.indices if sizes_of(index) == shape]
         if shared and self.chance(0.5):
             return self.pick(*shared)
         if self.chance(0.15) and shape[axis] <= sizes_of(data)[axis] and not self.smooth:
@@ -202,7 +202,7 @@ class Builder:
         if self.chance(0.5):
             wanted, times = integers(*shape), integers(*(a // b for a, b in zip(shape, sizes_of(index), strict=True)))
         else:
-            own, given = (ops.shape_of(it) for it in (index, data))
+            own, given = (ops.shape_of(operand) for operand in (index, data))
             parts = [
                 ops.gather(own if i == axis or sizes_of(index)[i] == size else given, integers(i), integers(0))
                 for i, size in enumerate(shape)
@@ -211,7 +211,7 @@ class Builder:
                 integers(1) if i == axis or sizes_of(index)[i] == size else part
                 for (i, size), part in zip(enumerate(shape), parts, strict=True)
             ]
-            wanted, times = (ops.concat(it, 0).output(0) for it in (parts, ones))
+            wanted, times = (ops.concat(sizes, 0).output(0) for sizes in (parts, ones))
         way = self.pick("numpy", "bidirectional", "tile", "concat")
         if way == "bidirectional":
             return ops.broadcast(index, wanted, broadcast_spec="BIDIRECTIONAL").output(0)
@@ -234,23 +234,23 @@ def sample(seed, *, smooth=False, size=7):
         builder.gather()
     for _ in range(int(builder.rng.integers(1 if smooth else 0, 4))):
         builder.operate()
-    outputs = [it for it in (*builder.finished, *builder.floats) if not it.get_target_inputs()]
+    outputs = [output for output in (*builder.finished, *builder.floats) if not output.get_target_inputs()]
     used = _used(outputs)
     parameters = [node for node in builder.parameters if node.get_friendly_name() in used]
-    model = ov.Model([ops.result(it) for it in outputs], parameters, f"random{seed}")
+    model = ov.Model([ops.result(output) for output in outputs], parameters, f"random{seed}")
     shapes = [list(node.get_output_shape(0)) for node in parameters]
     opened = _open(builder, model)
     return Sample(model, dict(_trials(builder, parameters, shapes, opened)))
 
 
 def _used(outputs):
-    names, seen, left = set(), set(), [it.get_node() for it in outputs]
+    names, seen, left = set(), set(), [output.get_node() for output in outputs]
     while left:
         node = left.pop()
         if node.get_instance_id() not in seen:
             seen.add(node.get_instance_id())
             names.add(node.get_friendly_name())
-            left += [it.get_node() for it in node.input_values()]
+            left += [value.get_node() for value in node.input_values()]
     return names
 
 

@@ -173,8 +173,10 @@ def _on_many(tried: _Tried, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Each output for so many random inputs that its error is a mean over thousands of numbers; indices stay."""
     random, found = np.random.default_rng(0), [tried(arrays)]
     while sum(array.size for outputs in found for array in outputs) < MANY:
-        found.append(tried([random.standard_normal(it.shape, it.dtype) if it.dtype.kind == "f" else it for it in arrays]))
-    return [np.concatenate([it.ravel() for it in each]) for each in zip(*found, strict=True)]
+        found.append(
+            tried([random.standard_normal(array.shape, array.dtype) if array.dtype.kind == "f" else array for array in arrays])
+        )
+    return [np.concatenate([array.ravel() for array in each]) for each in zip(*found, strict=True)]
 
 
 def _compare_errors(exact: list[np.ndarray], before: list[np.ndarray], after: list[np.ndarray]) -> tuple[str, str]:

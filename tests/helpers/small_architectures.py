@@ -88,7 +88,7 @@ def detector(rng: np.random.Generator) -> tuple[onnx.ModelProto, Arrays]:
 
 
 ARCHITECTURES: dict[str, Callable[[np.random.Generator], tuple[onnx.ModelProto, Arrays]]] = {
-    it.__name__: it for it in (attention, neighbours, graph_network, labels, detector)
+    make.__name__: make for make in (attention, neighbours, graph_network, labels, detector)
 }
 
 

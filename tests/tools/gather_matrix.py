@@ -159,7 +159,7 @@ def outcome(cell: Cell) -> tuple[str, str]:
     right = expected(cell, data, indices)
     if output.dtype == right.dtype and output.shape == right.shape and _bits(output) == _bits(right):
         return "exact", ""
-    lossy = [str(it.message) for it in caught if issubclass(it.category, LossyConversionWarning)]
+    lossy = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
     return ("warned", lossy[0]) if lossy else ("WRONG", f"{output.dtype}{output.shape}")
 
 
@@ -170,16 +170,16 @@ def _bits(array: np.ndarray) -> object:
 def run(chosen: Sequence[Cell]) -> list[Result]:
     """Their outcomes."""
     found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
-    return [Result(cell, *it) for cell, it in zip(chosen, found, strict=True)]
+    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True)]
 
 
 def table(results: Sequence[Result]) -> Table:
     view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
     for op, element_type in (*product(KINDS, TYPES), ("all", "")):
-        mine = [it for it in results if op == "all" or (it.cell.op, it.cell.type) == (op, element_type)]
+        mine = [result for result in results if op == "all" or (result.cell.op, result.cell.type) == (op, element_type)]
         numbers = []
         for valid, outcomes in ((True, VALID), (False, OUT_OF_BOUNDS)):
-            counts = Counter(it.outcome for it in mine if it.cell.valid is valid)
+            counts = Counter(result.outcome for result in mine if result.cell.valid is valid)
             numbers += [counts.total(), *(counts[name] for name in outcomes)]
         view.add_row(op, element_type, *(str(number or "") for number in numbers))
     return view

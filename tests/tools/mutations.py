@@ -68,13 +68,13 @@ def _unread_outputs(root: Xml.Element) -> set[Xml.Element]:
 def _faults(element: Xml.Element) -> Iterator[tuple[str, Mutate]]:
     is_back_edge = element.tag == "edge" and "from-port" not in element.attrib
     if element.tag not in ("rt_info", "net", "back_edges") and not is_back_edge:
-        yield "removed", lambda it, parent: parent.remove(it)
+        yield "removed", lambda element, parent: parent.remove(element)
     if element.tag not in ("rt_info", "net"):
-        yield "misspelt", lambda it, parent: _rename(it)
+        yield "misspelt", lambda element, parent: _rename(element)
     if element.tag not in ("rt_info", "edge", "dim"):
-        yield "an element in it", lambda it, parent: it.insert(0, Xml.Element("stray"))
+        yield "an element in it", lambda element, parent: element.insert(0, Xml.Element("stray"))
     if element.tag in ("layer", "edge", "port", "data", "input", "output", "layers", "edges", "body", "then_body", "port_map"):
-        yield "twice", lambda it, parent: parent.insert(list(parent).index(it), deepcopy(it))
+        yield "twice", lambda element, parent: parent.insert(list(parent).index(element), deepcopy(element))
     if element.tag in _FAULTS:
         yield from _FAULTS[element.tag](element)
 
@@ -89,7 +89,7 @@ def _swapped(text: str) -> str:
 
 
 def _set(name: str, value: str) -> tuple[str, Mutate]:
-    return f"{name}='{value}'", lambda it, parent: it.set(name, value)
+    return f"{name}='{value}'", lambda element, parent: element.set(name, value)
 
 
 def _each(name: str, values: Iterable[str]) -> Iterator[tuple[str, Mutate]]:
@@ -97,11 +97,11 @@ def _each(name: str, values: Iterable[str]) -> Iterator[tuple[str, Mutate]]:
 
 
 def _drop(name: str) -> tuple[str, Mutate]:
-    return f"without {name}", lambda it, parent: it.attrib.pop(name) and None
+    return f"without {name}", lambda element, parent: element.attrib.pop(name) and None
 
 
 def _misspell(name: str) -> tuple[str, Mutate]:
-    return f"{_swapped(name)} for {name}", lambda it, parent: it.set(_swapped(name), it.attrib.pop(name))
+    return f"{_swapped(name)} for {name}", lambda element, parent: element.set(_swapped(name), element.attrib.pop(name))
 
 
 def _of_layer(layer: Xml.Element) -> Iterator[tuple[str, Mutate]]:
@@ -115,9 +115,12 @@ def _of_layer(layer: Xml.Element) -> Iterator[tuple[str, Mutate]]:
     yield _set("axis", "1")
     inputs, outputs = layer.find("input"), layer.find("output")
     if inputs is not None and len(inputs) > 1:
-        yield "inputs swapped", lambda it, parent: _reverse(it.find("input"))
+        yield "inputs swapped", lambda element, parent: _reverse(element.find("input"))
     if outputs is not None and inputs is not None:
-        yield "one input more", lambda it, parent: Xml.SubElement(it.find("input"), "port", id="9", precision="I64") and None
+        yield (
+            "one input more",
+            lambda element, parent: Xml.SubElement(element.find("input"), "port", id="9", precision="I64") and None,
+        )
 
 
 def _reverse(element: Xml.Element | None) -> None:
@@ -153,14 +156,14 @@ def _of_port(port: Xml.Element) -> Iterator[tuple[str, Mutate]]:
     yield from _each("id", ("55", "-1", "0.5"))
     yield from _each("precision", ("FP99", "float", "U16", "fp32", ""))
     yield _misspell("precision")
-    yield "one dim more", lambda it, parent: setattr(Xml.SubElement(it, "dim"), "text", "6")
+    yield "one dim more", lambda element, parent: setattr(Xml.SubElement(element, "dim"), "text", "6")
     if "names" in port.attrib:
         yield _misspell("names")
 
 
 def _of_dim(dim: Xml.Element) -> Iterator[tuple[str, Mutate]]:
     for text in ("", "abc", "3abc", "3.5", "-2", "0x3", str(2**63), "123456"):
-        yield f"text '{text}'", lambda it, parent, text=text: setattr(it, "text", text)
+        yield f"text '{text}'", lambda element, parent, text=text: setattr(element, "text", text)
 
 
 def _of_edge(edge: Xml.Element) -> Iterator[tuple[str, Mutate]]:
@@ -169,7 +172,7 @@ def _of_edge(edge: Xml.Element) -> Iterator[tuple[str, Mutate]]:
         yield _misspell(name)
         yield from _each(name, ("999", "-1", "x", text + "x", ""))
     if "from-port" in edge.attrib:
-        yield "itself", lambda it, parent: it.set("from-layer", it.get("to-layer", ""))
+        yield "itself", lambda element, parent: element.set("from-layer", element.get("to-layer", ""))
 
 
 def _of_entry(entry: Xml.Element) -> Iterator[tuple[str, Mutate]]:

@@ -161,7 +161,7 @@ def outcome(test: tuple[str, str, str]) -> Outcome:
             reason = " ".join(str(error).split())[:300]
         else:
             return "passed", ""
-    losses = [str(it.message) for it in caught if issubclass(it.category, LossyConversionWarning)]
+    losses = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
     return ("warned", f"{losses[0]} ({reason})") if losses else ("wrong", reason)
 
 
@@ -173,8 +173,8 @@ def run(every: int) -> list[Result]:
         ours = pool.submit(_outcomes, names, "ours")
         stock = pool.submit(_outcomes, names, "stock by path").result()
         again = [name for name in names if stock[name][0] != "passed"]
-        for name, it in pool.submit(_outcomes, again, "stock by bytes").result().items():
-            stock[name] = min(stock[name], it, key=lambda it: OUTCOMES.index(it[0]))
+        for name, second in pool.submit(_outcomes, again, "stock by bytes").result().items():
+            stock[name] = min(stock[name], second, key=lambda candidate: OUTCOMES.index(candidate[0]))
     return [Result(*name, stock[name], ours.result()[name]) for name in names]
 
 
@@ -186,10 +186,13 @@ def _outcomes(names: Sequence[tuple[str, str]], runtime: str) -> dict[tuple[str,
 def table(results: Sequence[Result]) -> Table:
     view = Table("kind", "tests", "through", *OUTCOMES, box=None, padding=(0, 1, 0, 0))
     for kind in (*KINDS.values(), "all"):
-        mine = [it for it in results if kind in (it.kind, "all")]
-        for name, found in (("stock OpenVINO", [it.stock for it in mine]), ("compile_onnx", [it.ours for it in mine])):
+        mine = [result for result in results if kind in (result.kind, "all")]
+        for name, found in (
+            ("stock OpenVINO", [result.stock for result in mine]),
+            ("compile_onnx", [result.ours for result in mine]),
+        ):
             counts = Counter(outcome for outcome, _ in found)
-            view.add_row(kind, str(len(mine)), name, *(str(counts[it] or "") for it in OUTCOMES))
+            view.add_row(kind, str(len(mine)), name, *(str(counts[outcome] or "") for outcome in OUTCOMES))
     return view
 
 

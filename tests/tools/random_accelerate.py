@@ -41,7 +41,7 @@ def main(count: str = "5000", first: str = "0", precision: str = "f32") -> int:
         found = [outcome for part in pool.map(partial(judged, exact=precision == "f32"), parts) for outcome in part]
     changed = {outcome.seed for outcome in found if outcome.changed}
     print(f"{count} models from seed {first}, {len(changed)} of them changed, {time.perf_counter() - start:.0f} s")
-    for (trial, kind), number in sorted(Counter((it.trial, it.kind) for it in found).items()):
+    for (trial, kind), number in sorted(Counter((outcome.trial, outcome.kind) for outcome in found).items()):
         print(f"{trial}: {kind}: {number}")
     return int(any(outcome.is_bad for outcome in found))
 
