@@ -123,7 +123,7 @@ def test_a_model_without_a_gather_passes_with_its_outputs():
 
 @pytest.mark.parametrize("original", ["", "a.onnx"])
 def test_what_a_result_needs_to_pass(original):
-    """Of an IR a layer must have been compared, of an ONNX model an output; and nothing may have failed."""
+    """An IR passes only if a layer was compared, an ONNX model only if an output was, and nothing may have failed."""
 
     def result(layers=(GOOD,), outputs=OUTPUTS[:1], **more):
         return CrossCheckResult(layers, 2026, outputs=outputs, original=original, **more)

@@ -128,7 +128,7 @@ def test_gather_out():
             r"indices\[1, 0\] = -5 is out of bounds for axis 2 of size 4",
         ),
         ((np.ones((3, 0)), [0], 1), IndexError, r"size 0 \(no index is valid\)"),
-        # Where the output is empty, too.
+        # An index out of bounds raises also where the output is empty.
         ((np.ones((3, 0)), [0, 99]), IndexError, r"indices\[1\] = 99 is out of bounds for axis 0 of size 3 \(valid -3..2\)"),
         ((np.ones((3, 0)), np.int64(-4)), IndexError, r"indices\[\] = -4 is out of bounds for axis 0 of size 3"),
         ((np.ones((0, 3)), [[0], [3]], 1), IndexError, r"indices\[1, 0\] = 3 is out of bounds for axis 1 of size 3"),
@@ -201,7 +201,7 @@ def test_gather_nd_refuses(arguments, error, text):
 
 
 def loop(data, indices, updates, axis, function):
-    """ONNX's definition, one update after the other."""
+    """Scatter as ONNX defines it, one update after the other."""
     output = data.copy()
     for position in np.ndindex(*indices.shape):
         place = (*position[:axis], indices[position], *position[axis + 1 :])
@@ -265,7 +265,7 @@ def test_a_nan_stays_and_half_floats_are_reduced_in_float32():
 @pytest.mark.parametrize("columns", [100, 300])
 @pytest.mark.parametrize(("dtype", "reduction"), [("f4", "none"), ("i8", "none"), ("u1", "none"), ("i4", "sum")])
 def test_scatter_into_long_columns(dtype, reduction, columns):
-    """Which the compiled kernel packs, piece by piece, where rows are long."""
+    """The compiled kernel packs such columns piece by piece, where rows are long."""
     rng = np.random.default_rng(0)
     data, updates = values(rng, (2, 2000, columns), dtype), values(rng, (2, 1500, columns), dtype)
     indices = rng.integers(-2000, 2000, updates.shape)
@@ -319,7 +319,7 @@ def test_scatter_refuses_what_has_no_reduction():
 @pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn"])
 @pytest.mark.parametrize("reduction", ["sum", "max", "mean"])
 def test_no_reduction_of_8_bit_floating_point(name, reduction):
-    """NumPy calls one of them a float, but the compiled kernel would take its bits for integers."""
+    """NumPy calls one of these types a float, but the compiled kernel would take its bits for integers."""
     data = np.array([1, 2, 3], getattr(ml_dtypes, name))
     with pytest.raises(TypeError, match=f"{name} has no reduction {reduction}"):
         scatter_elements(data, np.array([0, 0]), data[:2], 0, reduction=reduction)

@@ -28,7 +28,7 @@ FLOORS = {
             ("rules", "acceleration"),
             ("runtimes",),
             ("converters",),
-            ("crosscheck",),  # it converts the ONNX models that it checks
+            ("crosscheck",),  # crosscheck converts the ONNX models that it checks
             ("", "bench"),  # "": the public interface, which bench measures
             ("report",),
             ("cli",),
@@ -85,7 +85,7 @@ def found() -> list[Import]:
 
 
 def test_imports_are_seen(found):
-    """The test would say nothing if it read nothing."""
+    """The tests of arrows would prove nothing if no import were read."""
     pairs = {(line.module, line.imported) for line in found}
     assert ("ov_gather.cli.explain", "ov_gather.divergences.register") in pairs
     assert ("ov_gather.converters.passes.fold_broadcast", "ov_gather.converters.graphs") in pairs

@@ -33,7 +33,7 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 def by_indexing(data, indices, axis):
-    """Element by element, as ONNX writes it down."""
+    """GatherElements element by element, as ONNX writes its definition down."""
     output = np.empty(indices.shape, data.dtype)
     for position in np.ndindex(indices.shape):
         source = list(position)
@@ -111,7 +111,7 @@ def test_broadcast_indices_are_not_materialised(kernel):
 def test_out_of_bounds_names_position_value_axis_and_range(position, value):
     indices = np.zeros((40, 60, 50), np.int64)
     indices[position] = value
-    indices[39, 59, 49] = value  # a later one too: the first must be named
+    indices[39, 59, 49] = value  # a later index is out of bounds, too: the error must name the first
     with pytest.raises(IndexError) as caught:
         gather_elements(np.zeros((40, 60, 50), np.float32), indices, 1)
     where = ", ".join(map(str, position))

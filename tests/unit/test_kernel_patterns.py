@@ -79,7 +79,7 @@ def test_an_output_that_is_transposed(name, dtype, index_dtype):
     whole = np.full((*others, columns, rows + 3), 77, dtype)
     gather_elements(data, indices, axis, out=np.swapaxes(whole[..., 2:-1], -1, -2))
     np.testing.assert_array_equal(np.swapaxes(whole[..., 2:-1], -1, -2), expected(data, indices, axis))
-    assert (whole[..., :2] == 77).all()  # nothing is written beside it
+    assert (whole[..., :2] == 77).all()  # nothing is written beside the output
     assert (whole[..., -1] == 77).all()
 
 
@@ -142,7 +142,7 @@ def test_threads_from_the_environment():
 
 
 def isas():
-    """The instruction sets that this CPU has, the best one first: it is taken where none is forced."""
+    """The instruction sets that this CPU has, first the best one, which is taken where none is forced."""
     return native.load().available_isas() if native.load() else []
 
 
@@ -150,7 +150,7 @@ def isas():
 @pytest.mark.skipif("OV_GATHER_ISA" in os.environ, reason="this is the run for one instruction set")
 @pytest.mark.parametrize("isa", isas()[1:])
 def test_on_every_instruction_set(isa):
-    """What depends on the instruction set in these tests and in those of test_kernel.py, again, with the set forced."""
+    """These tests and those of test_kernel.py pass with each other instruction set forced, where they depend on it."""
     assert native.load().isa_name() == isas()[0], "the tests themselves run on the best instruction set"
     environment = {**os.environ, "OV_GATHER_ISA": isa}
     code = "from ov_gather import _native; print(_native.isa_name())"

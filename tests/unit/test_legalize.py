@@ -196,7 +196,7 @@ dims = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_every_broadcast(data):
-    """Any rank, axis, broadcast and size, also 0: the same elements; folded where a Gather or a GatherND exists."""
+    """Any rank, axis, broadcast and size (also 0) gives the same elements, and is folded where a Gather or GatherND exists."""
     shape = data.draw(dims)
     axis = data.draw(st.integers(0, len(shape) - 1))
     wide = [data.draw(st.integers(0, size)) for size in shape]

@@ -49,7 +49,7 @@ def test_shared_constant_stays_for_others():
     )
     ops, rewrites = legalized(constant([-1, 1], proto), {"x": random(5), "z": random(9)})
     assert len(rewrites) == 3
-    assert ops["Constant"] == 2  # for axes of 5 and of 9
+    assert ops["Constant"] == 2  # one index for axes of 5, one for axes of 9
 
 
 def test_constant_that_is_an_output_stays():
@@ -58,7 +58,7 @@ def test_constant_that_is_an_output_stays():
 
 
 def test_default_of_an_input_stays():
-    """Whoever runs the model may give another."""
+    """The default of an input is no constant, as whoever runs the model may give another value."""
     proto = model("float[5] x, int64[2] i) => (float[2] y)", "y = Gather(x, i)")
     assert legalized(constant([-1, 1], proto), {"x": random(5), "i": np.array([-2, -3])}) == (Counter(Gather=1), [])
 
@@ -91,7 +91,7 @@ def test_refused(nodes, index, message):
 
 @pytest.mark.parametrize("element_type", [np.float32, np.float16, np.int64, np.bool_, np.uint8, np.float64])
 def test_gathers_of_constants_are_folded(element_type):
-    """OpenVINO cannot, and its plugin may misread them. Also indices that are smaller than data."""
+    """OpenVINO cannot fold gathers of constants, and its plugin may misread them, also where indices are smaller than data."""
     proto = model(
         "float[1] x) => (float[1] z)",
         """y = GatherElements<axis = 1>(d, i) w = GatherND(d, n) a = Cast<to = 1>(y) b = Cast<to = 1>(w)
@@ -105,7 +105,7 @@ def test_gathers_of_constants_are_folded(element_type):
     assert "GatherElements" not in ops
     assert "GatherND" not in ops
     assert [rewrite.what for rewrite in rewrites].count("gather of constants folded") == 2
-    ops, _ = legalized(proto, {"x": random(1)}, target="extension")  # which is folded by OpenVINO
+    ops, _ = legalized(proto, {"x": random(1)}, target="extension")  # OpenVINO folds our operations itself
     assert ops["GatherElements"] == ops["GatherND"] == 1
 
 

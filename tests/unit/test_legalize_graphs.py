@@ -14,12 +14,12 @@ from ov_gather.converters.legalize import legalize
 
 pytestmark = pytest.mark.onnxruntime
 
-SMALLER = "GatherElements<axis = 1>(x, i)"  # x of 5 rows, i of 2
+SMALLER = "GatherElements<axis = 1>(x, i)"  # x has 5 rows, i has 2
 
 
 @pytest.mark.parametrize("condition", [True, False])
 def test_nested_bodies(condition):
-    """Five deep, with data, indices and constants from outside."""
+    """Bodies are nested five deep, with data, indices and constants from outside."""
     body = f"a0 = {SMALLER}"
     for depth in range(1, 6):
         body = (
@@ -71,7 +71,7 @@ FUNCTION = """<domain: "f", opset_import: ["" : 20]> pick <axis> (a, b) => (c)
 
 @pytest.mark.parametrize("condition", [True, False])
 def test_functions(condition):
-    """Called from the graph and from a body that has a value of the name that inlining would choose."""
+    """A function is called from the graph, and from a body that has a value of the name that inlining would choose."""
     proto = model(
         "float[5,4] x, int64[2,3] i, bool c) => (float[2,3] y, float[2,3] z)",
         """t = f.pick<axis = 1>(x, i)

@@ -132,7 +132,7 @@ def elements(arrays):
 
 
 def check(meaning, inputs, outputs):
-    """The outputs hold of the inputs what the meaning says."""
+    """Assert that outputs relate to inputs as the meaning says."""
     sources = [array for position, array in enumerate(inputs) if position in meaning.sources]
     found = np.concatenate([np.ravel(array) for array in outputs])
     if not sources:

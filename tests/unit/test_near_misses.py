@@ -18,7 +18,7 @@ SHARED = """<layer id="20" name="again" type="Const" version="opset1">
 </layer><layer id="21" name="out" type="Result" version="opset1"><input><port id="0" precision="I64"><dim>2</dim></port></input>
 </layer></layers>"""
 
-# Rule -> sample, and what is replaced by what.
+# For each rule a sample, the text that is replaced in the sample, and the text that takes its place.
 NEAR_MISSES = {
     "OVG006: an element in rt_info, where all may stand": (
         "loop",

@@ -74,7 +74,7 @@ OPERATORS = [
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_expression(data):
-    """Of 32 or 64 bits, small numbers and such that wrap around."""
+    """Expressions have 32 or 64 bits, and both small numbers and numbers that wrap around."""
     dtype = data.draw(st.sampled_from([np.int32, np.int64]))
     most = int(np.iinfo(dtype).max)
     numbers = st.integers(-3, 3) | st.integers(-most, most)
@@ -142,11 +142,14 @@ EVERY_INT64 = (-(2**63), 2**63 - 1)
     [
         ("y = Cast<to = 7>(x)", EVERY_INT64),  # a NaN may become anything
         ("y = Add(i, i)", EVERY_INT64),
-        ("c = NonZero(x) y = ReduceMax(c)", EVERY_INT64),  # the least of its type where there is none
+        (
+            "c = NonZero(x) y = ReduceMax(c)",
+            EVERY_INT64,
+        ),  # ReduceMax gives the least value of the type where there are no elements
         ('s = Shape(i) u = Constant<value_ints = [9]>() y = ScatterElements<reduction = "add">(s, u, u)', EVERY_INT64),
         ("y = Size(x)", (0, 2**31 - 1)),
         ("s = Shape(x) p = ReduceProd(s) y = Identity(p)", (0, 2**31 - 1)),
-        ("s = Size(x) y = Mul(s, s)", (0, 2**31 - 1)),  # sizes of tensors, by assumption
+        ("s = Size(x) y = Mul(s, s)", (0, 2**31 - 1)),  # the analysis assumes that a tensor has fewer than 2^31 elements
         ("s = Size(x) t = Mul(s, s) y = Mul(t, i)", EVERY_INT64),
         ("y = Identity(big)", (2**40, 2**40)),
         ("y = Identity(default)", EVERY_INT64),
@@ -218,7 +221,7 @@ def test_floats_have_no_bounds():
     ],
 )
 def test_indices_of_an_open_axis(nodes, within):
-    """What is below the size of N, whatever it is."""
+    """An index below the size of N is in bounds, whatever that size is."""
     proto = model("float[N,M] x, int64[M] i) => (int64[K] y)", f"s = Shape(x) n = Gather(s, zero) {nodes}")
     for name, value in (("zero", 0), ("one", 1), ("k", [1])):
         constant(value, proto, name)
@@ -278,7 +281,7 @@ def test_scans():
 
 
 def test_scans_of_opset_8():
-    """Whose first input is the lengths of the sequences."""
+    """The first input of a Scan of opset 8 is the lengths of the sequences."""
     proto = model(
         "int64[1] start, float[1,3] x) => (int64[1] last)",
         """lengths = Constant<value = int64[1] {3}>()

@@ -80,7 +80,7 @@ def test_lxml_elements_and_trees(samples, tmp_path):
     for source in (tree, tree.getroot()):
         again = read_ir(source)
         assert again == model
-        assert again.path == str(path)  # beside it is the .bin
+        assert again.path == str(path)  # the .bin is beside this file
     assert read_ir(etree.fromstring(path.read_bytes()), path.with_suffix(".bin")) == model
     with pytest.raises(IRError, match=r"no \.bin to read it from"):
         read_ir(etree.fromstring(path.read_bytes()))

@@ -46,7 +46,7 @@ GAPS = ["", " ", "\n", "\r\n\t", "\n\n\n", "<!-- <layers> &amp; </layer> -->", "
 
 
 class Reformatter:
-    """Writes a tree as text. `wildness` is how often it departs from the layout of OpenVINO's writer."""
+    """Writes a tree as text. `wildness` is how often the text departs from the layout of OpenVINO's writer."""
 
     def __init__(self, choices: random.Random, encoding: str, wildness: float) -> None:
         self.choices, self.encoding, self.wildness = choices, encoding, wildness

@@ -22,7 +22,7 @@ def named(case):
 
 def operands_of(case):
     kind = by_name(case["type"]).dtype
-    if case.get("every_byte"):  # every second one is written where it stands
+    if case.get("every_byte"):  # every second byte is written to its own place
         every = np.arange(256, dtype=np.uint8).view(kind)
         return [every, np.arange(0, 256, 2), every[::2]]
     indices = np.array(case["indices"])

@@ -24,7 +24,7 @@ one = Constant<value_ints = [1]>() two = Constant<value_ints = [2]>()"""
         ("A,B,C,D", f"{SIZES} q = Concat<axis = 0>(n, one, n, one) y = Tile(x, q)", False),
         ("A,B,C,D", f"{SIZES} q = Concat<axis = 0>(n, one, n, two) y = Tile(x, q)", True),
         ("A,B,C,D", f"{SIZES} f = Cast<to = 1>(n) i = Cast<to = 7>(f) q = Concat<axis = 0>(i, i, i, one) y = Tile(x, q)", True),
-        ("2,3,4,5", f"{SIZES} q = Concat<axis = 0>(n, n, n, n) y = Tile(x, q)", False),  # which OpenVINO folds
+        ("2,3,4,5", f"{SIZES} q = Concat<axis = 0>(n, n, n, n) y = Tile(x, q)", False),  # OpenVINO folds this one
         ("A,B,C", "y = Tile(x, r3)", False),
     ],
 )

@@ -134,7 +134,7 @@ def test_every_rule_that_is_written_is_in_the_register_in_order():
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("invalid/*/*.xml")), ids=label)
 def test_a_cheap_test_never_hides_a_violation(path):
-    """Each rule may say by which cheap test nothing is wrong. Its check, which does without, must not find anything then."""
+    """A rule may have a cheap test that says that nothing is wrong; where it does, the full check must find nothing."""
     model = read_document(path).model
     for _, graph in model.walk() if model else ():
         for known in RULES.values():
