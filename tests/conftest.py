@@ -21,7 +21,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What stands in runtime/ executes OpenVINO."""
+    """Mark the tests in runtime/, as they execute OpenVINO."""
     for item in items:
         if ROOT / "tests" / "runtime" in item.path.parents:
             item.add_marker("openvino")
@@ -48,5 +48,5 @@ def cli() -> Cli:
 
 @pytest.fixture
 def nothing_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For `accelerate`, which leaves small gathers as they are."""
+    """Let `accelerate` change small gathers, too, which it leaves as they are otherwise."""
     monkeypatch.setattr("ov_gather.acceleration.changes.SMALL", 0)

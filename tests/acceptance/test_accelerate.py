@@ -25,7 +25,7 @@ REAL_MODELS = TOOLS / "real_models.py"
 
 @pytest.fixture
 def rows(tmp_path):
-    """A gather of rows whose index is expanded, and an f32 constant that fp16 would change."""
+    """A model with a gather of rows whose index is expanded, and an f32 constant that fp16 would change."""
     data, index = ops.parameter([200, 64], np.float32, name="data"), ops.parameter([300, 1], np.int64, name="index")
     moved = ops.add(data, ops.constant(np.float32(1.0001)))
     gather = ops.gather_elements(moved, ops.broadcast(index, ops.constant(np.array([300, 64]))), 0, name="rows")
@@ -156,7 +156,7 @@ def test_bench_model_of_models_that_differ(cli, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gnn", "knn", "beam", "ctc", "deberta", "rtdetr"])
 def test_real_architectures(name, tmp_path):
-    """Each also portable, on five random inputs."""
+    """Each architecture is accelerated with and without `portable`, and compared on five random inputs."""
     for package in ("torch", "transformers", "onnxscript"):
         pytest.importorskip(package, reason="exports need torch, transformers, onnxscript: pip install .[models]")
     subprocess.run([sys.executable, REAL_MODELS, tmp_path, name], check=True, capture_output=True)

@@ -85,7 +85,7 @@ def action(tmp_path):
             name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: given[match[1]], text)
             for name, text in step["env"].items()
         }
-        # As the runner does for `shell: bash`.
+        # The runner starts `shell: bash` like this.
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
         return run(*command, cwd=ROOT, env={**os.environ, **environment, "RUNNER_TEMP": str(tmp_path)})
 

@@ -62,7 +62,7 @@ def test_verify_with_given_inputs(cli, tmp_path):
 @pytest.mark.parametrize("sizes", [(0,), ("n",)])
 @pytest.mark.parametrize("target", ["stock", "extension"])
 def test_verify_without_an_index(cli, tmp_path, sizes, target):
-    """Of static shapes stock OpenVINO dies of such a Gather: it is not written, and not what is checked of an open one."""
+    """Stock OpenVINO dies of a Gather without elements of static shape: none is written, nor made to check a dynamic one."""
     model = save_gather(tmp_path / "m.onnx", "Gather", x=(4, 2), indices=sizes)
     np.save(tmp_path / "x.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
     np.save(tmp_path / "i.npy", np.zeros(0, np.int64))
@@ -102,7 +102,7 @@ def test_target_extension(cli, tmp_path):
 
 @pytest.mark.parametrize(("target", "operation"), [("stock", "GatherElements-6"), ("extension", "by [4,1,60]")])
 def test_accelerated(cli, tmp_path, target, operation):
-    """The index differs from batch to batch, so that it is no Gather: only ours can repeat it along axis 1."""
+    """The index differs from batch to batch, so that no Gather is equal; only our operation can repeat it along axis 1."""
     sizes = numpy_helper.from_array(np.array([4, 50, 60]), "sizes")
     nodes = [
         helper.make_node("Constant", [], ["s"], value=sizes),
@@ -127,7 +127,7 @@ def test_constants_are_float16_on_request_only(cli, tmp_path):
 
 
 def test_legalized_onnx(cli, tmp_path):
-    """Of the shape of the indices that stock OpenVINO would refuse; inputs and outputs stay."""
+    """Stock OpenVINO would refuse indices of this shape; the legalized model keeps its inputs and outputs."""
     model = save_gather(tmp_path / "m.onnx", indices=(1, 3), axis=1)
     done = cli("convert", model, "-o", tmp_path / "legal.onnx", "--legalize-only")
     assert done.returncode == 0, done.stderr
@@ -168,7 +168,7 @@ def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
     irs = sorted((tmp_path / "nodes").glob("*.xml"))
     assert [path.name for path in irs] == ["000_table_Gather.xml", "001_pick_Gather.xml", "002_y.xml"]
     inputs = [[port.get_any_name() for port in openvino.Core().read_model(path).inputs] for path in irs]
-    assert inputs == [["x", "i"], ["/pick/Gather_slice"], ["b", "k"]]  # k is large
+    assert inputs == [["x", "i"], ["/pick/Gather_slice"], ["b", "k"]]  # k is a large initializer, and so becomes an input
     done = cli("check", tmp_path / "nodes")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -203,7 +203,7 @@ def test_the_model_is_not_overwritten(cli, tmp_path):
 
 
 def refused(cli, model, *options):
-    """What it says; it writes nothing."""
+    """What `convert` says when it refuses a model; it must write nothing."""
     before = names(model.parent)
     done = cli("convert", model, "-o", model.with_suffix(".xml"), *options)
     assert done.returncode == 2, done.stdout

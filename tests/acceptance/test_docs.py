@@ -29,7 +29,7 @@ def label(path):
 
 
 def with_blocks(pattern):
-    """The pages with such a block. tests/runtime/test_custom_layer.py builds what the session in docs/custom_layer needs."""
+    """Run a test on each page with such a block, but for docs/custom_layer, which has tests/runtime/test_custom_layer.py."""
     found = [path for path in PAGES if pattern.search(path.read_text()) and path.parent.name != "custom_layer"]
     return pytest.mark.parametrize("path", found, ids=label)
 
@@ -61,7 +61,7 @@ def test_python_sessions(path, monkeypatch):
 
 @pytest.mark.openvino
 def test_what_is_made_from_the_code_is_current():
-    """`rules.md` and `divergences.md`; the sessions are compared above."""
+    """`rules.md` and `divergences.md` are current; another test compares the sessions."""
     command = [sys.executable, ROOT / "tests" / "tools" / "make_docs.py", "--check", "--no-sessions"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -69,7 +69,7 @@ def test_what_is_made_from_the_code_is_current():
 
 @cache
 def anchors(path):
-    """What GitHub makes of the headings of a page."""
+    """The anchors that GitHub makes of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", CODE.sub("", path.read_text()), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

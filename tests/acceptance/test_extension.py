@@ -105,7 +105,7 @@ def test_ovc_converts_to_our_layer(tmp_path, cli):
 
 @needs_compiler
 def test_the_extension_builds_alone_with_plain_cmake(tmp_path):
-    """What an author of a custom layer starts from; nothing of scikit-build, nanobind or Python's headers."""
+    """An author of a custom layer starts from this build; it needs neither scikit-build nor nanobind nor Python's headers."""
     source = shutil.copytree(ROOT / "ov_gather" / "native", tmp_path / "native")
     built = tmp_path / "build"
     environment = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}

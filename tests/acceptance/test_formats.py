@@ -40,7 +40,7 @@ def sarif_schema():
 
 @pytest.fixture
 def hostile(samples, tmp_path):
-    """A file and a layer whose names try to break each format; in an else_body."""
+    """A file and a layer, in an else_body, whose names try to break each format."""
     text = (samples / "valid" / "if_bodies.xml").read_text()
     name = "".join(f"&#{ord(character)};" for character in LAYER_NAME)
     text = text.replace('<data axis="1" />', '<data axis="2" />')
@@ -260,13 +260,13 @@ def test_hostile_names_in_junit(cli, hostile):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_whatever_a_finding_holds(name, sarif_schema):
-    """Also what no reader lets through today: control characters, escape sequences, lone surrogates, markup."""
+    """Formats stand what no reader lets through today: control characters, escape sequences, lone surrogates, markup."""
     evil = "".join(map(chr, range(0x100))) + "]]></failure>\ud800\ufffe\U0001f600[/red]"
     path = evil.replace("\0", "").replace("\ud800", "\udcff")  # what a file name may hold
     place = Location(path, 0, 7, evil, evil, 1, (evil,))
     text = render(Report([path], [Finding("OVG204", Severity.ERROR, evil, evil, place)], skipped=3), name)
     assert not {chr(code) for code in range(0x20)} - {"\n", "\x1b"} & set(text)
-    if name not in ("text", "concise"):  # these have our own colours, which only a terminal gets
+    if name not in ("text", "concise"):  # text and concise have our own colours, which only a terminal gets
         assert "\x1b" not in text
     text.encode(errors="strict")
     if name in ("json", "sarif"):

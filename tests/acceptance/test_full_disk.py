@@ -17,7 +17,7 @@ SIZE = 100
 
 @pytest.fixture
 def model(tmp_path):
-    """A gather, whose constant indices are what the .bin holds."""
+    """A model of one gather; the .bin of its IR holds the constant indices."""
     infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [SIZE, SIZE]) for name in ("x", "y")]
     nodes = [helper.make_node("GatherElements", ["x", "i"], ["y"], name="take")]
     indices = numpy_helper.from_array(np.arange(SIZE * SIZE).reshape(SIZE, SIZE) % SIZE, "i")
@@ -29,7 +29,7 @@ def model(tmp_path):
 @pytest.mark.parametrize("limit", [0, 1000, 10_000])
 @pytest.mark.parametrize("command", ["run", "convert", "legalize", "accelerate", "nodes"])
 def test_nothing_is_left(cli, model, tmp_path, command, limit):
-    """No file can be larger than so many bytes."""
+    """No file can be larger than `limit` bytes."""
     assert cli("convert", model, "-o", tmp_path / "m.xml").returncode == 0
     np.save(tmp_path / "x.npy", np.zeros((SIZE, SIZE), np.float32))
     out = tmp_path / "out"

@@ -40,12 +40,12 @@ def model(tmp_path):
 
 
 def processes_of(group):
-    """The ids of those that were started by a process, and by these."""
+    """The ids of all processes of a process group that have not ended."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         if int(fields[2]) == group and fields[0] != "Z":
             found.append(int(stat.parent.name))
@@ -53,8 +53,10 @@ def processes_of(group):
 
 
 def interrupt(arguments, directory, when, number):
-    """Start a command in a process group of its own, and send the signal once `when()`, to all if it is Ctrl+C. The exit code,
-    with what it said; there must be no process left."""
+    """Start a command in a process group of its own, and send a signal once `when` holds: Ctrl+C to the whole group.
+
+    Returns the exit code and what the command said; no process of the group may be left.
+    """
     environment = os.environ | {"TMPDIR": str(directory / "tmp")}
     (directory / "tmp").mkdir()
     command = [*HEEDING, COMMAND, *map(str, arguments)]
@@ -75,7 +77,7 @@ def interrupt(arguments, directory, when, number):
         assert time.monotonic() < end
         time.sleep(0.05)
     left = {path.name for path in (directory / "tmp").iterdir()}
-    assert left <= {".ses"}  # which onnxruntime writes
+    assert left <= {".ses"}  # onnxruntime writes this file
     return process.returncode, error
 
 
@@ -84,7 +86,7 @@ BOTH = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signa
 
 @BOTH
 def test_verify(model, tmp_path, number, code):
-    """In the middle of the verification, when everything is written under temporary names."""
+    """The signal comes in the middle of the verification, when everything is written under temporary names."""
 
     def verifies(pid):
         return len(processes_of(pid)) > 2 and any((tmp_path / "tmp").glob("*/model.onnx"))
@@ -95,7 +97,7 @@ def test_verify(model, tmp_path, number, code):
 
 @BOTH
 def test_check(model, tmp_path, samples, number, code):
-    """While processes execute layers; the report and the folder of failures are not there either."""
+    """The signal comes while processes execute layers; neither the report nor the folder of failures is left."""
     arguments = ["check", samples / "valid", "--report", tmp_path / "page.html", "--failures", tmp_path / "failures"]
     returned, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 2, number)
     assert returned == code
@@ -115,7 +117,7 @@ def test_validate_in_processes(tmp_path, samples, number, code):
 
 
 def test_what_is_already_there_stays(model, tmp_path):
-    """An .xml and a .bin that are to be overwritten."""
+    """An .xml and a .bin that were to be overwritten stay as they were."""
     for name in ("m.xml", "m.bin"):
         (tmp_path / name).write_text("old")
     arguments = ["convert", model, "-o", tmp_path / "m.xml", "--verify", "--force"]

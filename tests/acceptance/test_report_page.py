@@ -19,9 +19,9 @@ CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
     pytest.skip("there is no chromium on the PATH (Debian: apt-get install chromium)", allow_module_level=True)
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402 - of no use without
+from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402 - only where there is a chromium
 
-# By the formula of WCAG 2: of each element that has text of its own, against what lies behind it.
+# The lowest contrast, by the formula of WCAG 2, of elements that have text of their own against what lies behind them.
 LOWEST_CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const numbers = (colour) => {
@@ -31,23 +31,24 @@ LOWEST_CONTRAST = """() => {
     return [...canvas.getImageData(0, 0, 1, 1).data];
   };
   const luminance = (rgb) => {
-    const [r, g, b] = rgb.slice(0, 3).map((it) => (it /= 255) <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4);
+    const linear = (channel) => channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+    const [r, g, b] = rgb.slice(0, 3).map((channel) => linear(channel / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const behind = (it) => {
-    for (; it; it = it.parentElement) {
-      const colour = numbers(getComputedStyle(it).backgroundColor);
+  const behind = (element) => {
+    for (; element; element = element.parentElement) {
+      const colour = numbers(getComputedStyle(element).backgroundColor);
       if (colour[3] === 255) return colour;
     }
     throw new Error("nothing opaque behind");
   };
-  const contrast = (it) => {
-    const [a, b] = [luminance(numbers(getComputedStyle(it).color)), luminance(behind(it))].sort((x, y) => y - x);
+  const contrast = (element) => {
+    const [a, b] = [luminance(numbers(getComputedStyle(element).color)), luminance(behind(element))].sort((x, y) => y - x);
     return (a + 0.05) / (b + 0.05);
   };
-  document.querySelectorAll("details").forEach((it) => (it.open = true));
+  document.querySelectorAll("details").forEach((details) => (details.open = true));
   const texts = [...document.querySelectorAll("main *")].filter(
-    (it) => it.checkVisibility() && [...it.childNodes].some((node) => node.nodeType === 3 && node.data.trim()),
+    (element) => element.checkVisibility() && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()),
   );
   const lowest = texts.reduce((a, b) => (contrast(a) < contrast(b) ? a : b));
   return [contrast(lowest), lowest.className + ": " + lowest.textContent.slice(0, 40), texts.length];
@@ -157,9 +158,9 @@ def test_text_stands_out(opened, scheme, of):
 @pytest.mark.parametrize("of", [everything(), report(FAILED), hostile("W" * 400)], ids=["everything", "failed", "long names"])
 def test_on_a_phone_only_tables_scroll(opened, of):
     with opened(of, viewport={"width": 375, "height": 700}) as page:
-        page.locator("details").evaluate_all("all => all.forEach((it) => (it.open = true))")
+        page.locator("details").evaluate_all("all => all.forEach((details) => (details.open = true))")
         assert page.evaluate("document.documentElement.scrollWidth") == 375
-        assert page.locator(".layer .scroll").first.evaluate("it => it.scrollWidth > it.clientWidth")
+        assert page.locator(".layer .scroll").first.evaluate("element => element.scrollWidth > element.clientWidth")
 
 
 def test_hostile_names_stay_text(opened):
@@ -171,7 +172,7 @@ def test_hostile_names_stay_text(opened):
 
 
 def test_its_policy_runs_no_other_script(browser, tmp_path):
-    """Should markup ever get through: it is not executed."""
+    """A script that gets into the page is not executed."""
     file = tmp_path / "report.html"
     text = check_html.render(everything())
     file.write_text(text.replace("</main>", "<script>document.title = 1</script></main>"), encoding="utf-8")
@@ -182,7 +183,7 @@ def test_its_policy_runs_no_other_script(browser, tmp_path):
 
 
 def test_of_what_runtimes_really_do(opened, samples, tmp_path):
-    """A divergence that OpenVINO really has; and a difference, planted in the outputs that are expected of a layer."""
+    """The page shows a divergence that OpenVINO really has, and a difference planted in the expected outputs of a layer."""
     for suffix in (".xml", ".bin"):
         shutil.copy(samples / "divergent" / "negative-indices" / f"onnx_page_3{suffix}", tmp_path)
     (tmp_path / "onnx_page_3.expected.json").write_text('{"gather": [[7, 5, 3], [4, 99, 3]]}')

@@ -179,7 +179,7 @@ def test_standard_input(cli, samples):
 
 def test_files_that_cannot_be_read(cli, tmp_path):
     (tmp_path / "broken_link.xml").symlink_to("nowhere")
-    (tmp_path / "unreadable.xml").symlink_to("/proc/self/mem")  # for any user: it opens, and every read fails
+    (tmp_path / "unreadable.xml").symlink_to("/proc/self/mem")  # for any user this file opens, and every read of it fails
     (tmp_path / "directory.xml").mkdir()
     os.mkfifo(tmp_path / "pipe.xml")
     done = cli("validate", tmp_path)
@@ -253,7 +253,7 @@ def on_terminal(*arguments, **environment):
     try:
         while chunk := os.read(ours, 1 << 16):
             seen += chunk
-    except OSError:  # how a terminal says that nobody writes to it any more
+    except OSError:  # a terminal says like this that nobody writes to it any more
         pass
     os.close(ours)
     process.wait(timeout=60)
@@ -339,7 +339,7 @@ def wait_for(attempt):
 
 
 def open_pipe(pipe, ancestor):
-    """For writing, and the process that reads it; raises where there is none yet."""
+    """Open a pipe for writing, and find the process that reads it; raises where no process does yet."""
     writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     return writer, next(
         process

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino, pytest.mark.slow]
 
 @pytest.fixture
 def seven(tmp_path):
-    """A model of seven numbers, which does not say that it is."""
+    """A model that needs seven numbers, but declares any number of them."""
     infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name, size in (("x", "n"), ("y", 7))]
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"])]
     graph = helper.make_graph(nodes, "graph", infos[:1], infos[1:], [numpy_helper.from_array(np.array([7]), "shape")])

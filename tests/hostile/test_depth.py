@@ -31,7 +31,7 @@ def onnx_model(nodes, inputs, constants):
 
 
 def chain(operator, first, last, *others):
-    """So many nodes, each of which takes what the one before it gives out."""
+    """LENGTH nodes of one operator, each of which takes the output of the one before."""
     names = [first, *(f"{last}{i}" for i in range(LENGTH - 1)), last]
     return [helper.make_node(operator, [a, *others], [b], name=b) for a, b in pairwise(names)]
 

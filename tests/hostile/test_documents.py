@@ -146,7 +146,7 @@ def test_packed_strings(payload, text):
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_mutated_documents_give_a_model_or_an_ir_error(data):
-    """Bytes of a sample removed, changed or repeated: nothing but IRError may come out, and validate always answers."""
+    """Where bytes are removed, changed or repeated, nothing but IRError comes out, and validate always answers."""
     content = bytearray(data.draw(st.sampled_from([SPEC, CONST])))
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(content) - 1))
@@ -161,7 +161,7 @@ def test_mutated_documents_give_a_model_or_an_ir_error(data):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
 def test_memory_is_bounded():
-    """Nesting without end, streamed: refused at the limit, not collected."""
+    """A stream that nests without end is refused at the limit, not collected."""
     script = """
 import io
 from pathlib import Path
@@ -292,7 +292,7 @@ def test_expected_outputs_that_are_not_json(cli, tmp_path):
 
 
 def test_many_ports_edges_and_readers_of_one_shape_take_no_time(tmp_path):
-    """Work that grew with the square of the document."""
+    """The reader's work on such documents once grew with the square of their size."""
     ports = b"".join(b'<port id="%d"/>' % i for i in range(8000))
     wide = b'<layer id="3" name="w" type="Concat" version="opset1"><input>%s</input><output>%s</output></layer>' % (
         ports,

@@ -16,7 +16,7 @@ TABLE = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 
 def write(folder, rank="3", **entries):
-    """A gather from a table in the file w; what is said of its place is replaced by `entries`."""
+    """Write a gather from a table in the file w; `entries` replace what the model says of the table's place."""
     proto = parser.parse_model(
         f'<ir_version: 10, opset_import: ["" : 17]> m (int64[{rank}] i) => (float[A,4] y) {{ y = Gather(table, i) }}'
     )
@@ -53,7 +53,7 @@ def test_lengths(value, tmp_path):
 @pytest.mark.parametrize("rank", ["3", ""], ids=["rank 1", "open rank"])
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_symlinked_directory(rank, inside, tmp_path):
-    """One that leads out of the folder of the model is refused, also where ONNX's checker cannot be asked."""
+    """A link that leads out of the folder of the model is refused, also where ONNX's checker cannot be asked."""
     folder, other = tmp_path / "model", tmp_path / "other"
     folder.mkdir()
     other.mkdir()
@@ -87,7 +87,7 @@ def doubling(levels, nested=False):
 
 @pytest.mark.parametrize("levels", [17, 26, 90])
 def test_functions_that_double(levels):
-    """2 kB that stand for 2^26 nodes."""
+    """The file has 2 kB, and inlined would have 2^26 nodes."""
     proto = doubling(levels)
     start = time.perf_counter()
     with pytest.raises(
