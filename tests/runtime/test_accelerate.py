@@ -103,7 +103,7 @@ def test_a_constant_that_repeats_is_shrunk(portable):
     other, summary = accelerated(model, *(["shrink-constants"] if portable else PASSES), portable=portable)
     assert all("constant of [1,5,4] and Broadcast" in change.done for change in summary.changes)
     sizes = [node.get_data().size for _, node in walk(other) if node.get_friendly_name() == "index"]
-    assert sizes == [20]  # one for both
+    assert sizes == [20]  # both gathers share one constant
     assert ("Broadcast-3" in operations(other)) == portable
     check_same(model, other, [DATA])
 
@@ -168,7 +168,7 @@ def test_gather_8_only_of_whole_slices():
 @pytest.mark.parametrize("portable", [False, True])
 @pytest.mark.parametrize("elements", [[[0], [1]], [[1], [0]], [[0, 1], [1, 0]]], ids=str)
 def test_constant_indices_that_count_over_batches(elements, portable):
-    """OpenVINO removes such a Gather, as if each batch took all. The random models found that."""
+    """OpenVINO removes such a Gather, as if each batch took all rows. The random models found that."""
     index = ops.convert(ops.constant(np.array(elements, np.int32)), "i64")
     model = model_of(ops.relu(ops.gather_elements(parameter("data", [2, 2]), index, 1)))
     other, _ = accelerated(model, portable=portable)
@@ -176,7 +176,7 @@ def test_constant_indices_that_count_over_batches(elements, portable):
 
 
 def messages(data, axis, concat_axis, *, clamp=True, other=None, read=False, ends=2):
-    """Rows of data by each of `ends` indices, side by side."""
+    """A model that gathers rows of data by each of `ends` indices, side by side."""
     whole = list(data)
     whole[axis] = 9
     own = [size if i <= axis else 1 for i, size in enumerate(whole)]
@@ -211,7 +211,7 @@ def test_slices_side_by_side_become_one_gather(data, axis, clamp, ends):
 
 
 def test_slices_side_by_side_by_indices_of_two_types():
-    """The random models found that this was a RuntimeError."""
+    """`accelerate` once raised a RuntimeError here, which the random models found."""
     data, whole = parameter("data", [7, 6]), ops.constant(np.array([9, 6]))
     ends = [ops.broadcast(parameter(f"i{kind.__name__}", [9, 1], kind), whole) for kind in (np.int32, np.int64)]
     model = model_of(ops.concat([ops.gather_elements(data, end, 0) for end in ends], 1))
@@ -272,7 +272,7 @@ def test_every_type_and_precision(row, hint):
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_pattern_of_repetition(data):
-    """Against NumPy: data of any rank, an index of 1 or data's size in each dimension, as a Parameter or a constant."""
+    """Data has any rank; an index has size 1 or data's size in each dimension, and is a Parameter or a constant."""
     shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     axis = data.draw(st.integers(0, len(shape) - 1))
     whole = [*shape[:axis], data.draw(st.integers(1, 5)), *shape[axis + 1 :]]
@@ -288,7 +288,7 @@ def test_any_pattern_of_repetition(data):
     model = model_of(transpose(gather) if turn else gather)
     portable = data.draw(st.booleans())
     passes = data.draw(st.sets(st.sampled_from(PORTABLE if portable else sorted(PASSES))))
-    changes.SMALL = 0  # a fixture would be of one example
+    changes.SMALL = 0  # a fixture would be shared by all examples
     other, _ = accelerated(model, *passes, portable=portable)
     values = rng.random(shape, np.float32)
     (found,) = outputs_of(other, [values, *arrays])

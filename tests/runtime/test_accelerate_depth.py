@@ -77,7 +77,7 @@ def test_indices_that_come_from_far():
 
 
 def test_sub_graphs_in_sub_graphs():
-    """Walked in the order in which they are nested."""
+    """Sub-graphs are walked in the order in which they are nested."""
     depth = 40
     data = parameter("data", [4, 5])
     inner = ov.Model([ops.gather_elements(data, ops.constant(np.zeros((1, 5), np.int64)), 0, name="gather")], [data], "inner")

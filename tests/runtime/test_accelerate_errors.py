@@ -29,7 +29,7 @@ def test_indices_of_open_shape_that_are_smaller_than_data(behind):
     model = gathered_rows(behind=behind)
     once, summary = accelerated(model)
     assert summary.changed
-    for other in (once, accelerated(once)[0]):  # what was accelerated already, too
+    for other in (once, accelerated(once)[0]):  # a model that was accelerated already behaves the same
         assert "ov_gather.GatherElements" in operations(other)
         check_same(model, other, [LINES, np.random.default_rng(0).integers(-7, 7, (9, 5))])
         for columns in (1, 4, 6):
@@ -45,7 +45,7 @@ def test_an_output_shape_stays_known():
 
 
 def test_what_is_known_to_be_of_the_same_shape_is_not_checked_again():
-    """So that who knows our operation from an earlier release can read it."""
+    """The attribute is written only where needed, so that earlier releases of our operation can read the model."""
     data = parameter("data", [-1, 5])
     model = model_of(ops.gather_elements(data, ops.convert(data, "i64"), 0))
     other, _ = accelerated(model)
@@ -54,13 +54,13 @@ def test_what_is_known_to_be_of_the_same_shape_is_not_checked_again():
 
 
 def rows_like(sizes, *, data):
-    """Rows of data by an index that is repeated to `sizes`."""
+    """A model that gathers rows of data by an index that is repeated to `sizes`."""
     index = ops.broadcast(parameter("i", [-1, 1], np.int64), sizes, broadcast_spec="BIDIRECTIONAL")
     return model_of(ops.gather_elements(data, index, 0))
 
 
 def columns_of(value):
-    """[1, the last dimension]."""
+    """The shape [1, N], where N is the last dimension of a value."""
     return ops.concat([ops.constant(np.array([1])), last(value)], 0)
 
 
@@ -69,7 +69,7 @@ def last(value):
 
 
 def wider(data, other):
-    """As wide as the widest. A dimension without a name was taken for the one that it is added to."""
+    """A sum as wide as the wider operand. A dimension without a name was once taken for the one that it is added to."""
     return ops.add(ops.add(data, other), data)
 
 
@@ -84,7 +84,7 @@ def test_what_is_broadcast_with_a_dimension_may_be_larger(widen):
 
 
 def test_sizes_from_out_of_bounds():
-    """Gather writes zeros there."""
+    """Gather writes zeros where an index is out of bounds."""
     data = parameter("data", [-1, -1])
     sizes = ops.gather(ops.shape_of(data), ops.constant(np.array([0, 7])), ops.constant(0))
     model = model_of(ops.gather_elements(data, ops.broadcast(parameter("i", [1, 1], np.int64), sizes), 0))

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
 
 def label_scores(logits, index, axis, *, gathered_axis=None, behind=lambda node: node, ways=1):
-    """The log-probability of each label."""
+    """A model that computes the log-probability of each label."""
     probabilities = ops.log_softmax(parameter("data", logits), axis)
     labels = [parameter(f"i{way}", index, np.int64) for way in range(ways)]
     gathers = [ops.gather_elements(probabilities, each, axis if gathered_axis is None else gathered_axis) for each in labels]
@@ -26,7 +26,7 @@ def label_scores(logits, index, axis, *, gathered_axis=None, behind=lambda node:
 
 
 def executed(model):
-    """What the CPU plugin executes: the layers that each of its nodes does."""
+    """The layers that each node of the CPU plugin executes."""
     found = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).get_runtime_model().get_ordered_ops()
     return [set(node.get_rt_info()["originalLayersNames"].value.split(",")) for node in found]
 
@@ -38,8 +38,8 @@ LABELS = [([4, 40, 100], [4, 40, 50], 2), ([40, 100], [40, 9], -1), ([3, 100, 8]
 @pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
 @pytest.mark.parametrize("hint", ["f32", "bf16", "f16"])
 def test_labels_are_gathered_from_logits(logits, index, axis, hint):
-    """A hint that the machine has no instructions for is f32. In f16 the last steps may be rounded elsewhere: of so few numbers
-    no mean tells, so that each may be off by a step of f16 more than the worst was before."""
+    """A hint that the machine has no instructions for is f32. In f16 the last steps may be rounded elsewhere: a mean of so few
+    numbers tells nothing, so that each may be off by a step of f16 more than the worst was before."""
     model = label_scores(logits, index, axis)
     other, summary = accelerated(model)
     assert summary.changes[0].done == ["before LogSoftmax", f"ov_gather.GatherElements by {ov.PartialShape(index)}"]
@@ -81,7 +81,7 @@ def test_all_that_gather_labels_share_the_sums():
 
 @pytest.mark.parametrize(("logits", "index", "axis"), LABELS)
 def test_the_last_steps_of_logsoftmax_stay_apart(logits, index, axis):
-    """Fused, they would be rounded once, not twice, where the plugin computes in half precision."""
+    """The plugin would round the steps once, not twice, if it fused them in half precision."""
     other, _ = accelerated(label_scores(logits, index, axis))
     steps = {node.get_friendly_name() for node in other.get_ops() if node.get_type_name() == "Subtract"}
     done = [steps & layers for layers in executed(other)]

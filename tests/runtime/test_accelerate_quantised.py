@@ -28,7 +28,7 @@ def fake_quantize(value, low=-2.0, high=1.9):
 
 
 def dequantised(value):
-    """As OpenVINO reads QuantizeLinear and DequantizeLinear with a zero point."""
+    """The operations that OpenVINO reads from QuantizeLinear and DequantizeLinear with a zero point."""
     bounds = constant(-2.4), constant(2.7), constant(0), constant(255)
     quantised = ops.convert(ops.fake_quantize(value, *bounds, 256), "u8")
     return ops.multiply(ops.subtract(ops.convert(quantised, "f32"), constant(120)), constant(0.02))
@@ -105,7 +105,7 @@ def rows_of(value, index=None):
 
 
 def check_same(tmp_path, model, x=X, **options):
-    """Both compile in a worker process, and come to the same bits in f32. The accelerated one, and what was done."""
+    """Assert that a model and the accelerated one compute the same bits in f32, in a worker process; returns the latter."""
     other, summary = accelerated(model, **options)
     names = [parameter.get_friendly_name() for parameter in model.get_parameters()]
     given = [{"x": x, "i": ROWS}[name] for name in names]
@@ -129,7 +129,7 @@ OPTIONS = pytest.mark.parametrize("options", [{}, {"portable": True, "assume_in_
 @pytest.mark.parametrize("behind", BEHIND)
 @pytest.mark.parametrize("source", [fake_quantize, dequantised])
 def test_a_gather_of_what_was_quantised(source, behind, options, tmp_path):
-    """Gather-8 would be computed in 8 bits, and so would what follows it."""
+    """OpenVINO would compute Gather-8, and what follows, in 8 bits."""
     model = model_of(BEHIND[behind](rows_of(source(parameter("x", X.shape)))))
     other, summary = check_same(tmp_path, model, **options)
     assert "Gather-8" not in operations(other)
@@ -140,7 +140,7 @@ def test_a_gather_of_what_was_quantised(source, behind, options, tmp_path):
 @OPTIONS
 @pytest.mark.parametrize("axis", [0, 1])
 def test_an_int8_matmul_whose_columns_are_gathered(axis, options, tmp_path):
-    """As Gather-8 it would make OpenVINO crash: one scale for all weights, and a zero point."""
+    """A Gather-8 here would make OpenVINO crash, as there is one scale for all weights, and a zero point."""
     weights = ops.convert(ops.constant(RNG.integers(-127, 127, (32, 16)).astype(np.int8)), "f32")
     product = ops.matmul(dequantised(parameter("x", [16, 32])), ops.multiply(weights, constant(0.013)), False, False)
     shape = [6, 16] if axis == 0 else [16, 6]
@@ -158,7 +158,7 @@ def test_operations_that_dequantisation_moves_through(between, options, tmp_path
 
 
 def test_a_slice_that_openvino_removes_before_gather_elements(tmp_path):
-    """It stays before ours, and would be computed in 8 bits."""
+    """The Slice stays before our operation, and would be computed in 8 bits."""
     model = model_of(rows_of(sliced(fake_quantize(parameter("x", X.shape)))))
     other, summary = check_same(tmp_path, model)
     assert "GatherElements-6" in operations(other)
@@ -195,7 +195,7 @@ def test_compressed_weights_alone(element_type, options, tmp_path):
 
 @OPTIONS
 def test_neighbours_and_labels_of_a_quantised_model(options, tmp_path):
-    """Two gathers side by side, which become one; and one behind LogSoftmax, which moves before it."""
+    """Two gathers side by side become one, and a gather behind LogSoftmax moves before it."""
     value = ops.matmul(fake_quantize(parameter("x", X.shape)), int8(32, 32), False, False)
     index = parameter("i", ROWS.shape, np.int64)
     joined = ops.matmul(fake_quantize(ops.concat([rows_of(value, index), rows_of(value, index)], 2)), int8(64, 8), False, False)

@@ -1,4 +1,4 @@
-"""Between which bounds the integers of a value lie: against what OpenVINO computes."""
+"""The bounds between which the integers of a value lie, compared with what OpenVINO computes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from openvino import opset13 as ops
 from ov_gather.acceleration.ranges import value_range
 
 BINARY = [ops.add, ops.subtract, ops.multiply, ops.minimum, ops.maximum]
-DIVISIONS = [ops.divide, ops.floor_mod, ops.mod]  # not by zero, which ends OpenVINO's process
+DIVISIONS = [ops.divide, ops.floor_mod, ops.mod]  # a division by zero ends OpenVINO's process
 
 
 table = ops.constant(np.arange(3, 73))
@@ -31,7 +31,7 @@ def clamped(x, bounds):
 
 
 def expressions(x):
-    """Computed from a Parameter and constants, each through what may be between."""
+    """Integers computed from a Parameter and constants, each step through what may be between."""
     small = st.integers(-9, 9)
     leaves = st.one_of(small.map(integer), st.just(x), st.tuples(small, small).map(lambda bounds: clamped(x, bounds)))
 
@@ -108,7 +108,7 @@ def test_a_maximum_that_is_not_bounded_above_is_not_bounded_below():
 
 
 def test_a_remainder_of_what_float32_cannot_hold_is_not_bounded():
-    """The CPU plugin computes it in float32: -128 to 128 of a division by 7."""
+    """The CPU plugin computes the remainder of a division by 7 in float32, and comes to -128 to 128."""
     x = ops.parameter([2000], np.int64)
     remainder = ops.floor_mod(x, integer(7))
     compiled = ov.Core().compile_model(ov.Model([remainder], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})

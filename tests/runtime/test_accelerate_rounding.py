@@ -32,7 +32,7 @@ WAYS = {"ours": {}, "Gather-8": {"portable": True, "assume_in_bounds": True}}
 
 
 def rows(data, behind):
-    """Rows by an index that is expanded."""
+    """Gather rows by an index that is expanded."""
     index = ops.broadcast(parameter("i", [300, 1], np.int64), ops.constant(np.array([300, 48])))
     return model_of(behind(ops.gather_elements(data, index, 0)))
 
@@ -57,7 +57,7 @@ def test_no_less_accurate_in_the_default_precision(name, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_follows_is_not_computed_by_other_code(way):
-    """Fused with the MatMul, this root differs in the last bit in f32, too. The random models found that."""
+    """This root differs in the last bit when fused with the MatMul, in f32, too. The random models found that."""
     rng = np.random.default_rng(0)
     product = ops.matmul(parameter("data", [600, 5]), ops.constant(rng.standard_normal((5, 1), np.float32)), False, False)
     gather = ops.gather_elements(product, parameter("i", [800, 1], np.int64), 0)
@@ -114,7 +114,7 @@ def test_what_rounds_elsewhere(data, behind, ours, stock):
 
 
 def test_labels_round_elsewhere_and_constants_do_not():
-    """LogSoftmax is taken apart; a constant is the same."""
+    """LogSoftmax is taken apart, and so rounds elsewhere; a folded constant has the same bits."""
     labels = ops.gather_elements(ops.log_softmax(wide(), 1), parameter("i", [200, 9], np.int64), 1)
     assert named(model_of(labels))
     repeated = ops.constant(np.zeros((300, 48), np.int64))

@@ -62,7 +62,7 @@ def test_which_transposes_are_not_absorbed(behind, reason):
 
 
 def test_ours_with_a_transpose_is_not_taken_for_one_without():
-    """Of squares, where no shape tells them apart."""
+    """The matrices are square, so that no shape tells the two apart."""
     index = ops.broadcast(parameter("i", [9, 1, 1], np.int64), ops.constant(np.array([9, 6, 6])))
     turned = transpose(ops.gather_elements(parameter("data", [7, 6, 6]), index, 0))
     arrays = [np.random.default_rng(0).random((7, 6, 6), np.float32), ROWS]
@@ -73,7 +73,7 @@ def test_ours_with_a_transpose_is_not_taken_for_one_without():
 
 
 def test_a_transpose_of_unknown_rank_stays():
-    """It tells the rank, which ours would not."""
+    """The Transpose tells the rank, which our operation would not."""
     data, index = parameter("data", ov.PartialShape.dynamic()), parameter("i", ov.PartialShape.dynamic(), np.int64)
     model = model_of(ops.transpose(ops.gather_elements(data, index, 1), ops.constant(np.array([0, 2, 1]))))
     other, _ = accelerated(model)

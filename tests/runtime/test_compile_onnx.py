@@ -36,7 +36,7 @@ X = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 @pytest.mark.slow
 def test_a_sample_of_the_matrix():
-    """A valid cell of each operator and type, and one out of bounds; of float32 each kind, and each form."""
+    """The sample has a valid cell and one out of bounds of each operator and type, and each kind and form of float32."""
     chosen = {}
     for op, element_type in product(gather_matrix.KINDS, gather_matrix.TYPES):
         for cell in gather_matrix.cells(op, element_type):
@@ -127,7 +127,7 @@ def test_wrong_inputs(inputs, error, text):
 
 
 def test_integers_of_64_bits():
-    """Exact while they fit in 32; if not, an index is out of bounds, and data refused."""
+    """64-bit integers are exact while they fit in 32 bits; beyond, an index is out of bounds, and data is refused."""
     compiled = compile_onnx(gather(data=("x", INT64, [2])))
     inputs = {"x": np.array([-(2**31), 2**31 - 1]), "i": np.array([1, 0, -1])}
     output = compiled(inputs)["y"]
@@ -146,7 +146,7 @@ def test_integers_of_64_bits():
     ids=lambda case: getattr(case, "op_type", None),
 )
 def test_integers_that_are_only_moved_are_no_loss(node, is_exact):
-    """Where OpenVINO moves them as float32, which rounds them, they are."""
+    """Integers are lost only where OpenVINO moves them as float32, which rounds them."""
     x = np.array([[2**31 - 1], [-(2**31) + 1], [2**24 + 1]])
     constants = [(np.array([True, False, True]), "choice"), (np.array([3]), "lengths"), (np.array([[7]]), "other")]
     proto = model([node], [("x", INT64, [3, 1])], [("y", INT64, None)], constants)
@@ -177,7 +177,7 @@ def test_constants_that_the_plugin_would_alter_are_carried(array):
 
 
 def test_open_ranks():
-    """Compiled for the shapes of the first call, and again for others."""
+    """The model is compiled for the shapes of the first call, and again for others."""
     compiled = compile_onnx(gather(data=("x", FLOAT, None), indices=("i", INT64, None), axis=-1))
     for data, indices in ((X, np.array([3, -4])), (X[0], np.array([[0]])), (X[None], np.array(2)), (X, np.array([0, 0]))):
         np.testing.assert_array_equal(compiled({"x": data, "i": indices})["y"], np.take(data, indices, -1))

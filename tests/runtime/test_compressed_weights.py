@@ -22,7 +22,7 @@ RNG = np.random.default_rng(5)
 WORDS, WIDTH, BLOCK = 16000, 1024, 64
 DECOMPRESSED = WORDS * WIDTH * 4 / 2**20  # MiB
 
-# What compiling and running a model takes of memory that is not mapped from its file, in MiB; and the outputs.
+# Prints the memory in MiB that compiling and running a model takes beyond what is mapped from its file, and the outputs.
 MEASURE = """
 import sys
 import numpy as np, openvino, ov_gather
@@ -66,7 +66,7 @@ def embedding(path, kind):
 
 
 def in_blocks_of_4_bits(path, index_is_checked):
-    """As NNCF compresses an embedding."""
+    """An embedding's weights as NNCF compresses them."""
     packed = RNG.integers(0, 256, WORDS * WIDTH // 2, np.uint8)
     elements = ov.op.Constant(ov.Tensor(packed, [WORDS, WIDTH // BLOCK, BLOCK], ov.Type.u4))
     scales = ops.constant(RNG.random((WORDS, WIDTH // BLOCK, 1), np.float32).astype(np.float16))
@@ -112,7 +112,7 @@ def test_weights_stay_compressed(kind, tmp_path):
     assert memory < results["stock"][0] + DECOMPRESSED / 4
     assert memory < DECOMPRESSED / 2
     assert "indices[1] = 16000 is out of bounds for axis 0 of size 16000 (valid -16000..15999)" in message
-    assert results["stock"][1] == ""  # which returns zeros
+    assert results["stock"][1] == ""  # stock OpenVINO returns zeros
     assert rows.tobytes() == results["stock"][2].tobytes()
 
 

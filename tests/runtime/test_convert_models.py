@@ -167,7 +167,7 @@ def test_losses(proto, stock, extension):
 
 
 def test_what_is_no_loss():
-    """Arithmetic on shapes, positions of TopK, constants that fit, and indices that only arise from these."""
+    """Nothing is lost in arithmetic on shapes, positions of TopK, constants that fit, and indices that come from these."""
     nodes = [
         node("Shape", "x", output="shape"),
         node("Gather", "shape", "one", output="columns"),
@@ -184,7 +184,7 @@ def test_what_is_no_loss():
 
 
 def test_assumed_to_be_in_bounds():
-    """An index is then within 32 bits, too; what else is of 64 bits is not."""
+    """An index in bounds fits in 32 bits; other values of 64 bits may not."""
     proto = model([node("Gather", "x", "i")], [("x", INT64, [5]), INDEX], [("y", INT64, None)])
     (found,) = losses(proto, assume_in_bounds=True)
     assert found.endswith(": input 'x'")
@@ -196,7 +196,7 @@ def test_what_is_computed_of_gathered_elements_says_nothing_of_the_index():
 
 
 def test_an_index_that_also_says_where_a_slice_starts():
-    """It may be beyond 32 bits there, though it may not in the gather."""
+    """The start of a slice may be beyond 32 bits, though an index of a gather may not."""
     nodes = [node("Slice", "x", "i", "ends", output="rest"), node("Gather", "rest", "i")]
     proto = model(nodes, [("x", FLOAT, [5, 4, 3]), INDEX], initializers=[(np.array([5, 4, 3]), "ends")])
     (found,) = losses(proto, assume_in_bounds=True)
@@ -231,7 +231,7 @@ def test_altered_constants_are_followed_to_the_gather():
 
 
 def test_many_ways_from_an_input_to_an_index():
-    """Each of 40 stages doubles their number."""
+    """Each of 40 stages doubles the number of ways."""
     nodes, last = [], "i"
     for stage in range(40):
         nodes += [helper.make_node("Identity", [last], [f"{side}{stage}"]) for side in "ab"]

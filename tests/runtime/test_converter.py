@@ -138,10 +138,10 @@ def executed(model, *inputs):
 )
 @pytest.mark.parametrize("is_static", [True, False])
 def test_what_legalizing_adds(node, inputs, expected, is_static):
-    """Executed by OpenVINO, as our kernel has no such operations."""
+    """OpenVINO executes what legalizing adds, as our kernel has no such operations."""
     shapes = [None if array is None else array.shape if is_static else [None] * array.ndim for array in inputs]
     if not is_static and node.op_type == "Slice":
-        shapes[1] = inputs[1].shape  # of as many starts there are as many steps
+        shapes[1] = inputs[1].shape  # there must be as many steps as starts
     converted = convert_node(node, shapes, [INT64] * len(inputs))
     runtime = OpenVINORuntime()
     runtime.activate(converted)
@@ -149,7 +149,7 @@ def test_what_legalizing_adds(node, inputs, expected, is_static):
 
 
 def test_unsqueeze():
-    """OpenVINO reads it and infers what is declared; its CPU plugin needs axes that are constant."""
+    """OpenVINO reads Unsqueeze and infers what is declared; its CPU plugin needs axes that are constant."""
     node = helper.make_node("Unsqueeze", ["data", "axes"], ["output"])
     read = read_model(convert_node(node, [[3], [2]], [FLOAT, INT64]))
     assert [layer.get_type_name() for layer in read.get_ops()] == ["Parameter", "Parameter", "Result", "Unsqueeze"]

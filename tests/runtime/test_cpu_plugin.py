@@ -30,7 +30,7 @@ class Live:
 
 @pytest.fixture(scope="module", params=["this CPU", "AVX2"])
 def openvino(request):
-    """On this machine's CPU, and on it as on one that has AVX2 only."""
+    """OpenVINO on this machine's CPU, and the same restricted to AVX2."""
     (arithmetic,) = arithmetics_here() if request.param == "this CPU" else (BASELINE,)
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "AVX2":
@@ -98,7 +98,7 @@ def operand(type_name, values):
 def assert_predicted(live, layer, by):
     real, predicted = layer.executed_on(live), layer.predicted(by, live.arithmetic)
     assert (real.dtype, real.shape) == (predicted.dtype, predicted.shape)
-    if layer.attributes.get("reduction", "none") != "none" and real.dtype.kind in "fV":  # which NaN, nobody specifies
+    if layer.attributes.get("reduction", "none") != "none" and real.dtype.kind in "fV":  # nobody specifies which NaN results
         real[np.isnan(real)] = predicted[np.isnan(predicted)] = np.nan
     same = (real == predicted).all() if real.dtype.hasobject else real.tobytes() == predicted.tobytes()
     assert same, f"{real.tolist()} is not {predicted.tolist()}"

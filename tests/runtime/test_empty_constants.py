@@ -1,4 +1,4 @@
-"""Constants without elements, of which OpenVINO's front end makes one element, stay empty; or it is said that they do not."""
+"""Constants without elements, of which OpenVINO's front end makes one element, stay empty, or are named."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_empty_stays_empty(nodes, constants):
     ],
 )
 def test_what_stays_as_it_is_is_named(nodes):
-    """OpenVINO would die of the first four, and cannot compute strings."""
+    """OpenVINO would die of the first four models, and cannot compute strings."""
     proto = model("int64[2] r, float[4] s) => (int64[R] y)", f"{nodes} y = Shape(z)")
     name, array = ("words", np.zeros(0, object)) if "words" in nodes else ("c", EMPTY)
     changed = onnx_ir.from_proto(constant(array, proto, name))

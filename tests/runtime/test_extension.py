@@ -249,7 +249,7 @@ def test_broadcast_and_transpose_against_numpy(core, data):
     model = read(
         core, layer_model(",".join(map(str, shape)), ",".join(map(str, indices)), axis, broadcast=True, transpose=transpose)
     )
-    expected = np.take_along_axis(table, where, axis)  # NumPy broadcasts as we do
+    expected = np.take_along_axis(table, where, axis)  # NumPy broadcasts as our operation does
     assert np.array_equal(evaluate(model, F32, table, where), np.swapaxes(expected, -1, -2) if transpose else expected)
 
 
@@ -259,7 +259,9 @@ def onnx_gather(data, indices, **attributes):
 
 
 def test_onnx_is_read_as_ours(core):
-    model = core.read_model(onnx_gather((onnx.TensorProto.FLOAT, [3, 4]), [2, 2]))  # axis 0; smaller: stock refuses it
+    model = core.read_model(
+        onnx_gather((onnx.TensorProto.FLOAT, [3, 4]), [2, 2])
+    )  # the stock operation refuses such small indices
     assert opsets(model, "GatherElements") == ["ov_gather"]
     table, where = np.arange(12, dtype=np.float32).reshape(3, 4), np.array([[2, -1], [0, -3]])
     assert infer(compiled(core, model), table, where).tolist() == np.take_along_axis(table[:, :2], where, 0).tolist()

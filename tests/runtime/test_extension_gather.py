@@ -132,14 +132,14 @@ def test_types_that_are_refused(core):
 
 DIMS = st.sampled_from(["?", "0", "1", "2", "3", "1..2", "2..", "..3", "2..5"])
 SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
-DATA_SHAPES = SHAPES.filter(bool)  # the stock operation takes a scalar, too, until its index has a rank
+DATA_SHAPES = SHAPES.filter(bool)  # the stock operation takes a scalar as data, until the index has a rank
 
 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(DATA_SHAPES, SHAPES, st.one_of(st.none(), st.integers(-4, 4)), st.integers(-4, 4))
 def test_shapes_are_inferred_as_by_the_stock_operation(core, data, indices, axis, batch_dims):
-    """But that takes batch_dims below -rank while data's rank is unknown, and above data's rank while the axis is."""
+    """The stock operation alone takes batch_dims below -rank of an unknown rank, and above the rank with an unknown axis."""
     assume(indices == "..." or -len(PartialShape.parse(indices).dims) <= batch_dims)
     shapes = [ov.PartialShape.dynamic() if text == "..." else ov.PartialShape(f"[{text}]") for text in (data, indices)]
     place = opset8.parameter([], np.int64) if axis is None else opset8.constant(axis, np.int64)
@@ -261,7 +261,7 @@ def test_onnx_strings(core):
 @pytest.mark.parametrize("cast", [False, True], ids=["", "cast"])
 @pytest.mark.parametrize(("given", "kept"), [([2, 3, 4, 5], "[2,3,2]"), (["n", 3, "h", "w"], "[?,3,2]")])
 def test_arithmetic_on_shapes_stays_known(core, cast, given, kept):
-    """Shape -> Gather -> Concat -> Reshape: those Gathers stay the stock ones, through which OpenVINO tells values."""
+    """Gathers in Shape -> Gather -> Concat -> Reshape stay stock ones, through which OpenVINO propagates values."""
     nodes = [
         helper.make_node("Shape", ["image"], ["whole"]),
         helper.make_node("Cast", ["whole"], ["narrow"], to=TensorProto.INT32),

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def wrong(monkeypatch):
-    """Our kernel, but for one value."""
+    """Our kernel, with one value wrong."""
     monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.artificial_openvino", "OffByOne"))
     monkeypatch.setattr(isolated, "_idle", defaultdict(list))
 
@@ -42,7 +42,7 @@ def test_a_failing_case_is_small_and_can_be_run_again(wrong, monkeypatch, cli, t
     assert not cross_check(kept, given, runtimes=["kernel"]).passed  # the same failure
     monkeypatch.undo()
     done = cli(*arguments)
-    assert done.returncode == 0, done.stdout + done.stderr  # and none, where the kernel is right
+    assert done.returncode == 0, done.stdout + done.stderr  # no case fails where the kernel is right
     assert "layers: 1, cases: 2, passed: 1" in done.stdout
 
 

@@ -31,12 +31,12 @@ def gathered(kind="GatherElements", index=INDEX):
 
 
 def attention(constant):
-    """As Funnel scores positions: a sum over the last dimension of both."""
+    """The scores of positions as Funnel computes them, a sum over the last dimension of both operands."""
     return ops.einsum([parameter("x", X.shape), constant], "binh,tnh->bnit")
 
 
 def turned(constant):
-    """The same as OpenVINO takes it apart."""
+    """The operations that OpenVINO makes of such an Einsum."""
     x = ops.reshape(parameter("x", [N, 14, H]), ops.constant(np.array([N, 14, H])), special_zero=False)
     return ops.matmul(x, ops.transpose(constant, ops.constant(np.array([1, 0, 2]))), False, True)
 
@@ -78,7 +78,7 @@ def test_constants_of_every_type_are_folded_bit_by_bit(element_type):
 
 @pytest.mark.parametrize("turn", [[0, 2, 1], None])
 def test_what_is_read_right_stays(turn):
-    """As a constant it might be fused with something, and so be rounded elsewhere."""
+    """A constant might be fused with something, and so be rounded elsewhere."""
     batched = ops.matmul(parameter("x", [T, 4, H]), gathered(), False, True)
     scaled = ops.multiply(parameter("x", [T, N, H]), gathered())
     for made in (batched, scaled) if turn is None else (ops.matmul(parameter("x", [T, 4, N]), _turn(gathered(), turn), 0, 1),):
@@ -115,7 +115,7 @@ def funnel(index=INDEX):
 
 @pytest.mark.parametrize("as_inputs", [False, True])
 def test_what_convert_writes_is_read_right(as_inputs, tmp_path):
-    """Also where initializers are inputs, as they had to be up to IR version 3: OpenVINO takes these for constants."""
+    """OpenVINO takes initializers for constants also where they are inputs, as they had to be up to IR version 3."""
     proto = funnel()
     if as_inputs:
         proto.graph.input.extend(

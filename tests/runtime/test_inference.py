@@ -35,7 +35,7 @@ def test_what_openvino_writes_does_not_drift(sum_of_rows, samples):
 def test_a_dimension_too_many(sum_of_rows):
     text = sum_of_rows.read_text()
     one = "<dim>2</dim>\n				</port>"
-    assert text.count(one) == 2  # of the output of ReduceSum, and of the input of Result
+    assert text.count(one) == 2  # one finding for the output of ReduceSum, one for the input of Result
     sum_of_rows.write_text(text.replace(one, "<dim>2</dim>\n					<dim>1</dim>\n				</port>"))
     assert validate(sum_of_rows) == []
     (finding,) = drift(sum_of_rows)
@@ -45,7 +45,7 @@ def test_a_dimension_too_many(sum_of_rows):
 
 def test_another_type(sum_of_rows):
     one = 'precision="FP32"'
-    before, output, after = sum_of_rows.read_text().rsplit(one, 2)  # of ReduceSum and Result
+    before, output, after = sum_of_rows.read_text().rsplit(one, 2)  # one finding for ReduceSum, one for Result
     sum_of_rows.write_text('precision="FP16"'.join([before, output, after]))
     assert [finding.message for finding in drift(sum_of_rows)] == ["declares FP16 of dims [2], but OpenVINO infers f32 of [2]"]
 

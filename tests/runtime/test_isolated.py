@@ -40,7 +40,7 @@ def process_of(runtime):
 
 
 def has_ended(pid):
-    """Not even a zombie is left."""
+    """Whether a process has ended, and not even a zombie is left."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -46,7 +46,7 @@ def node(operator, *inputs, output="y", **attributes):
 
 @pytest.mark.slow
 def test_pictures_whose_sizes_must_be_a_multiple_of_eight(tmp_path):
-    """What is made smaller by 8, and larger again, is added to the picture: of 6 pixels nothing is left to add."""
+    """The model shrinks a picture by 8, enlarges it again and adds both: of 6 pixels nothing would be left to add."""
     pool = {"kernel_shape": [8, 8], "strides": [8, 8]}
     nodes = [
         node("MaxPool", "x", output="small", **pool),
@@ -121,7 +121,7 @@ def test_bytes_are_bytes_and_classes_are_within_their_number(tmp_path):
 
 
 def indexing_model():
-    """Inputs whose values are indices in each way that OpenVINO has, after other layers, and some that are none."""
+    """A model whose inputs are indices in each way that OpenVINO has, after other layers, and some that are no indices."""
     shapes = {"rows": [4000], "shifted": [4000, 1], "places": [4000, 4], "tuples": [500, 2], "written": [4000], "mask": [4000]}
     given = {name: ops.parameter(shape, np.int64, name=name) for name, shape in shapes.items()}
     given["bytes"] = ops.parameter([4000], np.uint8, name="bytes")
@@ -235,7 +235,7 @@ def test_as_much_as_onnxruntime_is_off_itself_is_excused(plain, found, is_excuse
 
 
 def test_where_rounding_decides_everything_it_is_said(tmp_path):
-    """Numbers that are nearly the same for all pixels are made to differ by 1 on average."""
+    """The model makes numbers that are nearly the same for all pixels differ by 1 on average."""
     rng = np.random.default_rng(0)
     constants = {
         "tiny": np.array(1e-6, np.float32),

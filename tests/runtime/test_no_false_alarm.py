@@ -115,7 +115,7 @@ def branching():
 
 
 def constants():
-    """Of every type that a Const may have, in a number that does not fill the last byte; without elements; strings."""
+    """Constants of every type, of a size that does not fill the last byte, without elements, and of strings."""
     names = "boolean bf16 f16 f32 f64 i4 i8 i16 i32 i64 u1 u2 u3 u4 u6 u8 u16 u32 u64 nf4 f8e4m3 f8e5m2 f4e2m1 f8e8m0"
     tensors = [ov.Tensor(getattr(ov.Type, name), ov.Shape([1, 5])) for name in names.split()]
     for tensor in tensors:
@@ -127,7 +127,7 @@ def constants():
 
 
 def shapes():
-    """Intervals, an open rank, scalars, and what is computed from them."""
+    """A model with bounded dimensions, an open rank and scalars, and what is computed from them."""
     interval, open_rank = parameter("interval", ov.PartialShape("1..8,?,3..")), parameter("open_rank", ov.PartialShape("..."))
     scalar = parameter("scalar", [])
     return [op.multiply(op.reduce_sum(open_rank, integers(0)), scalar), op.shape_of(interval), op.non_zero(interval)], [

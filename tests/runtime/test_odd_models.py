@@ -21,7 +21,7 @@ def test_an_attention_mask_of_infinity():
 
 
 def test_a_dimension_of_minus_one_is_open():
-    """As Paddle's exporter writes it. Two of them need not be equal."""
+    """Paddle's exporter writes -1 for an open dimension. Two of them need not be equal."""
     proto = model("float[N,4] x, int64[M,4] i) => (float[M,4] y)", "r = Relu(x) y = GatherElements<axis = 1>(r, i)")
     for value in (*proto.graph.input, *proto.graph.output):
         value.type.tensor_type.shape.dim[0].dim_value = -1
@@ -45,14 +45,14 @@ def test_a_dimension_of_minus_one_is_open():
 def test_bodies_that_do_not_fit_their_node(nodes):
     outputs = ", ".join(f"int64[2] {name}" for name in nodes.partition(" =")[0].split(", "))
     proto = model(f"bool c, int64 n, int64[2] x) => ({outputs})", nodes)
-    onnx.checker.check_model(proto)  # which does not notice
+    onnx.checker.check_model(proto)  # ONNX's checker does not notice
     with pytest.raises(ConversionError, match=r"node (If|Loop|Scan) .*do not fit those of the node"):
         convert_model(proto)
 
 
 @pytest.mark.parametrize("rank", [2, 3, 4, 5])
 def test_repeats_that_are_known_at_run_time_only(rank):
-    """The plugin of 2026.4.1 is right up to rank 3; what it does beyond is said."""
+    """The plugin of 2026.4.1 is right up to rank 3; a warning says what it does beyond."""
     dims, result = (",".join(f"{letter}{axis}" for axis in range(rank)) for letter in "AB")
     proto = model(f"float[{dims}] x, int64[{rank}] r) => (float[{result}] y)", "y = Tile(x, r)")
     with warnings.catch_warnings(record=True) as caught:

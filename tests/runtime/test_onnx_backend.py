@@ -18,7 +18,7 @@ SCRIPT = Path(onnx_backend.__file__)
 
 
 def test_what_stock_openvino_passes_compile_onnx_passes():
-    """Every 20th. In a process of its own, as the script forks, which OpenVINO's threads do not survive."""
+    """Every 20th test runs, in a process of its own, as the script forks, which OpenVINO's threads do not survive."""
     done = subprocess.run([sys.executable, SCRIPT, "--every", "20"], capture_output=True, text=True, cwd=SCRIPT.parent)
     assert done.returncode == 0, done.stdout + done.stderr
     rows = re.findall(r"^all +(\d+) +(stock OpenVINO|compile_onnx) +(\d+)", done.stdout, re.M)

@@ -85,7 +85,7 @@ def test_every_type_agrees_or_diverges_as_known(row, runtime):
     }
     assert statuses == {status}
     assert set(result.divergences) <= {known, *OF_INDICES, "quieted-nan" if row.name == "f16" else known}
-    assert result.passed == (status is not Status.NOT_APPLICABLE)  # nothing else to compare with
+    assert result.passed == (status is not Status.NOT_APPLICABLE)  # there is nothing else to compare with
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_empty_axis_is_not_executed():
 
 @pytest.mark.parametrize(("data", "indices"), [("0", "3"), ("?", "?")])
 def test_our_operation_is_executed_on_an_empty_axis(data, indices):
-    """And refuses, as no index is valid there."""
+    """Our operation refuses an empty axis, as no index is valid there."""
     arrays = [np.zeros(0, np.float32), np.zeros(3, np.int64)]
     comparison = only(cross_check(layer_model(F32, data, indices, 0), arrays, runtimes=["extension"]), "extension")
     assert (comparison.status, comparison.detail, comparison.divergences) == (Status.PASSED, "both refuse", ())

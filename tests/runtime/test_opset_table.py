@@ -10,9 +10,9 @@ from ov_gather.rules.opsets import OPSETS, is_of_kind, operations
 
 openvino = pytest.importorskip("openvino")
 
-# In the Python modules of the opsets, but not operations of their names.
+# The Python modules of the opsets hold these names, which are no operations.
 NOT_OPERATIONS = {"ops", "absolute", "ceil", "ifop", "constant"}
-# Classes that are written otherwise in IR.
+# IR writes these classes with other names.
 CLASS_OF = {"ReLU": "Relu", "PReLU": "PRelu", "SoftMax": "Softmax"}
 # The reader looks these up in opset2.
 READ_AS_OPSET2 = {"MVN", "ROIPooling", "ReorgYolo"}

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 DOCUMENTS = sorted(VALID.glob("*.xml")) + sorted((SAMPLES / "divergent").glob("*/*.xml"))
 
-# What is planted: the file, a text that stands there, with an expression between «», and what takes the expression's place.
+# Each fault is a file, a text in it with an expression between «», and what takes the expression's place.
 FAULTS = {
     "the upper bound is not checked": (
         "lines.cpp",
@@ -75,7 +75,7 @@ inline bool planted(int fault) {
 }
 """
 
-# So that it compiles sooner: no instruction set but the baseline.
+# The baseline is the only instruction set, so that the module compiles sooner.
 FASTER = (
     ("CMakeLists.txt", "-O3 ", ""),
     ("CMakeLists.txt", "list(APPEND isas avx2 avx512)", ""),
@@ -85,7 +85,7 @@ FASTER = (
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """The compiled part with every fault in it: the path of the module."""
+    """The path of the compiled module, with every fault in it."""
     work = tmp_path_factory.mktemp("planted")
     source, build = work / "native", work / "build"
     shutil.copytree(ROOT / "ov_gather" / "native", source)

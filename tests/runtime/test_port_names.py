@@ -12,7 +12,7 @@ from ov_gather.converters import compile_onnx, convert_model
 
 X, Z = np.float32([[3, -1], [2, 5]]), np.float32([[7, 8], [9, 6]])
 
-# Of each, what it computes from x and z.
+# Each model, with the outputs that it computes from x and z.
 MODELS = {
     "an output that the compiler merges with its source": (
         model("float[2,2] x) => (float[2,2] y, float[2,2] a)", "B = Relu(x) y = Identity(B) a = Identity(B)"),

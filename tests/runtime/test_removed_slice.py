@@ -1,4 +1,4 @@
-"""What OVG706 says, OpenVINO does; and what it advises helps."""
+"""OpenVINO does what OVG706 says, and what OVG706 advises helps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ DATA = np.arange(15, dtype=np.float32).reshape(5, 3)
 
 @pytest.mark.parametrize(("start", "rules", "row"), [(0, ["OVG706"], 4), (1, [], 3), (-(2**31) + 1, [], 3)])
 def test_a_slice_from_the_start_is_removed(tmp_path, start, rules, row):
-    xml = SAMPLE.read_text().replace('offset="0"', 'offset="24"', 1)  # the start, apart from the axis
+    xml = SAMPLE.read_text().replace(
+        'offset="0"', 'offset="24"', 1
+    )  # the start gets a constant of its own, apart from the axis
     binary = SAMPLE.with_suffix(".bin").read_bytes() + np.int64(start).tobytes()
     path = tmp_path / "model.xml"
     path.write_text(xml)

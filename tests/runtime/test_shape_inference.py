@@ -22,7 +22,7 @@ def shape(rng):
 
 
 def like(rng, text):
-    """Often the same rank with other dimensions, so that not nearly all are refused."""
+    """A shape, often of the same rank with other dimensions, so that not nearly all pairs are refused."""
     if text in ("...", "") or rng.random() < 0.3:
         return shape(rng)
     return ",".join(dim if rng.random() < 0.7 else rng.choice(DIMS) for dim in text.split(","))
@@ -58,7 +58,7 @@ NODES = {
 
 
 def specified(operation, shapes, values):
-    """Our shape, or None where we refuse."""
+    """The shape by our rules, or None where they refuse."""
     partial = [PartialShape.parse(text) for text in shapes]
     partial += [PartialShape.of(())] * (len(operation.inputs) - len(partial))
     try:
@@ -68,7 +68,7 @@ def specified(operation, shapes, values):
 
 
 def inferred(name, shapes, values):
-    """OpenVINO's, or None where it refuses."""
+    """The shape that OpenVINO infers, or None where it refuses."""
     try:
         return PartialShape.parse(str(NODES[name](shapes, values).output(0).partial_shape).strip("[]"))
     except (RuntimeError, TypeError, ValueError):  # a negative number for an unsigned attribute, std::length_error
@@ -95,4 +95,4 @@ def test_the_same_shape_or_both_refuse(operation):
         ours, theirs = specified(operation, shapes, values), inferred(operation.name, shapes, values)
         assert ours == theirs, f"{operation.name} {shapes} {values}: {ours}, OpenVINO {theirs}"
         agreed += ours is not None
-    assert agreed > PAIRS / 10  # enough that is not refused
+    assert agreed > PAIRS / 10  # enough examples are not refused

@@ -41,7 +41,7 @@ def cached(name, new, beam):
 
 
 def decoder():
-    """The scores of the next token, those of some words, and the values of the tokens that are listened to most."""
+    """A model of the scores of the next token, those of some words, and the values of the tokens attended to most."""
     x, beam = parameter("x", [-1, 1, WIDTH]), parameter("beam_idx", [-1], np.int32)
     words = parameter("words", [-1, 1, 5], np.int64)
     keys, keep_keys = cached("keys", ops.matmul(x, ops.constant(KEYS), False, False), beam)
@@ -105,7 +105,7 @@ def test_a_stateful_model_has_no_findings_and_checks(tmp_path):
 
 @pytest.mark.parametrize("portable", [True, False])
 def test_a_state_that_starts_as_a_constant_is_not_folded(portable):
-    """A gather of constants would be, before this MatMul."""
+    """A gather of constants would be folded before this MatMul."""
     state, data = variable("state", [7, 3, 5]), parameter("data", [7, 3, 5])
     read = ops.read_value(ops.constant(np.zeros((7, 3, 5), np.float32)), state)
     gathered = ops.gather_elements(read, ops.constant(RNG.integers(0, 7, (4, 3, 5))), 0)

@@ -1,4 +1,4 @@
-"""A converted model beside its original: what passes, what does not, and what is said of it."""
+"""A converted model beside its original: what passes, what does not, and what the result says."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def save(path, nodes, inputs, outputs, constants):
 
 
 def embedding(path, table=TABLE, k=5, weights=WEIGHTS):
-    """Tokens, embedded, multiplied; then what the best of each row are, gathered."""
+    """A model that embeds and multiplies tokens, and then gathers what is best in each row."""
     nodes = [
         helper.make_node("Unsqueeze", ["tokens", "one"], ["column"]),
         helper.make_node("Squeeze", ["column", "one"], ["flat"]),

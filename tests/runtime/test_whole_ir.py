@@ -57,7 +57,7 @@ def number(value):
 
 @pytest.fixture
 def embedding(tmp_path):
-    """Four tokens a row, embedded, as one list; multiplied; of each what is best, gathered."""
+    """A model that embeds four tokens a row as one list, multiplies them, and gathers what is best of each."""
     tokens = parameter([-1, 4], np.int64, "tokens")
     flat = ops.reshape(ops.convert(tokens, "i32"), ops.constant(np.array([-1])), False)
     rows = ops.gather(floats(50, 8), flat, number(0))
@@ -137,7 +137,7 @@ def test_a_crash_of_stock_openvino_is_said(embedding, plant):
 
 
 def gather_beyond(path, gather):
-    """Rows 0 and 7 of 6, and all of them."""
+    """A model with rows 0 and 7 gathered from 6 rows, and all rows."""
     index, data = parameter([4, 1], np.int64, "index"), parameter([6, 3], np.float32, "data")
     rows = gather(data, ops.multiply(index, number(7)))
     return saved(path / "m.xml", [ops.relu(rows), ops.relu(data)], [index, data])
@@ -190,7 +190,7 @@ def any_rank():
 @pytest.mark.parametrize(("make", "why"), [(wide_matmul, "dimension"), (any_rank, "may have any type or rank")])
 def test_why_a_model_is_not_run(tmp_path, make, why):
     result = cross_check(saved(tmp_path / "m.xml", *make()))
-    assert result.passed, result  # its layers are
+    assert result.passed, result  # the layers alone are run, and pass
     assert why in result.not_run
     assert result.outputs == ()
 
