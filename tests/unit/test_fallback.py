@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from helpers.paths import ROOT
 
 # An import of the compiled module that fails, as it does where no compiler was at hand.
@@ -22,6 +24,7 @@ def test_one_warning_says_what_is_missing():
     assert "install a C++17 compiler" in done.stderr
 
 
+@pytest.mark.slow
 def test_check_goes_without_the_extension_and_says_so():
     code = (
         "import sys; from ov_gather import extension; from ov_gather.cli import main; extension._FILE_NAME = 'missing.so';"

@@ -94,6 +94,7 @@ def test_indices_may_be_smaller_than_data_off_the_axis():
     np.testing.assert_array_equal(gather_elements(data, np.array([[2, 0]]), 0), [[8, 1]])
 
 
+@pytest.mark.slow
 def test_broadcast_indices_are_not_materialised(kernel):
     rows = np.array([[3], [1], [-4]], np.int64)
     data = np.arange(8.0).reshape(4, 2)

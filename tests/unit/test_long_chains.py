@@ -10,6 +10,8 @@ from helpers.legalized import constant, model
 from ov_gather.converters.inexactness import find_inexactness
 from ov_gather.converters.legalize import legalize
 
+pytestmark = pytest.mark.slow
+
 LENGTH = 3000
 CHAINS = {
     "gathers": ("y = GatherElements<axis = 1>({0}, i)", "x"),

@@ -13,6 +13,8 @@ from helpers.paths import SAMPLES
 from ov_gather.ir.model import Edge, Element, Layer, Model, Port
 from ov_gather.ir.reader import read_document
 
+pytestmark = pytest.mark.slow
+
 BODIES = ("body", "then_body", "else_body")
 READABLE = [path for path in sorted(SAMPLES.rglob("*.xml")) if not read_document(path).damaged]
 DOCUMENTS = 25
