@@ -20,7 +20,7 @@ def parameter(name, shape, dtype=np.float32):
 
 
 def model_of(*outputs):
-    """Of all Parameters that the outputs need, in the order of their names."""
+    """A model of these outputs, with all Parameters that they need in the order of their names."""
     found, left = {}, list(outputs)
     while left:
         node = left.pop()
@@ -56,7 +56,7 @@ def accelerated(model, *passes, **options):
 
 
 def transpose(node, order=None):
-    """Of the last two dimensions."""
+    """Transpose the last two dimensions, or by `order`."""
     rank = len(node.get_output_partial_shape(0))
     return ops.transpose(node, ops.constant(np.array(order or [*range(rank - 2), rank - 1, rank - 2])))
 
@@ -81,5 +81,7 @@ def expanded(kind):
         return ops.convert(ops.broadcast(ops.convert(column, "i32"), shape), "i64")
     if kind == "concat":
         return ops.tile(ops.concat([column] * 5, 1), ops.constant(np.array([1, 1, 6])))
-    columns = [ops.unsqueeze(line, ops.constant(np.array([1, 2]))) for _ in range(5)]  # "stack": equal, but not the same
+    columns = [
+        ops.unsqueeze(line, ops.constant(np.array([1, 2]))) for _ in range(5)
+    ]  # "stack": the parts are equal, but not the same node
     return ops.broadcast(ops.concat(columns, 1), shape)

@@ -12,7 +12,7 @@ from ov_gather.runtimes.base import RefusedError, Runtime
 
 
 class Moody(Runtime):
-    """Does what its model says."""
+    """A runtime that does what its model, a word, says."""
 
     name = "moody"
     version = "1.2.3"

@@ -12,7 +12,7 @@ from ov_gather.runtimes.openvino import OpenVINORuntime
 
 
 class CrashesOnce(OpenVINORuntime):
-    """At the first layer of the sample: that in the first body."""
+    """The process crashes at the first layer of the sample, which is in the first body."""
 
     def activate(self, model, threads=0):
         super().activate(model, threads)
@@ -21,7 +21,7 @@ class CrashesOnce(OpenVINORuntime):
 
 
 class Wrong(OpenVINORuntime):
-    """In a way that no divergence predicts."""
+    """One element is wrong, in a way that no divergence predicts."""
 
     def execute(self, inputs):
         (output,) = super().execute(inputs)
@@ -30,7 +30,7 @@ class Wrong(OpenVINORuntime):
 
 
 class Lenient(OpenVINORuntime):
-    """Answers whatever it is asked."""
+    """The runtime answers also where it should refuse."""
 
     def execute(self, inputs):
         try:
@@ -60,14 +60,14 @@ class Shifted(OpenVINORuntime):
 
 
 class Crashing(OpenVINORuntime):
-    """Whatever it is asked."""
+    """The process crashes whatever the layer is."""
 
     def execute(self, inputs):
         ctypes.string_at(0)
 
 
 class WrongOf24(KernelRuntime):
-    """Only where data are 24 rows of 8."""
+    """The output is wrong only where data is 24 rows of 8."""
 
     def execute(self, inputs):
         (output,) = super().execute(inputs)

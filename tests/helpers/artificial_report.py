@@ -74,22 +74,22 @@ OUTPUTS = (
 
 
 def whole(*outputs: OutputResult, not_run: str = "") -> CheckReport:
-    """Of one whole model whose layer passed."""
+    """A report of one whole model whose layer passed."""
     return CheckReport([CrossCheckResult((GOOD,), 2026, ENVIRONMENT, outputs, not_run)])
 
 
 def report(*layers: LayerResult, findings: tuple[Finding, ...] = ()) -> CheckReport:
-    """Of one source with these layers."""
+    """A report of one source with these layers."""
     return CheckReport([CrossCheckResult(layers, 2026, ENVIRONMENT)], findings)
 
 
 def everything() -> CheckReport:
-    """Each outcome, and findings."""
+    """A report with each outcome, and findings."""
     return report(GOOD, FAILED, EXPECTED, UNTRIED, findings=FINDINGS)
 
 
 def hostile(text: str) -> CheckReport:
-    """This text wherever a file, a document or a runtime may put any."""
+    """A report with this text wherever a file, a document or a runtime may put any."""
     difference = replace(DIFFERENCE, expected=text, found=text)
     comparisons = (
         Comparison(text, Status.FAILED, text, (), difference),

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 SECONDS = 1.0
-POISON = -77.0  # in no data
-WILD = 10_000_000  # or more, either sign: out of bounds of any data, and of its memory
+POISON = -77.0  # data does not hold this value
+WILD = 10_000_000  # an index at least this far from 0 is out of bounds of any data, and of its memory
 
 
 @contextmanager
 def changing(indices: NDArray[Any], narrowed: bool) -> Iterator[None]:
-    """Meanwhile a thread makes some indices invalid, and valid again; `narrowed`: also for who computes in 32 bits."""
+    """Meanwhile a thread makes some indices invalid, and valid again; if `narrowed`, the invalid ones fit in 32 bits."""
     valid, flat, stop = indices.ravel().copy(), indices.reshape(-1), Event()
     limits = np.iinfo(np.int32 if narrowed else indices.dtype)
     wild = (limits.min, -WILD, WILD, limits.max)
@@ -49,7 +49,7 @@ def race(
     expected: NDArray[Any],
     narrowed: bool = False,
 ) -> tuple[int, int]:
-    """Call again and again while indices change; how many calls had a result, and how many did not.
+    """Call again and again while indices change; returns how many calls had a result, and how many did not.
 
     Asserts that a result is that of the valid indices, in full, and that an error names an index that is out of bounds, or
     says that the indices have changed.

@@ -15,7 +15,7 @@ WHOLE_BYTES = [row for row in ELEMENT_TYPES if row.numpy_name and row.bits % 8 =
 
 
 def one_layer(kind, inputs, attributes, constants=None):
-    """A layer of ours behind Parameters (shape and type of each) and constants (array and type of each)."""
+    """An IR of one of our layers behind Parameters (shape and type of each) and constants (array and type of each)."""
     builder = ModelBuilder("model")
     values = [builder.parameter(name, dtype, PartialShape.parse(shape)) for name, (shape, dtype) in inputs.items()]
     values += [builder.const(name, dtype, array) for name, (array, dtype) in (constants or {}).items()]
@@ -27,7 +27,7 @@ def one_layer(kind, inputs, attributes, constants=None):
 
 
 def onnx_model(nodes, inputs, initializers=None):
-    """The last node's output; `inputs`: ONNX type and shape of each; `initializers`: arrays."""
+    """An ONNX model whose output is the last node's; `inputs`: ONNX type and shape of each; `initializers`: arrays."""
     inputs = [helper.make_tensor_value_info(name, *given) for name, given in inputs.items()]
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (initializers or {}).items()]
     output = helper.make_empty_tensor_value_info(nodes[-1].output[0])
@@ -65,7 +65,7 @@ def infer(request, *arrays):
 
 
 def evaluate(model, data_type, data, *others):
-    """The operation itself, without a plugin that converts types before."""
+    """Evaluate the operation itself, without a plugin that converts types before."""
     element_type = getattr(ov.Type, data_type.name)
     if data_type is STRING:
         given = ov.Tensor(data.astype(str))

@@ -21,7 +21,7 @@ def model(signature, nodes, opset=20, imports="", ir_version=10, functions=""):
 
 
 def run(proto, inputs):
-    import onnxruntime  # only here: others need but the models
+    import onnxruntime  # imported only here, as other users need no more than the models
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3

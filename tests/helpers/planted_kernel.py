@@ -10,4 +10,4 @@ _spec = importlib.util.spec_from_file_location("ov_gather._native", os.environ["
 sys.modules["ov_gather._native"] = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(sys.modules["ov_gather._native"])
 
-from ov_gather.runtimes.kernel import KernelRuntime  # noqa: E402, F401 - with that part
+from ov_gather.runtimes.kernel import KernelRuntime  # noqa: E402, F401 - imports the planted part

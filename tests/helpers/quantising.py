@@ -27,14 +27,14 @@ SAME = "same bits"
 
 
 def to_int8(source: Path, inputs: Arrays) -> ov.Model:
-    """Weights and activations, of what ovc makes: NNCF fails on some models that the front end alone has read."""
+    """Quantise weights and activations of what ovc makes, as NNCF fails on some models that the front end alone has read."""
     import nncf
 
     return nncf.quantize(ov.convert_model(source), _dataset(inputs), subset_size=2)
 
 
 def to_int4(source: Path, inputs: Arrays) -> ov.Model:
-    """Only the weights."""
+    """Compress only the weights."""
     import nncf
 
     adjusted = nncf.AdvancedCompressionParameters(group_size_fallback_mode=nncf.GroupSizeFallbackMode.ADJUST)
@@ -43,14 +43,14 @@ def to_int4(source: Path, inputs: Arrays) -> ov.Model:
 
 
 def to_qdq(source: Path, inputs: Arrays) -> onnx.ModelProto:
-    """QuantizeLinear and DequantizeLinear, as users of onnxruntime have them."""
+    """Quantise to QuantizeLinear and DequantizeLinear, as users of onnxruntime do."""
     import nncf
 
     return nncf.quantize(onnx.load(source), _dataset(inputs), subset_size=2)
 
 
 def accelerated(model: ov.Model, inputs: Arrays, directory: Path) -> Iterator[tuple[str, str]]:
-    """What became of the outputs, by ours and by what is portable."""
+    """What became of the outputs after `accelerate`, with our operations and with `portable`."""
     path = directory / "quantised.xml"
     ov.serialize(model, path)
     given = [inputs[port.get_any_name()] for port in model.inputs]
@@ -67,7 +67,7 @@ def accelerated(model: ov.Model, inputs: Arrays, directory: Path) -> Iterator[tu
 
 
 def converted(quantised: onnx.ModelProto, inputs: Arrays, directory: Path) -> Iterator[tuple[str, str]]:
-    """What became of the outputs, for stock operations and for those of our extension."""
+    """What became of the outputs after `convert`, for stock operations and for those of our extension."""
     source = directory / "quantised.onnx"
     onnx.save(quantised, source)
     given = [inputs[value.name] for value in quantised.graph.input if value.name in inputs]
@@ -80,7 +80,7 @@ def converted(quantised: onnx.ModelProto, inputs: Arrays, directory: Path) -> It
 
 def _dataset(inputs: Arrays) -> nncf.Dataset:
     """The inputs, and others with their numbers in another order."""
-    import nncf  # in each function: it takes seconds, also where no test of it is selected
+    import nncf  # imported in each function: the import takes seconds, also where no test of NNCF is selected
 
     other = {name: array[..., ::-1].copy() if array.dtype == np.float32 else array for name, array in inputs.items()}
     return nncf.Dataset([inputs, other])

@@ -28,7 +28,7 @@ class Sample:
 
 @dataclass
 class Builder:
-    """Values so far, and Parameters; of those that are indices the size of the axis."""
+    """The values and Parameters of a model so far, and the size of the axis for Parameters that are indices."""
 
     rng: np.random.Generator
     smooth: bool
@@ -51,7 +51,7 @@ class Builder:
         return node.output(0)
 
     def data(self):
-        """A value of numbers, mostly one that is there."""
+        """A value of numbers, mostly one that the model has."""
         if not self.floats or self.chance(0.2):
             shape = self.rng.integers(
                 1, self.size, int(self.rng.integers(1, 5) if not self.smooth else self.rng.integers(2, 4))
@@ -66,7 +66,7 @@ class Builder:
             self.finished.append(value)
 
     def operate(self):
-        """One stock operation."""
+        """Add one stock operation."""
         value = self.data()
         if self.chance(0.15):
             others = [other for other in self.floats if sizes_of(other) == sizes_of(value)]
@@ -75,7 +75,7 @@ class Builder:
             self.add(self.pick(*SMOOTH, *(() if self.smooth else ROUGH))(self.rng, value))
 
     def gather(self):
-        """One gather of the kinds that passes look for, or another one."""
+        """Add one gather of the kinds that passes look for, or another one."""
         self.pick(*[self.elements] * 6, self.side_by_side, self.labels, self.turned, self.other_type, self.stock, self.in_if)()
 
     def elements(self):
@@ -87,7 +87,7 @@ class Builder:
         return ops.gather_elements(data, self.index(data, axis), self.pick(axis, axis - len(sizes_of(data)))).output(0)
 
     def side_by_side(self):
-        """As graph networks have it."""
+        """Add gathers side by side, as graph networks have them."""
         data = self.data()
         axis = int(self.rng.integers(len(sizes_of(data))))
         count = int(self.rng.integers(1, self.size + 3))
@@ -95,7 +95,7 @@ class Builder:
         self.add(ops.concat(ends, min(axis + 1, len(sizes_of(data)) - 1)).output(0))
 
     def labels(self):
-        """Gathered from LogSoftmax, and mostly the outputs of the model."""
+        """Add a gather from LogSoftmax, which is mostly an output of the model."""
         data = self.data()
         axis = int(self.rng.integers(len(sizes_of(data))))
         scores = ops.gather_elements(ops.log_softmax(data, axis), self.index(data, axis, sizes_of(data)[axis] // 2 or 1), axis)
@@ -103,14 +103,14 @@ class Builder:
         (self.finished if self.chance(0.7) else self.floats).append(moved.output(0))
 
     def turned(self):
-        """With a Transpose of the last two dimensions behind it."""
+        """Add a gather with a Transpose of the last two dimensions behind."""
         gathered = self.elements_of(self.data())
         rank = len(sizes_of(gathered))
         order = [*range(rank)] if rank < 2 else [*range(rank - 2), rank - 1, rank - 2]
         self.add(ops.transpose(gathered, integers(*order)).output(0))
 
     def other_type(self):
-        """Of other numbers, or of integers that become indices."""
+        """Add a gather of another type, or of integers that become indices."""
         data = ops.convert(ops.clamp(self.data(), 0.0, 3.0), self.pick(*ELEMENT_TYPES)).output(0)
         if self.smooth:
             data = self.parameter(sizes_of(data), ov.Type.i32)
@@ -118,7 +118,7 @@ class Builder:
         self.finished.append(self.elements_of(data))
 
     def stock(self):
-        """Gather and GatherND."""
+        """Add a Gather or a GatherND."""
         data = self.data()
         axis = int(self.rng.integers(len(sizes_of(data))))
         if self.chance(0.7):
@@ -130,7 +130,7 @@ class Builder:
             self.add(ops.gather_nd(data, inside).output(0))
 
     def in_if(self):
-        """In the bodies of an If."""
+        """Add a gather in the bodies of an If."""
         data = self.data()
         shape, axis = sizes_of(data), int(self.rng.integers(len(sizes_of(data))))
         index = self.index(data, axis)
@@ -153,7 +153,7 @@ class Builder:
         return ops.clamp(index, -size, size - 1).output(0) if self.chance(0.6) else index
 
     def index(self, data, axis, count=0):
-        """For a GatherElements: whole, or small and repeated; maybe clamped, converted or shared."""
+        """An index for a GatherElements: whole, or small and repeated; maybe clamped, converted or shared."""
         shape = sizes_of(data)
         shape[axis] = count or int(self.rng.integers(1, self.size + 3))
         shared = [index for index in self.indices if sizes_of(index) == shape]
@@ -185,7 +185,7 @@ class Builder:
         return value
 
     def inside(self, index, size):
-        """As it is, or computed so that it is in bounds."""
+        """The index as given, or computed so that no element is out of bounds."""
         kind = index.get_element_type().to_dtype()
         way = self.pick("as it is", "as it is", "clamped", "modulo", "clamped", "added", "converted")
         if way == "clamped":
@@ -197,7 +197,7 @@ class Builder:
         return ops.convert(index, "i32").output(0) if way == "converted" else index
 
     def repeated(self, index, data, axis, shape):
-        """What is 1 becomes what data has, from constants or from data's shape as it is then."""
+        """Repeat an index from size 1 to the size of data, by constants or by data's shape at run time."""
         kind = index.get_element_type().get_type_name()
         if self.chance(0.5):
             wanted, times = integers(*shape), integers(*(a // b for a, b in zip(shape, sizes_of(index), strict=True)))
@@ -224,13 +224,13 @@ class Builder:
 
 
 def sample(seed, *, smooth=False, size=7):
-    """The model of a seed."""
+    """The random model of a seed."""
     builder = Builder(np.random.default_rng(seed), smooth, size)
     for _ in range(int(builder.rng.integers(1, 4))):
         for _ in range(int(builder.rng.integers(0, 4))):
             builder.operate()
         if smooth:
-            builder.add(matmul(builder.rng, builder.data()))  # which OpenVINO computes in less than f32
+            builder.add(matmul(builder.rng, builder.data()))  # OpenVINO computes a MatMul in less than f32
         builder.gather()
     for _ in range(int(builder.rng.integers(1 if smooth else 0, 4))):
         builder.operate()
@@ -255,7 +255,7 @@ def _used(outputs):
 
 
 def _open(builder, model):
-    """Make some dimensions dynamic, or bounded, where the model can be so; these, by Parameter and dimension."""
+    """Make some dimensions dynamic or bounded where the model allows; returns them by Parameter and dimension."""
     if builder.chance(0.35):
         return []
     wanted = {}

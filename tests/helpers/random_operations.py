@@ -39,7 +39,7 @@ def _elementwise(make: Callable[[Output], object]) -> Unary:
 
 
 def _with_constant(make: Callable[[Output, Output], object]) -> Unary:
-    """With a number, a line, or a value for each element of the last dimension."""
+    """The second operand is a constant number, a line, or a value for each element of the last dimension."""
 
     def build(rng: np.random.Generator, value: Output) -> Output:
         shape = [(), (1,), sizes_of(value)[-1:], [1] * (len(sizes_of(value)) - 1) + sizes_of(value)[-1:]][int(rng.integers(4))]
@@ -68,7 +68,7 @@ def _transposed(rng: np.random.Generator, value: Output) -> Output:
 
 
 def _flat(rng: np.random.Generator, value: Output) -> Output:
-    """All dimensions but the first as one, or one more."""
+    """Reshape all dimensions but the first to one, or add one."""
     return ops.reshape(value, integers(0, -1) if len(sizes_of(value)) > 1 else integers(-1, 1), True).output(0)
 
 
@@ -126,7 +126,7 @@ def _in_half(rng: np.random.Generator, value: Output) -> Output:
 
 
 def _normalized(rng: np.random.Generator, value: Output) -> Output:
-    """As LayerNorm is written in small operations."""
+    """LayerNorm as exporters write it in small operations."""
     axis = integers(-1)
     centred = ops.subtract(value, ops.reduce_mean(value, axis, keep_dims=True))
     variance = ops.reduce_mean(ops.multiply(centred, centred), axis, keep_dims=True)

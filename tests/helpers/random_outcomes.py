@@ -21,7 +21,7 @@ WAYS: tuple[dict[str, Any], ...] = ({}, {}, {}, {"portable": True}, {"portable":
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one trial of one model. `changed`: the gathers to which something was done.
+    """What became of one trial of one model. `changed`: the gathers to which something was done.
 
     `kind`: same; raises, before and after; unstable, as the model itself computes now this, now that; rounds elsewhere, where
     that was said and is no less accurate; or one of BAD.
@@ -39,7 +39,7 @@ class Outcome:
 
 
 def outcomes(seeds: Sequence[int], *, exact: bool = True) -> Iterator[Outcome]:
-    """Model after model, from a worker process, which starts anew after a crash.
+    """The outcomes of model after model, from a worker process, which starts anew after a crash.
 
     exact: in f32, of any operations; else in the precision that OpenVINO computes in by default, of operations that make of
     small errors small errors, in bounds.
@@ -78,7 +78,7 @@ def _work(connection: Connection, seeds: Sequence[int], exact: bool) -> None:
 
 
 def _judge(seed: int, exact: bool) -> Iterator[Outcome | tuple[int, str]]:
-    """Outcomes, and before each step what is done."""
+    """The outcomes of a seed, and before each step the seed and the step."""
     from helpers.accelerating import accelerated
     from helpers.random_models import sample
     from ov_gather.bench.model import default_precision
@@ -145,7 +145,7 @@ class _Tried:
             self._error = str(error)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | str:
-        """Outputs, or the error."""
+        """The outputs of an inference, or the error."""
         if self._error:
             return self._error
         try:
@@ -155,7 +155,7 @@ class _Tried:
 
 
 def compare(before: list[np.ndarray] | str, again: list[np.ndarray] | str, after: list[np.ndarray] | str) -> tuple[str, str]:
-    """The kind of an outcome, and a detail."""
+    """The kind and the detail of an outcome."""
     if isinstance(before, str) or isinstance(again, str):
         same = isinstance(before, str) and isinstance(again, str)
         return ("unstable", "") if not same else ("raises", before) if isinstance(after, str) else ("LOST ERROR", before)

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 def call_each(
     function: Callable[[Item], Result], items: Sequence[Item], crashed: Callable[[int | None], Result], start: str = "spawn"
 ) -> list[Result]:
-    """What a function of a module returns for each item, or `crashed` of the exit code of the process, which starts anew."""
+    """What a function of a module returns for each item, or `crashed(exit code)` where the process dies, which starts anew."""
     context, results = get_context(start), list[Result]()
     while len(results) < len(items):
         rest = items[len(results) :]

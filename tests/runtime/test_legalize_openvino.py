@@ -56,7 +56,7 @@ def test_smaller_indices_inside_a_body():
 @pytest.mark.parametrize("nodes", ["part = Slice(x, s, e, a)", "p = Slice(x, s, e, a, o) part = Identity(p)"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_slices_of_the_model_stay(nodes, axis):
-    """Stock OpenVINO removes the Slice: an index below 0 then counts from the end of all data, and no index past the Slice raises."""
+    """Stock OpenVINO removes the Slice: an index below 0 counts from the end of all data, and one past the Slice is valid."""
     proto = model("float[9,9] x, int64[K,L] i) => (float[K,L] y)", f"{nodes} y = GatherElements<axis = 1>(part, i)")
     for name, value in (("s", 0), ("e", 5), ("a", axis), ("o", 1)):
         constant([value], proto, name)

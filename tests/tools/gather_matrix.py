@@ -72,12 +72,12 @@ class Result(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        """In capitals; or not exact where it must be."""
+        """Whether the outcome is one in capitals, or is not exact where it must be."""
         return self.outcome.isupper() or (self.cell.valid and self.cell.type in EXACT and self.outcome != "exact")
 
 
 def cells(op: str, element_type: str) -> Iterator[Cell]:
-    """In the order of their kinds."""
+    """The cells of an operator and a type, in the order of their kinds."""
     for index_type in ("int64",) if op == "GatherND" else ("int32", "int64"):
         places = product(("static", "dynamic"), ("input", "initializer"), ("input", "initializer"))
         for kind, place in product((*KINDS[op], "out of bounds"), list(places)):
@@ -140,7 +140,7 @@ def model(cell: Cell, data: np.ndarray, indices: np.ndarray) -> onnx.ModelProto:
 
 
 def outcome(cell: Cell) -> tuple[str, str]:
-    """One of VALID or OUT_OF_BOUNDS, and the reason."""
+    """The outcome of a cell, one of VALID or OUT_OF_BOUNDS, and the reason."""
     data, indices = arrays(cell)
     given = {name: array for name, array in (("data", data), ("indices", indices)) if getattr(cell, name) == "input"}
     with warnings.catch_warnings(record=True) as caught:
@@ -168,7 +168,7 @@ def _bits(array: np.ndarray) -> object:
 
 
 def run(chosen: Sequence[Cell]) -> list[Result]:
-    """Their outcomes."""
+    """The results of cells, which a worker process executes."""
     found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
     return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True)]
 

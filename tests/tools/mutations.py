@@ -26,7 +26,7 @@ Mutate = Callable[[Xml.Element, Xml.Element], None]
 
 
 def mutations() -> Iterator[tuple[str, bytes, bytes]]:
-    """A name, the .xml and the .bin of each."""
+    """The name, the .xml and the .bin of each mutation."""
     for base in BASES:
         text, binary = (VALID / f"{base}.xml").read_bytes(), _binary(base)
         root = Xml.fromstring(text)
@@ -34,7 +34,7 @@ def mutations() -> Iterator[tuple[str, bytes, bytes]]:
         elements = list(root.iter())
         for position, element in enumerate(elements):
             if element in unread or (element.tag == "dim" and elements[position - 1].tag == "dim"):
-                continue  # of a port's dims the first will do
+                continue  # the first dim of a port stands for the others
             for what, mutate in _faults(element):
                 copy = deepcopy(root)
                 copied = list(copy.iter())
@@ -84,7 +84,7 @@ def _rename(element: Xml.Element) -> None:
 
 
 def _swapped(text: str) -> str:
-    """Two letters swapped."""
+    """The name with two letters swapped."""
     return text[0] + text[2] + text[1] + text[3:] if len(text) > 2 and text[1] != text[2] else text + "s"
 
 

@@ -34,7 +34,7 @@ from helpers.worker_process import call_each
 KINDS = {"Node": "node", "Simple": "simple", "PyTorchConverted": "pytorch-converted", "PyTorchOperator": "pytorch-operator"}
 OUTCOMES = ("passed", "warned", "refused", "wrong", "crash")
 """From the best to the worst. What is wrong but was warned of counts as warned."""
-Outcome = tuple[str, str]  # one of OUTCOMES, and the reason
+Outcome = tuple[str, str]  # the name, one of OUTCOMES, and the reason
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
 
@@ -68,7 +68,7 @@ def prepare_stock(model: onnx.ModelProto, by_path: bool) -> Run:
 
     def run(inputs: Sequence[Any]) -> Sequence[Any]:
         arrays = []
-        for position, port in enumerate(read.inputs):  # by name, or where the front end renames it by position
+        for position, port in enumerate(read.inputs):  # inputs go by name, or by position where the front end renames them
             given = (array for name, array in zip(names, inputs, strict=True) if name in port.get_names())
             arrays.append(np.asarray(next(given, inputs[position])))
         return session(arrays)
@@ -101,7 +101,7 @@ PREPARE: Mapping[str, Callable[[onnx.ModelProto], Run]] = {
 
 
 class Backend:
-    """What ONNX's runner calls."""
+    """A backend as ONNX's runner calls it."""
 
     def __init__(self, prepare: Callable[[onnx.ModelProto], Run]) -> None:
         self._prepare = _refusing(prepare)
@@ -118,12 +118,12 @@ class Prepared(NamedTuple):
 
 
 def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """So that an error of the runtime is told from one of the comparison."""
+    """The function with its errors as RefusedError, which tells them from errors of the comparison."""
 
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except Exception as error:  # whatever it is, a test that should pass must show it
+        except Exception as error:  # whatever the error is, a test that should pass must show it
             raise RefusedError(f"{type(error).__name__}: {error}") from error
 
     return call
@@ -131,7 +131,7 @@ def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def tests(runtime: str) -> Mapping[tuple[str, str], Callable[[], None]]:
-    """By kind and name, a function that raises where the runtime does not pass."""
+    """ONNX's tests by kind and name, each a function that raises where the runtime does not pass."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the generators of some operators divide by zero on purpose
         import onnx.backend.test
@@ -147,7 +147,7 @@ def tests(runtime: str) -> Mapping[tuple[str, str], Callable[[], None]]:
 
 
 def outcome(test: tuple[str, str, str]) -> Outcome:
-    """Of a kind, a name and a runtime."""
+    """The outcome of a test, which is a kind, a name and a runtime."""
     from ov_gather.converters import LossyConversionWarning
 
     *name, runtime = test

@@ -24,7 +24,7 @@ PART = 250
 
 
 def judged(seeds: range, exact: bool) -> list[Outcome]:
-    """Prints what is bad as soon as it is found."""
+    """The outcomes of seeds; a bad one is printed as soon as it is found."""
     found = []
     for outcome in outcomes(seeds, exact=exact):
         found.append(outcome)

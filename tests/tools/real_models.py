@@ -193,7 +193,7 @@ def rtdetr(size: int = 320) -> Example:
         if isinstance(module, nn.Linear | nn.Conv2d):
             nn.init.kaiming_normal_(module.weight)
         elif isinstance(module, nn.BatchNorm2d):
-            module.momentum = None  # the mean over all batches seen
+            module.momentum = None  # None makes the running statistics the mean over all batches seen
         elif isinstance(module, nn.Dropout):
             module.eval()
     with torch.no_grad():
@@ -227,7 +227,7 @@ def export(name: str, directory: Path) -> Path:
 
 
 def main() -> None:
-    """The command."""
+    """Export the named models, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; all if none is given")

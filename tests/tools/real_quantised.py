@@ -32,7 +32,7 @@ KINDS: list[tuple[str, Callable[..., Any], Callable[..., Any]]] = [
 
 
 def main() -> int:
-    """The command."""
+    """Quantise and compare the named models, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; all if none is given")

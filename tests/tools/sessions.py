@@ -20,7 +20,7 @@ MARK = "--- command ---"
 
 
 def pages() -> list[Path]:
-    """The pages for people: what stands at the top, and docs/."""
+    """The pages for people, at the top of the repository and in docs/."""
     return [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
 
 
@@ -34,7 +34,7 @@ def _commands(block: str) -> list[str]:
 
 
 def _run(commands: list[str]) -> Iterator[str]:
-    """Each command with what it prints; all of them run in one new directory that has the samples."""
+    """Each command with its output; all commands run in one new directory that has the samples."""
     script = "".join(f"echo '{MARK}'; (exit $code)\n{command}\ncode=$?\n" for command in commands)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as directory:
