@@ -89,8 +89,6 @@ def command(
             outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures)
         else:
             outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, failures, inputs)
-        for warning in (text for result in outcome.results for text in result.inexactness):
-            click.echo(f"warning: {warning}", err=True)
         report = _report(outcome)
         if file:
             file.write(check_html.render(report).encode())
@@ -119,7 +117,14 @@ def _check(
     inputs_for = partial(load_inputs, texts=inputs) if inputs else None
     try:
         return check_paths(
-            paths, runtimes=runtimes, seed=seed, cases=cases, failures=failures, inputs_for=inputs_for, progress=_progress
+            paths,
+            runtimes=runtimes,
+            seed=seed,
+            cases=cases,
+            failures=failures,
+            inputs_for=inputs_for,
+            progress=_progress,
+            warn=lambda text: click.echo(f"warning: {text}", err=True),
         )
     except NoIRError as error:
         raise click.UsageError(str(error)) from None

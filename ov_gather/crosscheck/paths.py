@@ -44,6 +44,7 @@ def check_paths(
     failures: Path | None = None,
     inputs_for: Callable[[Model, Path], Sequence[NDArray[Any]]] | None = None,
     progress: Callable[[Sequence[Path]], Iterable[Path]] = iter,
+    warn: Callable[[str], object] = str,
 ) -> CheckOutcome:
     """Convert each ONNX model and compare it with onnxruntime; validate each IR and cross-check its layers.
 
@@ -52,6 +53,7 @@ def check_paths(
         runtimes, seed, cases, failures: as for `cross_check`.
         inputs_for: gives the inputs of the only layer of an IR; designed cases if not given.
         progress: wraps the IRs as they are gone through.
+        warn: is told what OpenVINO will not execute as an ONNX model says, before the model is executed.
 
     Raises:
         NoIRError: there is no IR in the directories.
@@ -63,7 +65,7 @@ def check_paths(
     others = [path for path in paths if path.suffix != ".onnx"]
     if models:
         require_onnxruntime()
-    results = [_check_onnx(path, seed) for path in models]
+    results = [_check_onnx(path, seed, warn) for path in models]
     findings: list[Finding] = []
     unreadable: list[Finding] = []
     for path in progress(find_irs(others).files) if others else ():
@@ -77,15 +79,18 @@ def check_paths(
     return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable))
 
 
-def _check_onnx(path: Path, seed: int) -> CrossCheckResult:
-    """Convert an ONNX model and compare the result with onnxruntime; the result tells what of it is inexact."""
+def _check_onnx(path: Path, seed: int, warn: Callable[[str], object]) -> CrossCheckResult:
+    """Convert an ONNX model, tell what OpenVINO will not execute as it says, and compare the result with onnxruntime."""
     from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
 
     with TemporaryDirectory() as directory:
         converted = Path(directory) / "model.xml"
         conversion = convert(path, output=converted)
+        inexactness = tuple(summaries(conversion.inexactness))
+        for text in inexactness:
+            warn(text)
         with written(conversion.model, converted):
             pass
         result = verify_conversion(path, converted, seed=seed)
-    return replace(result, inexactness=tuple(summaries(conversion.inexactness)))
+    return replace(result, inexactness=inexactness)
