@@ -73,7 +73,7 @@ def test_snippets_name_what_is_there():
 
 @pytest.fixture
 def action(tmp_path):
-    """Runs the action's last step, its script and its environment, with our own command in the place of the installed one."""
+    """A function that runs the last step of the action, script and environment, with our own command for the installed one."""
     (tmp_path / "ov-gather").mkdir()
     (tmp_path / "ov-gather" / "bin").symlink_to(BIN)
     definition = yaml.safe_load((ROOT / "action.yml").read_text())

@@ -22,7 +22,7 @@ HEEDING = [
     "-c",
     "import os, signal, sys; signal.signal(2, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])",
 ]
-"""Runs a command that Ctrl+C ends, also where whoever runs the tests ignores it, as background jobs do."""
+"""Start a command that Ctrl+C ends, also where the tests run as a background job, which ignores Ctrl+C."""
 
 
 @pytest.fixture

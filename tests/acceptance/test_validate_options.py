@@ -311,7 +311,7 @@ def test_a_fault_of_ours_is_a_finding_of_its_file(monkeypatch, samples):
 
 
 def test_a_process_that_dies_is_a_finding_of_its_file(samples, tmp_path):
-    """Its file is a pipe into which nothing is written, so that it waits until we kill it."""
+    """The process reads a pipe into which nothing is written, so that it waits until we kill it."""
     os.mkfifo(tmp_path / "pipe.xml")
     files = [samples / "valid" / "spec_layer.xml", tmp_path / "pipe.xml", samples / "invalid" / "OVG204" / "axis_3.xml"]
     process = subprocess.Popen(

@@ -183,4 +183,4 @@ ROUGH: tuple[Unary, ...] = (
     _with_constant(lambda value, other: ops.floor_mod(value, ops.add(ops.abs(other), number(1)))),
 )
 BINARY = (ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.squared_difference)
-"""Of two values that have the same shape, or can be broadcast."""
+"""Operations of two values that have the same shape, or can be broadcast."""

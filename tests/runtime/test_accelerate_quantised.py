@@ -183,7 +183,7 @@ def test_what_is_not_quantised_in_a_quantised_model(options, tmp_path):
 @OPTIONS
 @pytest.mark.parametrize("element_type", ["i8", "u8", "i4", "u4", "nf4", "f16", "bf16"])
 def test_compressed_weights_alone(element_type, options, tmp_path):
-    """Without FakeQuantize OpenVINO does not compute in 8 bits."""
+    """OpenVINO computes in 8 bits only where a FakeQuantize is."""
     kind, shape = getattr(ov.Type, element_type), ov.Shape([32, 32])
     elements = RNG.integers(0 if element_type.startswith("u") else -7, 7, 1024) if element_type[0] in "iu" else None
     elements = RNG.standard_normal(1024) if elements is None else elements

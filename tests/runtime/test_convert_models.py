@@ -39,7 +39,7 @@ def execute(converted, *inputs):
     return request.get_output_tensor(0).data.copy()
 
 
-# In a process of its own: the collection of cases is global, and made once.
+# The cases run in a process of their own, as their collection is global, and made once.
 CASES = """
 import numpy as np, openvino, ov_gather
 from onnx.backend.test.case.node import collect_testcases

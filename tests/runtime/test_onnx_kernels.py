@@ -37,7 +37,7 @@ for case in collect_testcases(None):
 
 @pytest.mark.slow
 def test_every_case_of_the_family():
-    """In a process of its own: the collection of cases is global, and made once."""
+    """The cases run in a process of their own, as their collection is global, and made once."""
     done = subprocess.run([sys.executable, "-c", EVALUATE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert Counter(done.stdout.split()) == {"Gather": 4, "GatherElements": 3, "GatherND": 3, "ScatterElements": 7}

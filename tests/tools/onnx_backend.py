@@ -33,7 +33,7 @@ from helpers.worker_process import call_each
 
 KINDS = {"Node": "node", "Simple": "simple", "PyTorchConverted": "pytorch-converted", "PyTorchOperator": "pytorch-operator"}
 OUTCOMES = ("passed", "warned", "refused", "wrong", "crash")
-"""From the best to the worst. What is wrong but was warned of counts as warned."""
+"""Outcomes from the best to the worst. A wrong result that a warning told of counts as warned."""
 Outcome = tuple[str, str]  # the name, one of OUTCOMES, and the reason
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 

@@ -26,7 +26,7 @@ PIECES = [
 
 
 class Stream(io.BytesIO):
-    """Gives so many bytes at a time, however many are asked for."""
+    """A stream that gives `chunk` bytes at a time, however many are asked for."""
 
     def __init__(self, content: bytes, chunk: int) -> None:
         super().__init__(content)
@@ -80,7 +80,7 @@ def test_mutated_samples(data):
         other = data.draw(st.integers(0, len(content)))
         content[start:end] = data.draw(st.sampled_from(PIECES) | st.just(bytes(content[other : other + 100])))
     content, chunk = bytes(content), data.draw(st.sampled_from([50, 1000, parser.CHUNK]))
-    assert outcome(content, chunk) == general(content, chunk)  # which of two errors comes first may hang on the chunks
+    assert outcome(content, chunk) == general(content, chunk)  # the chunks may decide which of two errors comes first
 
 
 def tags_of_the_general_way(content: bytes, chunk: int = parser.CHUNK) -> list[str]:
@@ -103,7 +103,7 @@ def test_what_openvino_writes_goes_the_short_way(name, samples):
 
 def test_bodies_go_the_short_way(samples):
     tags = tags_of_the_general_way((samples / "valid" / "if_bodies.xml").read_bytes())
-    assert tags.count("layer") == 1  # the If itself
+    assert tags.count("layer") == 1  # only the If itself goes the general way
     assert "edge" not in tags
 
 

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.sanitized, pytest.mark.slow]
 ROWS = 1000
 RNG = np.random.default_rng(0)
 DATA = RNG.random((ROWS, 64), np.float32)
-# Along both axes: the compiled kernel has loops of its own for each.
+# The compiled kernel has loops of its own for each axis.
 ELEMENTS = {axis: RNG.integers(-DATA.shape[axis], DATA.shape[axis], (600, 64), np.int64) for axis in (0, 1)}
 SLICES = RNG.integers(-ROWS, ROWS, 20_000)
 TUPLES = np.stack([RNG.integers(-size, size, 40_000) for size in DATA.shape], -1)

@@ -1,4 +1,4 @@
-"""Without the compiled kernel everything works, and one warning says what is missing."""
+"""Everything works without the compiled kernel, and one warning says what is missing."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FLOORS = {
     for floor, names in enumerate(
         [
             # What a room stands on is in the lines above its own; rooms in one line do not know each other.
-            ("_native", "extension", "files", "interrupts"),  # but these do: they are no rooms, and everybody's
+            ("_native", "extension", "files", "interrupts"),  # these are no rooms, and may know each other
             ("ir",),
             ("kernels",),
             ("ops",),
@@ -117,11 +117,16 @@ def test_no_circle(found):
 FRAGMENT = r"(And|As|At|Behind|Below|Between|By|For|From|In|It|Its|Of|On|Or|That|Them|They|Those|To|Which|With|Without)\b"
 
 
+def sources() -> list[Path]:
+    """All Python sources of the package and of its tests."""
+    return [path for folder in (*PACKAGES.values(), ROOT / "tests") for path in folder.rglob("*.py")]
+
+
 def test_docstrings_can_be_read_alone():
     """No docstring begins as if it went on from the name above it ("Of all cases.", "Those that are installed.")."""
     fragments = []
-    for path in modules().values():
-        for node in ast.walk(ast.parse(path.read_text())) if path.suffix == ".py" else ():
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and re.match(
                 FRAGMENT, ast.get_docstring(node) or ""
             ):
@@ -132,8 +137,8 @@ def test_docstrings_can_be_read_alone():
 def test_no_loop_variable_is_called_it():
     """Loop variables and parameters bear the name of the thing that they stand for."""
     nameless = []
-    for path in modules().values():
-        for node in ast.walk(ast.parse(path.read_text())) if path.suffix == ".py" else ():
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
             is_bound = isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
             if is_bound and "it" in (getattr(node, "id", ""), getattr(node, "arg", "")):
                 nameless.append(f"{path.relative_to(ROOT)}:{node.lineno}")

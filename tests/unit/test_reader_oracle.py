@@ -197,7 +197,7 @@ def reformatted(root: etree._Element, seed: str) -> Iterator[tuple[bytes, int]]:
 
 
 class Stream(io.BytesIO):
-    """Gives at most so many bytes at a time."""
+    """A stream that gives at most `at_most` bytes at a time."""
 
     def __init__(self, content: bytes, at_most: int) -> None:
         super().__init__(content)
