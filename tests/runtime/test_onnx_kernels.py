@@ -27,7 +27,7 @@ KERNELS = {
 for case in collect_testcases(None):
     (node, *others) = case.model.graph.node
     if node.op_type in KERNELS and not others:
-        attributes = {it.name: onnx.helper.get_attribute_value(it) for it in node.attribute}
+        attributes = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
         for inputs, (expected,) in case.data_sets:
             output = KERNELS[node.op_type](*inputs, **attributes)
             assert output.dtype == expected.dtype and output.tobytes() == expected.tobytes(), case.name

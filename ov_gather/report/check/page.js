@@ -7,20 +7,20 @@
     text: layer.querySelector("summary").textContent.toLowerCase(),
     outcome: layer.dataset.outcome.split(" "),
     runtimes: new Map(
-      [...layer.querySelectorAll("[data-runtime]")].map((it) => [it.dataset.runtime, it.dataset.outcome.split(" ")]),
+      [...layer.querySelectorAll("[data-runtime]")].map((element) => [element.dataset.runtime, element.dataset.outcome.split(" ")]),
     ),
   }));
 
   const matches = (outcomes, wanted) =>
-    !wanted || (wanted === "passed" ? outcomes.every((it) => it === wanted) : outcomes.includes(wanted));
+    !wanted || (wanted === "passed" ? outcomes.every((outcome) => outcome === wanted) : outcomes.includes(wanted));
 
   const apply = () => {
     const { text, outcome, runtime } = Object.fromEntries(new FormData(form));
     let count = 0;
-    for (const it of layers) {
-      const outcomes = runtime ? it.runtimes.get(runtime) : it.outcome;
-      const shown = outcomes && matches(outcomes, outcome) && it.text.includes(text.trim().toLowerCase());
-      it.layer.hidden = !shown;
+    for (const entry of layers) {
+      const outcomes = runtime ? entry.runtimes.get(runtime) : entry.outcome;
+      const shown = outcomes && matches(outcomes, outcome) && entry.text.includes(text.trim().toLowerCase());
+      entry.layer.hidden = !shown;
       count += shown ? 1 : 0;
     }
     for (const group of document.querySelectorAll(".group")) {
