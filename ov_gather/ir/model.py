@@ -23,9 +23,6 @@ else:
         return dataclass(slots=slots, unsafe_hash=frozen)
 
 
-_NOTHING: Mapping[str, str] = {}
-
-
 @record(frozen=True, slots=True)
 class Element:
     """An Element is XML that is kept as it stands: rt_info, port maps, anything that this package does not interpret.
