@@ -52,13 +52,6 @@ def read_and_validate(
     return None if document.problems else document.model, findings
 
 
-def validate_document(
-    document: Document, path: str, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False
-) -> list[Finding]:
-    """Return the same as `validate`, for a document that was read before."""
-    return _checked(document, path, select_rules(select, ignore), infer)
-
-
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     """Return the finding for a file whose check did not come to its end."""
     return list(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]))
