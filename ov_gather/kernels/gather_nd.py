@@ -75,7 +75,7 @@ def _flatten(tuples: NDArray[Any], dims: tuple[int, ...], batch: int) -> NDArray
 
 
 def _flatten_with_numpy(tuples: NDArray[Any], dims: tuple[int, ...], flat: NDArray[Any]) -> int:
-    tuples, sizes = tuples.copy(), np.array(dims, np.int64)  # copied, because another thread may change what has been checked
+    tuples, sizes = reference.snapshot(tuples), np.array(dims, np.int64)
     bad = ((tuples < -sizes) | (tuples >= sizes)).any(axis=-1)
     if bad.any():
         return int(np.argmax(bad))

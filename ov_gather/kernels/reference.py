@@ -29,12 +29,21 @@ def zero_of(dtype: np.dtype[Any]) -> Any:
     return "" if dtype.kind == "O" else np.zeros((), dtype)
 
 
+def snapshot(indices: NDArray[Any]) -> NDArray[Any]:
+    """Copy indices that another thread may change, so that what has been checked is what is used.
+
+    An addition copies element by element. A copy of memory may be interrupted between two bytes of an index, and then the
+    result is an index that was never there.
+    """
+    return np.asarray(np.add(indices, 0))
+
+
 def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:
     """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds.
 
     With `zero` such an index yields zeros instead.
     """
-    indices = indices.copy()  # copied, because another thread may change what has been checked
+    indices = snapshot(indices)
     size = data.shape[axis]
     bad = _out_of_bounds(indices, size)
     position = _first(bad)

@@ -58,7 +58,7 @@ def scatter_elements(
     output = checked_output("scatter_elements", out, table.shape, table, where, values)
     output[...] = table
     if reduction == "mean" or not use_init_val:
-        where = where.copy()  # copied, because indices are read several times, and another thread may change them
+        where = reference.snapshot(where)  # because indices are read several times
     if reduction == "none":
         in_bounds = _update(output, where, values, axis, "none")
     elif table.dtype.name in _WIDENED:
@@ -118,7 +118,7 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
     """Update `output`, on the compiled kernel where it knows the dtype. Returns whether all indices are in bounds."""
     kernel = native.load() if native.supports(output.dtype) else None
     if kernel is None:
-        indices = indices.copy()  # copied, because another thread may change what has been checked
+        indices = reference.snapshot(indices)
         if reference.first_out_of_bounds(indices, output.shape[axis]) != reference.ALL_IN_BOUNDS:
             return False
         reference.scatter_elements(output, indices, updates, axis, reduction)
