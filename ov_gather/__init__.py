@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ov_gather.kernels.gather_nd import gather_nd
     from ov_gather.kernels.native import set_num_threads
     from ov_gather.kernels.scatter_elements import scatter_elements
+    from ov_gather.ranges.prove import prove
     from ov_gather.rules.validation import validate
     from ov_gather.runtimes.kernel import execute
 
@@ -33,6 +34,7 @@ __all__ = [
     "gather",
     "gather_elements",
     "gather_nd",
+    "prove",
     "read_ir",
     "register",
     "scatter_elements",
@@ -50,6 +52,7 @@ _HOME = {
     "gather_nd": "ov_gather.kernels.gather_nd",
     "scatter_elements": "ov_gather.kernels.scatter_elements",
     "gather_elements": "ov_gather.kernels.gather_elements",
+    "prove": "ov_gather.ranges.prove",
     "read_ir": "ov_gather.ir.reader",
     "register": "ov_gather.extension",
     "set_num_threads": "ov_gather.kernels.native",

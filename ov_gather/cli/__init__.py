@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.imports import postpone_imports
 from ov_gather.extension import reason
 from ov_gather.interrupts import end_cleanly, exit_code
 
@@ -66,7 +65,6 @@ def main() -> None:
     elif isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
     end_cleanly()
-    postpone_imports()
     warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
     try:
         group()

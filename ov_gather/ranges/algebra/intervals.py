@@ -1,0 +1,218 @@
+"""Intervals whose bounds are numbers and polynomials of sizes, and their arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import product
+from math import ceil, floor, inf
+
+from ov_gather.ranges.algebra.polynomials import MAX_TERMS, Number, Polynomial, Sizes
+
+MAX_BOUNDS = 3
+"""How many symbolic bounds each side of an interval keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All numbers from `low` to `high`, both included, that also keep the symbolic bounds.
+
+    Attributes:
+        low, high: numbers; infinite where nothing is known.
+        lows: polynomials with a name in them that no value is below.
+        highs: polynomials with a name in them that no value exceeds.
+    """
+
+    low: Number = -inf
+    high: Number = inf
+    lows: tuple[Polynomial, ...] = ()
+    highs: tuple[Polynomial, ...] = ()
+
+    @property
+    def is_any(self) -> bool:
+        """Whether nothing is known."""
+        return self.low == -inf and self.high == inf and not self.lows and not self.highs
+
+    @property
+    def exactly(self) -> Polynomial | None:
+        """The polynomial or number that every value is; None where that is not known."""
+        if self.low == self.high and isinstance(self.low, int):
+            return Polynomial.constant(self.low)
+        return next((bound for bound in self.lows if bound in self.highs), None)
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.high, -self.low, tuple(-bound for bound in self.highs), tuple(-bound for bound in self.lows))
+
+    def __str__(self) -> str:
+        return f"{_text(self.low, self.lows)}..{_text(self.high, self.highs)}"
+
+
+ANY = Interval()
+TRUTH = Interval(0, 1)
+
+
+def _text(number: Number, bounds: tuple[Polynomial, ...]) -> str:
+    known = [] if number in (inf, -inf) else [str(number)]
+    return " or ".join([*known, *map(str, bounds)]) or "?"
+
+
+@dataclass(frozen=True)
+class Algebra:
+    """The arithmetic of intervals, for sizes of which something may be known.
+
+    Every method returns an interval that holds each result of its operation for values from the given intervals. Integers are
+    unbounded here; what a type can hold is for the caller to apply.
+    """
+
+    sizes: Sizes = field(default_factory=lambda: Sizes({}))
+
+    def exact(self, value: Polynomial | int) -> Interval:
+        """Make the interval of one value."""
+        polynomial = Polynomial.constant(value) if isinstance(value, int) else value
+        return self.between(polynomial, polynomial)
+
+    def between(self, low: Polynomial | None, high: Polynomial | None) -> Interval:
+        """Make the interval between two polynomials; None is no bound."""
+        return self._made([low] if low is not None else [], [high] if high is not None else [])
+
+    def _made(
+        self, lows: Iterable[Polynomial], highs: Iterable[Polynomial], low: Number = -inf, high: Number = inf
+    ) -> Interval:
+        """Make an interval from all that is known of it. Of many symbolic bounds the first stay."""
+        lows, highs = [*dict.fromkeys(lows)], [*dict.fromkeys(highs)]
+        low = max([low, *(self.sizes.least(bound) for bound in lows)])
+        high = min([high, *(self.sizes.greatest(bound) for bound in highs)])
+        return Interval(low, high, _symbolic(lows), _symbolic(highs))
+
+    def lows(self, interval: Interval) -> list[Polynomial]:
+        """List the lower bounds, the number among them."""
+        return [*interval.lows, *([Polynomial.constant(floor(interval.low))] if interval.low not in (inf, -inf) else [])]
+
+    def highs(self, interval: Interval) -> list[Polynomial]:
+        """List the upper bounds, the number among them."""
+        return [*interval.highs, *([Polynomial.constant(ceil(interval.high))] if interval.high not in (inf, -inf) else [])]
+
+    def is_at_least(self, interval: Interval, bound: Polynomial) -> bool:
+        """Whether no value is below a bound."""
+        return any(self.sizes.is_at_most(bound, low) for low in self.lows(interval))
+
+    def is_at_most(self, interval: Interval, bound: Polynomial) -> bool:
+        """Whether no value exceeds a bound."""
+        return any(self.sizes.is_at_most(high, bound) for high in self.highs(interval))
+
+    def hull(self, *given: Interval) -> Interval:
+        """Enclose all values of some intervals, one at least."""
+        return reduce(self._hull, given)
+
+    def _hull(self, one: Interval, other: Interval) -> Interval:
+        lows = [bound for a, b in ((one, other), (other, one)) for bound in self.lows(a) if self.is_at_least(b, bound)]
+        highs = [bound for a, b in ((one, other), (other, one)) for bound in self.highs(a) if self.is_at_most(b, bound)]
+        return self._made(lows, highs, min(one.low, other.low), max(one.high, other.high))
+
+    def both(self, one: Interval, other: Interval) -> Interval:
+        """Keep what both intervals say of the same values."""
+        return self._made(
+            (*one.lows, *other.lows), (*one.highs, *other.highs), max(one.low, other.low), min(one.high, other.high)
+        )
+
+    def add(self, one: Interval, other: Interval) -> Interval:
+        """Add values."""
+        lows = [a + b for a, b in product(self.lows(one), self.lows(other))]
+        highs = [a + b for a, b in product(self.highs(one), self.highs(other))]
+        return self._made(lows, highs, one.low + other.low, one.high + other.high)
+
+    def subtract(self, one: Interval, other: Interval) -> Interval:
+        """Subtract values."""
+        return self.add(one, -other)
+
+    def multiply(self, one: Interval, other: Interval) -> Interval:
+        """Multiply values. Symbolic bounds stay where an operand is a number, or neither is negative."""
+        for factor, values in ((one, other), (other, one)):
+            if factor.low == factor.high and isinstance(factor.low, int):
+                return self._scaled(values, factor.low)
+        numbers = _corners(one, other, lambda a, b: 0 if 0 in (a, b) else a * b)
+        if one.low < 0 or other.low < 0:
+            return numbers
+        lows = [a * b for a, b in product(self.lows(one), self.lows(other)) if self.sizes.least(a) >= 0 <= self.sizes.least(b)]
+        highs = [a * b for a, b in product(self.highs(one), self.highs(other))]
+        return self._made(lows, highs, numbers.low, numbers.high)
+
+    def _scaled(self, values: Interval, factor: int) -> Interval:
+        values, factor = (values, factor) if factor >= 0 else (-values, -factor)
+        if factor == 0:
+            return self.exact(0)
+        return self._made(
+            [bound * factor for bound in values.lows],
+            [bound * factor for bound in values.highs],
+            values.low * factor,
+            values.high * factor,
+        )
+
+    def divide(self, one: Interval, other: Interval) -> Interval:
+        """Divide integers by positive ones, rounded down or towards 0; by others the result may be anything."""
+        if other.low < 1:
+            return ANY
+        dividend, divisor = one.exactly, other.exactly
+        quotient = dividend.divided_by(divisor) if dividend is not None and divisor is not None else None
+        if quotient is not None:
+            return self.exact(quotient)
+        numbers = Interval(_corners(one, other, _divided_down).low, _corners(one, other, _divided_up).high)
+        highs = [self._quotient(high, other) for high in one.highs if one.low >= 0]
+        return self._made([], [high for high in highs if high is not None], numbers.low, numbers.high)
+
+    def _quotient(self, dividend: Polynomial, divisor: Interval) -> Polynomial | None:
+        """Give an upper bound of a quotient that is not negative: the dividend's, divided where that is exact."""
+        by = divisor.exactly
+        return dividend if by is None else dividend.divided_by(by) or dividend
+
+    def remainder(self, one: Interval, other: Interval, *, sign_of_dividend: bool) -> Interval:
+        """Give the remainder of a division by positive integers; it has the sign of the dividend or of the divisor."""
+        if other.low < 1:
+            return ANY
+        if one.low >= 0 and any(self.is_at_most(one, low - 1) for low in self.lows(other)):
+            return one
+        below = self._made((), [high - 1 for high in self.highs(other)], 0)
+        if one.low >= 0:
+            below = self.both(below, Interval(0, one.high, (), one.highs))
+        return self.hull(below, -below) if sign_of_dividend and one.low < 0 else below
+
+    def minimum(self, one: Interval, other: Interval) -> Interval:
+        """Give the smaller one of two values."""
+        hull = self._hull(one, other)
+        return self._made(hull.lows, (*one.highs, *other.highs), min(one.low, other.low), min(one.high, other.high))
+
+    def maximum(self, one: Interval, other: Interval) -> Interval:
+        """Give the greater one of two values."""
+        return -self.minimum(-one, -other)
+
+    def absolute(self, values: Interval) -> Interval:
+        """Give the distance of values from 0."""
+        if values.low >= 0:
+            return values
+        hull = self.hull(values, -values)
+        return self._made((), hull.highs, max(0, -values.high), hull.high)
+
+
+def _symbolic(bounds: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
+    return tuple(bound for bound in bounds if bound.value is None and len(bound.terms) <= MAX_TERMS)[:MAX_BOUNDS]
+
+
+def _corners(one: Interval, other: Interval, work: Callable[[Number, Number], Number]) -> Interval:
+    """Apply what is monotone in each operand while the other one stays."""
+    results = [work(a, b) for a in (one.low, one.high) for b in (other.low, other.high)]
+    return Interval(min(results), max(results))
+
+
+def _divided_down(dividend: Number, divisor: Number) -> Number:
+    """Divide, rounded down."""
+    if divisor == inf:
+        return 0 if dividend >= 0 else -1
+    return dividend if dividend in (inf, -inf) else floor(dividend) // floor(divisor)
+
+
+def _divided_up(dividend: Number, divisor: Number) -> Number:
+    """Divide, rounded towards 0, which below 0 is up."""
+    if dividend >= 0:
+        return _divided_down(dividend, divisor)
+    return 0 if divisor == inf else -_divided_down(-dividend, divisor)

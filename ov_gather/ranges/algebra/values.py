@@ -1,0 +1,99 @@
+"""What is known of a tensor: its shape, and between which bounds its elements lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ov_gather.ir.element_types import INTEGERS, ElementType
+from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+
+MAX_PARTS = 64
+"""The longest axis along which each slice has an interval of its own: shapes, coordinates, rows of small tables."""
+
+Shape = tuple[Polynomial, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An interval for each slice along one axis, whose size is known."""
+
+    axis: int
+    intervals: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What is known of a tensor.
+
+    Attributes:
+        element_type: None where it is not known.
+        shape: a polynomial for each dimension; None where the rank is open.
+        elements: the bounds of all elements, but for NaN.
+        parts: the bounds of the elements of each slice along an axis, where that tells more.
+        may_be_nan: whether an element may be NaN, which keeps to no bounds.
+    """
+
+    element_type: ElementType | None
+    shape: Shape | None
+    elements: Interval = ANY
+    parts: Parts | None = None
+    may_be_nan: bool = False
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions; None where it is open."""
+        return None if self.shape is None else len(self.shape)
+
+    def along(self, axis: int) -> tuple[Interval, ...] | None:
+        """Give the interval of each slice along an axis; None where its size is not known, or too large."""
+        if self.parts is not None and self.parts.axis == axis:
+            return self.parts.intervals
+        size = None if self.shape is None else self.shape[axis].value
+        return None if size is None or size > MAX_PARTS else (self.elements,) * size
+
+    def with_shape(self, shape: Shape | None, axis: int | None = None) -> Value:
+        """Give the same elements another shape, in which `axis` is the axis that the parts lie along; None ends the parts."""
+        parts = None if self.parts is None or axis is None else replace(self.parts, axis=axis)
+        return replace(self, shape=shape, parts=parts)
+
+
+def in_parts(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Interval]) -> Value:
+    """Give the elements of a value bounds by slices along an axis."""
+    if not intervals:
+        return replace(value, parts=None)
+    elements = algebra.hull(*intervals)
+    is_told = all(interval == elements for interval in intervals)
+    return replace(value, elements=elements, parts=None if is_told else Parts(axis, tuple(intervals)))
+
+
+def is_integer(element_type: ElementType | None) -> bool:
+    """Whether a type holds integers only; booleans are 0 and 1."""
+    return element_type is not None and (element_type.name == "boolean" or element_type in INTEGERS)
+
+
+def every_value(element_type: ElementType | None) -> Interval:
+    """Give all values of an element type; only integers have bounds."""
+    if element_type is None or not is_integer(element_type):
+        return ANY
+    if element_type.name == "boolean":
+        return Interval(0, 1)
+    bits = element_type.bits
+    return Interval(0, (1 << bits) - 1) if element_type.name[0] == "u" else Interval(-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def product(dims: Sequence[Polynomial]) -> Polynomial:
+    """Multiply dimensions; the product of none is 1."""
+    found = Polynomial.constant(1)
+    for dim in dims:
+        found = found * dim
+    return found
+
+
+def count(algebra: Algebra, shape: Shape | None) -> tuple[Number, Number]:
+    """Give the least and the greatest number of elements of a shape."""
+    if shape is None:
+        return 0, float("inf")
+    total = product(shape)
+    return algebra.sizes.least(total), algebra.sizes.greatest(total)

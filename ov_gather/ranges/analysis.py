@@ -1,0 +1,109 @@
+"""One run of the analysis: what is known under some assumptions, and what that says of a site."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ov_gather.ranges.algebra.intervals import Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
+from ov_gather.ranges.algebra.values import Value
+from ov_gather.ranges.graph import Graph, Key, Step, in_order
+from ov_gather.ranges.rules.call import Semantics
+from ov_gather.ranges.sites import Demand, Obstacle, Site, demands, index_count
+from ov_gather.ranges.solver import Solver, solve
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """An Assumption is what is taken for granted.
+
+    Attributes:
+        inputs: bounds of the elements of inputs, by name.
+        dims: bounds of open dimensions, by name.
+        same: open dimensions that are what a polynomial of others says.
+    """
+
+    inputs: Mapping[str, Interval] = field(default_factory=dict)
+    dims: Mapping[str, tuple[int, Number]] = field(default_factory=dict)
+    same: Mapping[str, Polynomial] = field(default_factory=dict)
+
+
+class Outcome(Enum):
+    """An Outcome is what one run of the analysis says of a site."""
+
+    IN_BOUNDS = "every index is in bounds"
+    OUT_OF_BOUNDS = "every run that gets there has an index out of bounds"
+    OPEN = "neither is known"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """An Analysis holds what is known of a graph under an assumption."""
+
+    graph: Graph
+    algebra: Algebra
+    solver: Solver
+
+    def value(self, key: Key) -> Value:
+        """Give what is known of a tensor."""
+        return self.solver.value(key)
+
+    def demands(self, site: Site) -> list[Demand] | Obstacle:
+        """List what the indices of a site have to keep to."""
+        return demands(site, self.value)
+
+    def outcome(self, site: Site) -> Outcome:
+        """Judge a site."""
+        wanted = self.demands(site)
+        least, most = index_count(self.algebra, self.value(site.indices))
+        if most <= 0:
+            return Outcome.IN_BOUNDS
+        if isinstance(wanted, Obstacle):
+            return Outcome.OPEN
+        if all(demand.is_met(self.algebra) for demand in wanted):
+            return Outcome.IN_BOUNDS
+        if least >= 1 and any(demand.is_missed(self.algebra) for demand in wanted):
+            return Outcome.OUT_OF_BOUNDS
+        return Outcome.OPEN
+
+
+def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:
+    """List the steps of the whole model that lead to some sites."""
+    sites = list(sites)
+    shapes = [site.data for site in sites if site.within is None]
+    return in_order(graph, [key for site in sites for key in site.wanted], shapes=shapes)
+
+
+def analyse(graph: Graph, steps: Sequence[Step], semantics: Semantics, given: Assumption) -> Analysis:
+    """Go through some steps of a graph."""
+    shown = _Renamed(graph, given.same) if given.same else graph
+    algebra = Algebra(Sizes(ChainMap(dict(given.dims), graph.bounds)))
+    assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
+    return Analysis(shown, algebra, solve(shown, steps, algebra, semantics, assumed))
+
+
+class _Renamed:
+    """A graph of which some open dimensions are named otherwise."""
+
+    def __init__(self, graph: Graph, names: Mapping[str, Polynomial]) -> None:
+        self._graph, self._names = graph, names
+        self.bounds, self.inputs = graph.bounds, graph.inputs
+
+    def step_of(self, key: Key) -> Step | None:
+        """Give the operation that makes a tensor."""
+        return self._graph.step_of(key)
+
+    def declared(self, key: Key) -> Value:
+        """Give what the model itself says, with the other names."""
+        value = self._graph.declared(key)
+        if value.shape is None:
+            return value
+        axis = None if value.parts is None else value.parts.axis
+        return value.with_shape(tuple(dim.with_values(self._names) for dim in value.shape), axis)
+
+    def name_of(self, key: Key) -> str:
+        """Name a tensor as people do."""
+        return self._graph.name_of(key)

@@ -1,0 +1,228 @@
+"""The analysis sees an IR as it was read, without OpenVINO, through this adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from ov_gather.ir.constants import constant
+from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.errors import IRError
+from ov_gather.ir.model import Element, Layer, Model, Port
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ranges.algebra.constants import constant_value
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
+from ov_gather.ranges.openvino_sites import site_of
+from ov_gather.ranges.rules.openvino import Described, rule_of
+from ov_gather.ranges.sites import TYPES, Site
+
+_PORT_MAPS = {"then_body": "then_port_map", "else_body": "else_port_map", "body": "port_map"}
+_LOOPS = ("Loop", "TensorIterator")
+
+Tensor = tuple[int, int, int]
+"""An output port: the number of its graph, the id of its layer, and its own."""
+
+
+class IrGraph:
+    """An IrGraph gives the analysis the layers of an IR. A broken IR is analysed as far as it makes sense."""
+
+    def __init__(self, model: Model) -> None:
+        self.bounds: dict[str, tuple[int, Number]] = {}
+        self._graphs = [graph for _, graph in model.walk()]
+        self._names = [_prefix(path) for path, _ in model.walk()]
+        self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}
+        self._declared: dict[Key, Value] = {}
+        self._steps: dict[tuple[int, int], Step] = {}
+
+    # What the analysis asks
+
+    def step_of(self, key: Key) -> Step | None:
+        """Give the layer that makes a tensor."""
+        number, layer_id, _ = _tensor(key)
+        layer = self._graphs[number].layer_by_id[layer_id]
+        if layer.type in ("Parameter", "Const"):
+            return None
+        if (number, layer_id) not in self._steps:
+            self._steps[number, layer_id] = self._step(number, layer)
+        return self._steps[number, layer_id]
+
+    def declared(self, key: Key) -> Value:
+        """Give the type and shape that the output port declares, and the elements of a Const."""
+        if key not in self._declared:
+            self._declared[key] = self._declare(*_tensor(key))
+        return self._declared[key]
+
+    # What proofs ask
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """List the gathers and scatters of the model and its bodies."""
+        return [site for sites in self._sites.values() for site in sites]
+
+    @cached_property
+    def _sites(self) -> dict[int, list[Site]]:
+        """The sites of each graph that has some."""
+        found: dict[int, list[Site]] = {}
+        for number, graph in enumerate(self._graphs):
+            for layer in graph.of_type(*TYPES):
+                name = f"{self._names[number]}{layer.name}"
+                site = site_of(_described(layer), name, layer.line, self._inputs(number, layer), self._around.get(number))
+                if site is not None:
+                    found.setdefault(number, []).append(site)
+        return found
+
+    @cached_property
+    def _around(self) -> dict[int, Key]:
+        """An output of the layer of the whole model that each body is in."""
+        layers = [layer for layer in self._graphs[0].layers if layer.bodies and layer.outputs]
+        return {
+            self._numbers[id(graph)]: (0, layer.id, layer.outputs[0].id)
+            for layer in layers
+            for body in layer.bodies
+            for _, graph in body.walk()
+        }
+
+    @cached_property
+    def inputs(self) -> dict[str, Key]:
+        """List the inputs of the model by name."""
+        return {
+            _input_name(layer): (0, layer.id, layer.outputs[0].id)
+            for layer in self._graphs[0].of_type("Parameter")
+            if layer.outputs
+        }
+
+    def name_of(self, key: Key) -> str:
+        """Name a tensor as people do: by its layer, and its type."""
+        number, layer_id, _ = _tensor(key)
+        layer = self._graphs[number].layer_by_id[layer_id]
+        return f"{layer.type} '{self._names[number]}{layer.name}'"
+
+    # How it is done
+
+    def _declare(self, number: int, layer_id: int, port_id: int) -> Value:
+        graph = self._graphs[number]
+        layer = graph.layer_by_id[layer_id]
+        port = next(port for port in layer.outputs if port.id == port_id)
+        element_type = layer.declared_type or port.element_type
+        declared = layer.declared_shape or port.shape
+        if layer.type == "Const":
+            try:
+                return constant_value(element_type, constant(graph, layer))
+            except IRError:  # because the rules 5xx report it
+                return Value(element_type, self._shape(declared, f"{layer.name}#{number}.{layer.id}"))
+        is_input = number == 0 and layer.type == "Parameter"
+        name = _input_name(layer) if is_input else f"{layer.name}#{number}.{layer.id}.{port_id}"
+        return Value(element_type, self._shape(declared, name), may_be_nan=_is_real(element_type))
+
+    def _shape(self, shape: PartialShape, name: str) -> Shape | None:
+        if shape.dims is None:
+            return None
+        found = []
+        for axis, dim in enumerate(shape.dims):
+            open_dim = f"dim({name}, {axis})"
+            if not dim.is_static:
+                self.bounds[open_dim] = (dim.lower, float("inf") if dim.upper is None else dim.upper)
+            found.append(Polynomial.constant(dim.lower) if dim.is_static else Polynomial.name(open_dim))
+        return tuple(found)
+
+    def _inputs(self, number: int, layer: Layer) -> list[Key | None]:
+        return [self._source(number, layer, port) for port in layer.inputs]
+
+    def _source(self, number: int, layer: Layer, port: Port) -> Key | None:
+        source = self._graphs[number].producer(layer, port)
+        return None if source is None else (number, source[0].id, source[1].id)
+
+    def _step(self, number: int, layer: Layer) -> Step:
+        outputs = [(number, layer.id, port.id) for port in layer.outputs]
+        name, inputs = f"{self._names[number]}{layer.name}", self._inputs(number, layer)
+        bodies = tuple(self._body(number, layer, body) for body in layer.bodies)
+        if bodies:
+            trips = inputs[0] if layer.type == "Loop" and inputs else None
+            return Step(name, layer.type, inputs, outputs, bodies=bodies, repeats=layer.type in _LOOPS, trips=trips)
+        try:
+            rule = rule_of(_described(layer))
+        except (KeyError, ValueError):  # because the rules 2xx report a wrong attribute
+            rule = None
+        return Step(name, layer.type, inputs, outputs, rule, looks_at_shapes=layer.type == "ShapeOf")
+
+    def _body(self, number: int, layer: Layer, body: Model) -> Body:
+        inner_number = self._numbers[id(body)]
+        inputs = {port.id: self._source(number, layer, port) for port in layer.inputs}
+        outputs: dict[int, Key] = {port.id: (number, layer.id, port.id) for port in layer.outputs}
+        carried = dict(self._carried(layer, inner_number, body))
+        arrivals, departures = [], []
+        for entry in _entries(layer, body):
+            outside, inner = _integer(entry, "external_port_id"), body.layer_by_id.get(_integer(entry, "internal_layer_id"))
+            is_sliced = "axis" in entry.attributes
+            if inner is None:
+                continue
+            if entry.tag == "output":
+                source = self._source(inner_number, inner, inner.inputs[0]) if inner.inputs else None
+                if source is not None:
+                    departures.append(Passage(outputs.get(outside), source, Way.SLICED if is_sliced else Way.AS_IT_IS))
+            elif inner.outputs:
+                key: Key = (inner_number, inner.id, inner.outputs[0].id)
+                if outside not in inputs:
+                    arrivals.append(Passage(None, key, Way.COUNT))
+                elif inner.id in carried:
+                    arrivals.append(Passage(inputs[outside], key, Way.STATE, carried[inner.id]))
+                else:
+                    arrivals.append(Passage(inputs[outside], key, Way.SLICED if is_sliced else Way.AS_IT_IS))
+        return Body(arrivals, departures, [key for key in self._wanted(inner_number) if key is not None])
+
+    def _carried(self, layer: Layer, number: int, body: Model) -> Iterator[tuple[int, Key]]:
+        """Yield the Parameters of a body that get a value from the iteration before, and the tensor that it is."""
+        for section in layer.sections:
+            for edge in section.children if section.tag == "back_edges" else ():
+                result = body.layer_by_id.get(_integer(edge, "from-layer"))
+                source = self._source(number, result, result.inputs[0]) if result is not None and result.inputs else None
+                if source is not None:
+                    yield _integer(edge, "to-layer"), source
+
+    def _wanted(self, number: int) -> Iterator[Key]:
+        """Yield the tensors of a graph that its sites are judged by, and outputs of layers whose bodies have sites."""
+        for site in self._sites.get(number, ()):
+            yield from (site.indices, site.data)
+            if site.axis is not None and not isinstance(site.axis, int):
+                yield site.axis
+        for layer in self._graphs[number].of_type("If", *_LOOPS):
+            inside = [self._numbers[id(graph)] for body in layer.bodies for _, graph in body.walk()]
+            if layer.outputs and any(inner in self._sites for inner in inside):
+                yield (number, layer.id, layer.outputs[0].id)
+
+
+def _tensor(key: Key) -> Tensor:
+    assert isinstance(key, tuple)
+    return key
+
+
+def _prefix(path: tuple[str, ...]) -> str:
+    return "".join(f"{part}/" for part in path)
+
+
+def _input_name(layer: Layer) -> str:
+    """Name an input as users do: by the first name of its tensor, or else by the name of its layer."""
+    return layer.outputs[0].attributes.get("names", "").partition(",")[0] or layer.name
+
+
+def _is_real(element_type: ElementType | None) -> bool:
+    return element_type is None or (element_type.name[0] in "fbd" and element_type.name != "boolean")
+
+
+def _described(layer: Layer) -> Described:
+    return Described(layer.type, layer.version or "", layer.attributes)
+
+
+def _entries(layer: Layer, body: Model) -> list[Element]:
+    tag = _PORT_MAPS.get(body.tag)
+    return [entry for section in layer.sections if section.tag == tag for entry in section.children]
+
+
+def _integer(element: Element, name: str) -> int:
+    """Read a number of a port map; -1 where it is wrong, which the rules 12x report."""
+    try:
+        return int(element.attributes.get(name, ""))
+    except ValueError:
+        return -1

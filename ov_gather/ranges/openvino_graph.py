@@ -1,0 +1,198 @@
+"""The analysis sees an `openvino.Model` through this adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import ElementType, by_name
+from ov_gather.ranges.algebra.constants import constant_value
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
+from ov_gather.ranges.openvino_sites import site_of
+from ov_gather.ranges.rules.openvino import Described, rule_of
+from ov_gather.ranges.sites import TYPES, Site
+
+if TYPE_CHECKING:
+    import openvino
+
+_LOOPS = ("Loop", "TensorIterator")
+
+
+class OpenvinoGraph:
+    """An OpenvinoGraph gives the analysis the nodes of a model. A tensor's key is its node's unique name, and its position."""
+
+    def __init__(self, model: openvino.Model) -> None:
+        self.bounds: dict[str, tuple[int, Number]] = {}
+        self._model = model
+        self._nodes: dict[str, openvino.Node] = {}
+        self._places: dict[str, tuple[str, str]] = {}
+        self._in_graph: dict[str, list[openvino.Node]] = {}
+        self._declared: dict[Key, Value] = {}
+        self._steps: dict[str, Step] = {}
+        waiting = [(model, "", "")]
+        while waiting:
+            graph, prefix, outermost = waiting.pop()
+            nodes = self._in_graph[_key_of(graph)] = graph.get_ordered_ops()
+            for node in nodes:
+                name = node.get_name()
+                self._nodes[name], self._places[name] = node, (prefix, outermost)
+                inside = f"{prefix}{node.get_type_name()} '{node.get_friendly_name()}'/"
+                waiting += [(body, inside, outermost or name) for body in _bodies(node)]
+
+    # What the analysis asks
+
+    def step_of(self, key: Key) -> Step | None:
+        """Give the node that makes a tensor."""
+        name, _ = _tensor(key)
+        node = self._nodes[name]
+        if node.get_type_name() in ("Parameter", "Constant"):
+            return None
+        if name not in self._steps:
+            self._steps[name] = self._step(node)
+        return self._steps[name]
+
+    def declared(self, key: Key) -> Value:
+        """Give the type and shape that OpenVINO has inferred, and the elements of a Constant."""
+        if key not in self._declared:
+            self._declared[key] = self._declare(*_tensor(key))
+        return self._declared[key]
+
+    def name_of(self, key: Key) -> str:
+        """Name a tensor as people do: by its node, and its type."""
+        name, _ = _tensor(key)
+        node = self._nodes[name]
+        return f"{node.get_type_name()} '{self._places[name][0]}{node.get_friendly_name()}'"
+
+    # What proofs ask
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """List the gathers and scatters of the model and its bodies."""
+        nodes = (node for graph in self._in_graph.values() for node in graph if node.get_type_name() in TYPES)
+        found = (self._site(node) for node in nodes)
+        return [site for site in found if site is not None]
+
+    @cached_property
+    def inputs(self) -> dict[str, Key]:
+        """List the inputs of the model by name."""
+        return {_input_name(node): (node.get_name(), 0) for node in self._model.get_parameters()}
+
+    # How it is done
+
+    def _site(self, node: openvino.Node) -> Site | None:
+        prefix, outermost = self._places[node.get_name()]
+        within = (outermost, 0) if outermost else None
+        return site_of(_described(node), f"{prefix}{node.get_friendly_name()}", 0, _inputs(node), within)
+
+    def _declare(self, name: str, position: int) -> Value:
+        node = self._nodes[name]
+        output = node.output(position)
+        element_type = by_name(output.get_element_type().get_type_name())
+        if node.get_type_name() == "Constant" and element_type is not None and element_type.bits >= 8:
+            return constant_value(element_type, node.get_data())
+        is_input = node.get_type_name() == "Parameter" and not self._places[name][1]
+        text = _input_name(node) if is_input else f"{node.get_friendly_name()}#{name}.{position}"
+        return Value(element_type, self._shape(output.get_partial_shape(), text), may_be_nan=_is_real(element_type))
+
+    def _shape(self, shape: openvino.PartialShape, name: str) -> Shape | None:
+        if shape.rank.is_dynamic:
+            return None
+        found = []
+        for axis, dim in enumerate(shape):
+            open_dim = f"dim({name}, {axis})"
+            if dim.is_dynamic:
+                self.bounds[open_dim] = (
+                    dim.get_min_length(),
+                    float("inf") if dim.get_max_length() < 0 else dim.get_max_length(),
+                )
+            found.append(Polynomial.name(open_dim) if dim.is_dynamic else Polynomial.constant(dim.get_length()))
+        return tuple(found)
+
+    def _step(self, node: openvino.Node) -> Step:
+        inputs, kind = _inputs(node), node.get_type_name()
+        outputs = [(node.get_name(), position) for position in range(node.get_output_size())]
+        name = f"{self._places[node.get_name()][0]}{node.get_friendly_name()}"
+        if bodies := _bodies(node):
+            numbers = range(len(bodies)) if kind == "If" else [None]
+            found = [self._body(node, body, number) for number, body in zip(numbers, bodies, strict=True)]
+            return Step(
+                name, kind, inputs, outputs, bodies=found, repeats=kind in _LOOPS, trips=inputs[0] if kind == "Loop" else None
+            )
+        return Step(name, kind, inputs, outputs, rule_of(_described(node)), looks_at_shapes=kind == "ShapeOf")
+
+    def _body(self, node: Any, body: openvino.Model, number: int | None) -> Body:
+        which = () if number is None else (number,)
+        outer, parameters = _inputs(node), body.get_parameters()
+        ends: list[Key] = [_key(result.input_value(0)) for result in body.get_results()]
+        arrivals, departures = [], []
+        for entry in node.get_input_descriptions(*which):
+            inner, source = (parameters[entry.body_parameter_index].get_name(), 0), outer[entry.input_index]
+            if hasattr(entry, "body_value_index"):
+                arrivals.append(Passage(source, inner, Way.STATE, ends[entry.body_value_index]))
+            else:
+                arrivals.append(Passage(source, inner, Way.SLICED if hasattr(entry, "axis") else Way.AS_IT_IS))
+        if node.get_type_name() == "Loop" and (count := node.get_special_body_ports()[0]) >= 0:
+            arrivals.append(Passage(None, (parameters[count].get_name(), 0), Way.COUNT))
+        for entry in node.get_output_descriptions(*which):
+            way = Way.SLICED if hasattr(entry, "axis") else Way.AS_IT_IS
+            departures.append(Passage((node.get_name(), entry.output_index), ends[entry.body_value_index], way))
+        return Body(arrivals, departures, list(self._wanted(body)))
+
+    def _wanted(self, graph: openvino.Model) -> Iterator[Key]:
+        """Yield the tensors of a body that its sites are judged by, and outputs of nodes that have bodies themselves."""
+        for node in self._in_graph[_key_of(graph)]:
+            site = self._site(node) if node.get_type_name() in TYPES else None
+            if site is not None:
+                yield from (site.indices, site.data)
+                if site.axis is not None and not isinstance(site.axis, int):
+                    yield site.axis
+            if _bodies(node) and node.get_output_size():
+                yield (node.get_name(), 0)
+
+
+def _tensor(key: Key) -> tuple[str, int]:
+    assert isinstance(key, tuple)
+    return key
+
+
+def _key(output: openvino.Output) -> Key:
+    return (output.get_node().get_name(), output.get_index())
+
+
+def _key_of(graph: openvino.Model) -> str:
+    return str(graph.get_name())
+
+
+def _inputs(node: openvino.Node) -> list[Key | None]:
+    return [_key(output) for output in node.input_values()]
+
+
+def _bodies(node: Any) -> list[openvino.Model]:
+    if node.get_type_name() == "If":
+        return [node.get_function(0), node.get_function(1)]
+    return [node.get_function()] if node.get_type_name() in _LOOPS else []
+
+
+def _input_name(node: openvino.Node) -> str:
+    """Name an input as users do: by the first name of its tensor, or else by the name of its node."""
+    names: set[str] = node.output(0).get_names()
+    return min(names, default=str(node.get_friendly_name()))
+
+
+def _is_real(element_type: ElementType | None) -> bool:
+    return element_type is None or (element_type.name[0] in "fbd" and element_type.name != "boolean")
+
+
+def _described(node: openvino.Node) -> Described:
+    attributes = {name: _text(value) for name, value in node.get_attributes().items()}
+    return Described(node.get_type_name(), node.get_type_info().version_id, attributes)
+
+
+def _text(value: Any) -> str:
+    """Write an attribute as an IR does."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,178 @@
+"""A proof says of a gather or scatter whether its indices can be out of bounds, for which inputs, and how that is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Literal
+
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.conditions import FINITE, weakest_condition
+from ov_gather.ranges.graph import Key
+from ov_gather.ranges.rules.call import Semantics
+from ov_gather.ranges.sites import Demand, Obstacle, Site, SiteGraph
+
+Status = Literal["proved", "refuted", "conditional", "unknown"]
+Bound = int | float | str | None
+"""A number; a text such as "dim(x, 1) - 1"; or None where there is no bound."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A Proof is what is known of the indices of one gather or scatter.
+
+    Attributes:
+        layer: the name of the layer, behind those of the layers in whose bodies it is.
+        type: the type of the layer, e.g. "Gather".
+        line: the line of the layer in its document; 0 where there is none.
+        status: "proved": no index is out of bounds, whatever the inputs are. "refuted": one is, in every run that gets there.
+            "conditional": none is, if inputs and sizes keep to `requires`. "unknown": neither was found.
+        axis: the axis of data that the indices go along; of tuples of coordinates the one that `index_range` is about.
+        axis_size: the size of this axis; None where not even the rank of data is known.
+        index_range: the least and the greatest index.
+        reason: why this is the status, for people.
+        requires: for each name of an input, and of an open dimension such as "dim(x, 1)", its least and its greatest value.
+        witness: of a refuted site, an index that occurs, or would; None elsewhere.
+    """
+
+    layer: str
+    type: str
+    line: int
+    status: Status
+    axis: int | None
+    axis_size: int | str | None
+    index_range: tuple[Bound, Bound]
+    reason: str
+    requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
+    witness: int | None = None
+
+
+def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
+    """Prove what can be proved of some sites of a graph."""
+    analysis = analyse(graph, steps_to(graph, sites), semantics, given)
+    return [_proof(graph, semantics, given, analysis, site) for site in sites]
+
+
+def _proof(graph: SiteGraph, semantics: Semantics, given: Assumption, analysis: Analysis, site: Site) -> Proof:
+    outcome = analysis.outcome(site)
+    if outcome is Outcome.IN_BOUNDS:
+        return _made(analysis, site, "proved", "every index is in bounds")
+    if outcome is Outcome.OUT_OF_BOUNDS:
+        return _refuted(analysis, site)
+    condition = weakest_condition(graph, semantics, given, site)
+    if condition is not None:
+        requires = _requirements(condition)
+        return _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
+    return _made(analysis, site, "unknown", _first_unknown(analysis, site))
+
+
+def _refuted(analysis: Analysis, site: Site) -> Proof:
+    wanted = analysis.demands(site)
+    assert not isinstance(wanted, Obstacle)
+    missed = next(demand for demand in wanted if demand.is_missed(analysis.algebra))
+    return _made(analysis, site, "refuted", "an index is out of bounds in every run that gets here", demand=missed)
+
+
+def _made(
+    analysis: Analysis,
+    site: Site,
+    status: Status,
+    reason: str,
+    requires: Mapping[str, tuple[Bound, Bound]] | None = None,
+    demand: Demand | None = None,
+) -> Proof:
+    wanted = analysis.demands(site)
+    if isinstance(wanted, Obstacle) or not wanted:
+        elements = analysis.value(site.indices).elements
+        return Proof(site.name, site.type, site.line, status, None, None, range_of(elements), reason, requires or {})
+    if demand is None:
+        demand = next((one for one in wanted if not one.is_met(analysis.algebra)), wanted[0])
+    size = demand.size.value
+    witness = None
+    if status == "refuted":
+        witness = next((int(bound) for bound in (demand.indices.low, demand.indices.high) if abs(bound) != inf), 0)
+    return Proof(
+        site.name,
+        site.type,
+        site.line,
+        status,
+        demand.axis,
+        _shown(demand.size) if size is None else size,
+        range_of(demand.indices),
+        reason,
+        requires or {},
+        witness,
+    )
+
+
+def range_of(interval: Interval) -> tuple[Bound, Bound]:
+    """Give both ends of an interval, a size rather than a number where it has both."""
+    return _end(interval.lows, interval.low), _end(interval.highs, interval.high)
+
+
+def _end(bounds: Sequence[Polynomial], number: Number) -> Bound:
+    if bounds:
+        return _shown(bounds[0])
+    return None if number in (inf, -inf) else number
+
+
+def _shown(polynomial: Polynomial) -> str:
+    """Write a polynomial for people, who know tensors by the names of their layers alone."""
+    return re.sub(r"#[^,]*,", ",", str(polynomial))
+
+
+def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
+    found: dict[str, tuple[Bound, Bound]] = {name: range_of(interval) for name, interval in condition.inputs.items()}
+    for name, (low, high) in condition.dims.items():
+        found[name] = (low, None if high == inf else high)
+    for name, same in condition.same.items():
+        (slack,) = [term for term in same.terms if any(part.startswith("slack(") for part in term[0])]
+        bound = _shown(same - Polynomial((slack,)))
+        found[name] = (None, bound) if slack[1] < 0 else (bound, None)
+    return found
+
+
+def text_of(requires: Mapping[str, tuple[Bound, Bound]]) -> str:
+    """Write conditions for people: `input_ids in -1000..999 and dim(x, 1) >= 5`."""
+    return " and ".join(_text(name, low, high) for name, (low, high) in requires.items())
+
+
+def _text(name: str, low: Bound, high: Bound) -> str:
+    if (low, high) == (-FINITE, FINITE):
+        return f"{name} is finite"
+    if high is None:
+        return f"{name} >= {low}"
+    return f"{name} <= {high}" if low is None else f"{name} in {low}..{high}"
+
+
+def _first_unknown(analysis: Analysis, site: Site) -> str:
+    """Name the first value on the way whose range is not known."""
+    wanted = analysis.demands(site)
+    key = wanted.key if isinstance(wanted, Obstacle) else site.indices
+    name = analysis.graph.name_of
+    if isinstance(wanted, Obstacle) and key is not None:
+        return f"{name(key)}: {wanted.reason}"
+    seen: set[Key] = set()
+    while key not in seen:
+        seen.add(key)
+        step = analysis.graph.step_of(key)
+        loose = [given for given in (step.inputs if step else ()) if given is not None and _is_loose(analysis, given)]
+        if not loose:
+            break
+        key = loose[0]
+    low, high = range_of(analysis.value(key).elements)
+    if low is None and high is None:
+        return f"nothing is known of the values of {name(key)}"
+    return (
+        f"the values of {name(key)} may be {low if low is not None else 'anything'}..{high if high is not None else 'anything'}"
+    )
+
+
+def _is_loose(analysis: Analysis, key: Key) -> bool:
+    """Whether nothing is known of a tensor but its type."""
+    elements = analysis.value(key).elements
+    return elements.high >= 2**31 - 1 or elements.low <= -(2**31)

@@ -1,0 +1,73 @@
+"""`prove` tells of every gather and scatter of a model whether its indices can be out of bounds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import Source, read_ir
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.ir_graph import IrGraph
+from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.proofs import Proof, prove_sites
+from ov_gather.ranges.rules.call import CPU_PLUGIN
+from ov_gather.ranges.sites import SiteGraph
+
+if TYPE_CHECKING:
+    import openvino
+
+Limits = tuple[int | float | None, int | float | None]
+
+
+def prove(source: Source | Model | openvino.Model, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
+    """Prove of every Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds.
+
+    Args:
+        source: an IR as `read_ir` takes it, or what that returns; or an `openvino.Model`.
+        assume: for names of inputs, and of open dimensions such as "dim(x, 1)", the least and the greatest value that is taken
+            for granted; None is no bound.
+
+    Returns:
+        A Proof for each site, those of bodies included, in the order of the model.
+
+    Raises:
+        IRError: the IR cannot be read.
+        ValueError: `assume` names what the model does not have, or contradicts itself or the model.
+    """
+    graph = graph_of(source)
+    return prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites)
+
+
+def graph_of(source: Any) -> SiteGraph:
+    """Choose the adapter for a model."""
+    if isinstance(source, Model):
+        return IrGraph(source)
+    if "openvino" in sys.modules and isinstance(source, sys.modules["openvino"].Model):
+        return OpenvinoGraph(source)
+    return IrGraph(read_ir(source))
+
+
+def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
+    """Check what a user takes for granted. Raises ValueError."""
+    for key in graph.inputs.values():
+        graph.declared(key)
+    inputs, dims = {}, {}
+    for name, (low, high) in assume.items():
+        least, greatest = -inf if low is None else low, inf if high is None else high
+        if least > greatest:
+            raise ValueError(f"assume {name}: no value is in {low}..{high}")
+        if name in graph.inputs:
+            inputs[name] = Interval(least, greatest)
+        elif name in graph.bounds:
+            declared = graph.bounds[name]
+            dims[name] = (int(max(least, declared[0])), min(greatest, declared[1]))
+            if dims[name][0] > dims[name][1]:
+                raise ValueError(f"assume {name}: the model allows {declared[0]}..{declared[1]} only")
+        else:
+            known = ", ".join([*graph.inputs, *graph.bounds])
+            raise ValueError(f"assume {name}: the model has no such input or open dimension, but {known or 'none at all'}")
+    return Assumption(inputs, dims)

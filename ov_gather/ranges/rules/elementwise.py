@@ -1,0 +1,296 @@
+"""Rules for operations that compute each element of the output from the elements at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from math import ceil, floor, inf, sqrt
+
+from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Number
+from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts, is_integer
+from ov_gather.ranges.rules.call import Call, Rule
+from ov_gather.ranges.rules.moves import ONE
+
+ROUNDING = 2**-22
+"""The relative error of a quotient that was computed in 32 bits."""
+
+Binary = Callable[[Algebra, Interval, Interval], Interval]
+Limit = Callable[[Call, Interval], Interval]
+Unary = Callable[[Algebra, Interval], Interval]
+
+
+def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> Shape | None:
+    """Give the shape of operands that are broadcast as NumPy does. A dimension that is not told by them is the declared one."""
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes):
+        return declared
+    rank = max(map(len, known))
+    if declared is not None and len(declared) != rank:
+        return declared
+    dims = []
+    for i in range(rank):
+        given = {shape[i - rank + len(shape)] for shape in known if i - rank + len(shape) >= 0} - {ONE}
+        numbers = [dim for dim in given if dim.value is not None]
+        if numbers:
+            dims.append(numbers[0])  # an open dimension beside it is the same, or 1
+        elif len(given) > 1:
+            if declared is None:
+                return None
+            dims.append(declared[i])
+        else:
+            dims.append(given.pop() if given else ONE)
+    return tuple(dims)
+
+
+def together(call: Call, values: Sequence[Value], work: Callable[..., Interval]) -> Value:
+    """Apply a function of intervals to operands that are broadcast, slice by slice where one of them has slices."""
+    declared = call.outputs[0]
+    shape = broadcast_shape([value.shape for value in values], declared.shape)
+    elements = work(*(value.elements for value in values))
+    found = replace(declared, shape=shape, elements=elements, may_be_nan=_may_be_nan(declared, values))
+    if shape is None:
+        return found
+    axes = [value.parts.axis + len(shape) - len(value.shape) for value in values if value.parts and value.shape is not None]
+    if not axes or shape[axes[0]].value is None:
+        return found
+    axis = axes[0]
+    rows = [_along(value, axis, shape) for value in values]
+    if any(row is None for row in rows):
+        return found
+    return in_parts(call.algebra, found, axis, [work(*slices) for slices in zip(*(row or () for row in rows), strict=True)])
+
+
+def _may_be_nan(output: Value, values: Sequence[Value]) -> bool:
+    """Whether a result may be NaN: an operand is, or may be infinite."""
+    if is_integer(output.element_type):
+        return False
+    return any(value.may_be_nan or inf in (-value.elements.low, value.elements.high) for value in values)
+
+
+def _along(value: Value, axis: int, shape: Shape) -> tuple[Interval, ...] | None:
+    """Give the interval of each slice along an axis of the shape that a value is broadcast to."""
+    size = shape[axis].value
+    if value.shape is None or size is None:
+        return None
+    own = axis - len(shape) + len(value.shape)
+    if own < 0 or value.shape[own] != shape[axis]:
+        return (value.elements,) * size
+    return value.along(own) or (value.elements,) * size
+
+
+def binary(work: Binary, call: Call, limit: Limit | None = None) -> Sequence[Value]:
+    """Arithmetic on two operands or more."""
+    values = [value for value in call.inputs if value is not None]
+    limit = limit or limited
+
+    def all_of(*intervals: Interval) -> Interval:
+        return reduce(lambda one, other: limit(call, work(call.algebra, one, other)), intervals)
+
+    return [together(call, values, all_of)]
+
+
+def divide(call: Call) -> Sequence[Value]:
+    """Division: of integers rounded down or towards 0, of floating-point numbers not."""
+    if not is_integer(call.outputs[0].element_type):
+        return _nan_by_zero(call, binary(_real_quotient, call))
+    return binary(partial(_integer_quotient, call), call)
+
+
+def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interval) -> Interval:
+    """Divide integers. Large ones are divided as floating-point numbers by some runtimes, which rounds the result."""
+    found, exact = algebra.divide(one, other), call.semantics.exact_integers
+    if max(abs(one.low), abs(one.high), abs(other.low), abs(other.high)) <= exact or found.is_any:
+        return found
+    low, high = (0 if abs(bound) == inf else _rounding(bound) for bound in (found.low, found.high))
+    return replace(found, low=found.low - low, high=found.high + high)
+
+
+def _nan_by_zero(call: Call, results: Sequence[Value]) -> Sequence[Value]:
+    """Mark results of a division as maybe NaN where the divisor may be 0."""
+    divisor = call.value(1)
+    may_be_zero = divisor is None or divisor.elements.low <= 0 <= divisor.elements.high
+    return [replace(found, may_be_nan=found.may_be_nan or may_be_zero) for found in results]
+
+
+def _real_quotient(_: Algebra, one: Interval, other: Interval) -> Interval:
+    if other.low <= 0 <= other.high or inf in (abs(one.low), abs(one.high), abs(other.low), abs(other.high)):
+        return ANY
+    results = [dividend / divisor for dividend in (one.low, one.high) for divisor in (other.low, other.high)]
+    return Interval(min(results), max(results))
+
+
+def unary(work: Unary, call: Call, limit: Limit | None = None) -> Sequence[Value]:
+    """A function of one operand."""
+    value, limit = call.value(0), limit or limited
+    if value is None:
+        return list(call.outputs)
+    return [together(call, [value], lambda one: limit(call, work(call.algebra, one)))]
+
+
+def limited(call: Call, found: Interval) -> Interval:
+    """Apply what a runtime's arithmetic does to a result: large integers and floating-point numbers are rounded.
+
+    A bound that is a polynomial of sizes stays: tensors are far from so large that an index into them is not exact.
+    """
+    if not is_integer(call.outputs[0].element_type):
+        error = call.semantics.float_error
+        return Interval(found.low - abs(found.low) * error, found.high + abs(found.high) * error)
+    exact = call.semantics.exact_integers
+    low = found.low if found.low in (inf, -inf) or abs(found.low) <= exact else found.low - _rounding(found.low)
+    high = found.high if found.high in (inf, -inf) or abs(found.high) <= exact else found.high + _rounding(found.high)
+    return replace(found, low=low, high=high)
+
+
+def _rounding(number: Number) -> int:
+    """Give how far a large integer may be off."""
+    return int(abs(number) * ROUNDING) + 1
+
+
+def _chosen(call: Call, found: Interval) -> Interval:
+    """Limit what is one of the operands, which fits in the type."""
+    held, wide = every_value(call.outputs[0].element_type), limited(call, found)
+    if not is_integer(call.outputs[0].element_type):
+        return wide
+    return replace(wide, low=max(wide.low, held.low), high=min(wide.high, held.high))
+
+
+def rounded(round_down: Callable[[Number], Number]) -> Unary:
+    """Round floating-point numbers to whole ones; the result is exact."""
+
+    def work(_: Algebra, values: Interval) -> Interval:
+        low, high = (bound if bound in (inf, -inf) else round_down(bound) for bound in (values.low, values.high))
+        return replace(values, low=low, high=high)
+
+    return work
+
+
+def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
+    """Values are kept between two numbers. How a runtime rounds fractions for integers is left open."""
+    if is_integer(call.outputs[0].element_type):
+        low, high = (low if low == -inf else floor(low)), (high if high == inf else ceil(high))
+    least, greatest = Interval(low, low), Interval(high, high)
+    return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, _chosen)
+
+
+def constant_range(low: Number, high: Number) -> Unary:
+    """A function with these results, whatever the operand is."""
+    return lambda algebra, values: Interval(low, high)
+
+
+def compare(call: Call) -> Sequence[Value]:
+    """A comparison or logical operation: the result is true or false."""
+    values = [value for value in call.inputs if value is not None]
+    shape = broadcast_shape([value.shape for value in values], call.outputs[0].shape)
+    return [replace(call.bounded(TRUTH), shape=shape)]
+
+
+def any_value(call: Call) -> Sequence[Value]:
+    """Operands are broadcast; of the results nothing is known."""
+    values = [value for value in call.inputs if value is not None]
+    return [replace(call.outputs[0], shape=broadcast_shape([value.shape for value in values], call.outputs[0].shape))]
+
+
+def random_uniform(call: Call) -> Sequence[Value]:
+    """Random numbers lie from the second operand to the third one; integers are below the third one."""
+    low, high, dims = call.value(1), call.value(2), call.dims(0)
+    if low is None or high is None:
+        return list(call.outputs)
+    top = high.elements
+    if is_integer(call.outputs[0].element_type):
+        top = call.algebra.subtract(top, call.algebra.exact(1))
+    shape = call.outputs[0].shape if dims is None else tuple(dims)
+    return [replace(call.output(low, elements=call.algebra.hull(low.elements, top), parts=None), shape=shape)]
+
+
+def select(call: Call) -> Sequence[Value]:
+    """Each element is that of one of the two last operands."""
+    values = [value for value in call.inputs if value is not None]
+    if len(values) != 3:
+        return list(call.outputs)
+    found = together(call, values, lambda condition, one, other: call.algebra.hull(one, other))
+    return [replace(found, may_be_nan=values[1].may_be_nan or values[2].may_be_nan)]
+
+
+def cast(call: Call) -> Sequence[Value]:
+    """Another type. A fraction loses what follows the point; what a type cannot hold may become anything."""
+    value, target = call.value(0), call.outputs[0].element_type
+    if value is None:
+        return list(call.outputs)
+    if target is None or value.element_type is None:
+        return [call.output(value, elements=ANY, parts=None, may_be_nan=True)]
+    if target.name == "boolean" and value.element_type.name not in ("boolean", "u8"):
+        return [call.output(value, elements=TRUTH, parts=None, may_be_nan=False)]
+    if not is_integer(target):
+        return [together(call, [value], lambda one: limited(call, one))]
+    if value.may_be_nan:
+        return [call.output(value, elements=ANY, parts=None, may_be_nan=False)]
+    if is_integer(value.element_type):
+        held, elements = every_value(target), value.elements
+        fits = held.low <= elements.low and elements.high <= held.high
+        may_be_large = bool(elements.lows or elements.highs)  # sizes fit
+        return [call.output(value) if fits or may_be_large else call.output(value, elements=ANY, parts=None)]
+    towards_zero = rounded(lambda bound: floor(bound) if bound >= 0 else ceil(bound))
+    return [replace(together(call, [value], lambda one: towards_zero(call.algebra, one)), may_be_nan=False)]
+
+
+def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
+    """The remainder of a division has the sign of the dividend or of the divisor, and of integers stays below it."""
+    if is_integer(call.outputs[0].element_type):
+        return binary(partial(Algebra.remainder, sign_of_dividend=sign_of_dividend), call)
+    return _nan_by_zero(call, binary(_real_remainder, call))
+
+
+def _real_remainder(_: Algebra, one: Interval, other: Interval) -> Interval:
+    largest = max(abs(other.low), abs(other.high))
+    return Interval(-largest, largest)
+
+
+def square_root(call: Call) -> Sequence[Value]:
+    """The square root of a number below 0 is NaN."""
+    value = call.value(0)
+    may_be_negative = value is None or value.elements.low < 0
+    return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_root, call)]
+
+
+def _root(_: Algebra, values: Interval) -> Interval:
+    low, high = (bound if bound == inf else sqrt(max(bound, 0)) for bound in (values.low, values.high))
+    return Interval(low, high)
+
+
+def _rectified(algebra: Algebra, values: Interval) -> Interval:
+    return algebra.maximum(values, algebra.exact(0))
+
+
+def _halves(bound: Number) -> Number:
+    return round(bound)
+
+
+BINARY: Mapping[str, Rule] = {
+    name: partial(binary, work)
+    for name, work in {
+        "add": Algebra.add,
+        "subtract": Algebra.subtract,
+        "multiply": Algebra.multiply,
+    }.items()
+} | {
+    "minimum": partial(binary, Algebra.minimum, limit=_chosen),
+    "maximum": partial(binary, Algebra.maximum, limit=_chosen),
+    "remainder": partial(remainder, sign_of_dividend=False),
+    "remainder with the sign of the dividend": partial(remainder, sign_of_dividend=True),
+}
+UNARY: Mapping[str, Rule] = {
+    name: partial(unary, work)
+    for name, work in {
+        "absolute": Algebra.absolute,
+        "negative": lambda algebra, values: -values,
+        "floor": rounded(floor),
+        "ceiling": rounded(ceil),
+        "round": rounded(_halves),
+        "sign": constant_range(-1, 1),
+        "rectified": _rectified,
+        "share": constant_range(0, 1),
+        "both signs of a share": constant_range(-1, 1),
+    }.items()
+} | {"square root": square_root}

@@ -1,0 +1,196 @@
+"""Rules for operations that read or write by indices, or whose results are indices themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import MAX_PARTS, Value, in_parts, product
+from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.moves import ONE, take
+
+ZERO = Polynomial(())
+
+
+def positions(algebra: Algebra, dim: Polynomial) -> Interval:
+    """Give the indices of an axis; it has one at least, or there are none."""
+    return (
+        algebra.both(algebra.between(ZERO, dim - 1), Interval(0, inf)) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
+    )
+
+
+def is_within(algebra: Algebra, indices: Interval, dim: Polynomial, *, from_end: bool = True) -> bool:
+    """Whether no index is out of bounds; a negative one counts from the end of the axis, where the operation lets it."""
+    lowest = -dim if from_end else ZERO
+    return algebra.is_at_least(indices, lowest) and algebra.is_at_most(indices, dim - 1)
+
+
+def gather(call: Call, axis: int | None, batch_dims: int, *, from_end: bool) -> Sequence[Value]:
+    """Slices of data along one axis; `axis` None is one that is not known."""
+    data, indices = call.value(0), call.value(1)
+    if data is None or indices is None:
+        return list(call.outputs)
+    if data.shape is None or axis is None or not -len(data.shape) <= axis < len(data.shape):
+        return [_read(call, data, is_safe=False)]
+    axis %= len(data.shape)
+    is_safe = is_within(call.algebra, indices.elements, data.shape[axis], from_end=from_end)
+    found = _read(call, data, is_safe=is_safe)
+    if indices.shape is None or batch_dims < 0:
+        return [found]
+    shape = (*data.shape[:axis], *indices.shape[batch_dims:], *data.shape[axis + 1 :])
+    found = replace(found, shape=shape)
+    if data.parts is None or not is_safe:
+        return [found]
+    if data.parts.axis != axis:
+        moved = 0 if data.parts.axis < axis else len(indices.shape) - batch_dims - 1
+        return [in_parts(call.algebra, found, data.parts.axis + moved, data.parts.intervals)]
+    chosen = call.integers(1)
+    if chosen is None or batch_dims:
+        return [found]
+    taken = take(call.algebra, data, axis, [index % len(data.parts.intervals) for index in chosen])
+    parts = None if not indices.shape else taken.parts
+    return [replace(found, elements=taken.elements, parts=parts)]
+
+
+def gather_elements(call: Call, axis: int) -> Sequence[Value]:
+    """Elements of data along one axis, in the shape of indices."""
+    data, indices = call.value(0), call.value(1)
+    if data is None or indices is None:
+        return list(call.outputs)
+    dim = None if data.shape is None or not -len(data.shape) <= axis < len(data.shape) else data.shape[axis]
+    is_safe = dim is not None and is_within(call.algebra, indices.elements, dim)
+    return [replace(_read(call, data, is_safe=is_safe), shape=indices.shape)]
+
+
+def gather_nd(call: Call, batch_dims: int) -> Sequence[Value]:
+    """Elements or slices of data at tuples of coordinates."""
+    data, indices = call.value(0), call.value(1)
+    if data is None or indices is None:
+        return list(call.outputs)
+    return [_read(call, data, is_safe=are_tuples_within(call.algebra, data, indices, batch_dims))]
+
+
+def are_tuples_within(algebra: Algebra, data: Value, indices: Value, batch_dims: int) -> bool:
+    """Whether each coordinate of tuples, the last axis of indices, is within its dimension of data."""
+    if data.shape is None or not indices.shape:
+        return False
+    coordinates = indices.along(len(indices.shape) - 1)
+    dims = data.shape[batch_dims:]
+    if coordinates is None or len(coordinates) > len(dims):
+        return False
+    return all(is_within(algebra, interval, dim) for interval, dim in zip(coordinates, dims, strict=False))
+
+
+def _read(call: Call, data: Value, *, is_safe: bool) -> Value:
+    """Give what is read of data, parts left out; where an index may be out of bounds, some runtimes read other memory."""
+    if not is_safe and call.semantics.is_memory_read:
+        return replace(call.outputs[0], elements=ANY, parts=None)
+    return call.output(replace(data, shape=call.outputs[0].shape, parts=None))
+
+
+def scatter(call: Call, updates: int, reduction: str) -> Sequence[Value]:
+    """Data, of which some elements are replaced by updates or combined with them."""
+    data, given = call.value(0), call.value(updates)
+    if data is None or given is None:
+        return list(call.outputs)
+    found = call.output(data, parts=None, may_be_nan=data.may_be_nan or given.may_be_nan)
+    if reduction in ("none", "min", "max", "mean"):
+        return [replace(found, elements=call.algebra.hull(data.elements, given.elements))]
+    return [replace(found, elements=ANY)]
+
+
+def top_k(call: Call, axis: int) -> Sequence[Value]:
+    """The greatest or least elements along an axis, and where they are."""
+    data = call.value(0)
+    if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
+        return list(call.outputs)
+    axis %= len(data.shape)
+    number = call.dims(1)
+    if number is None or len(number) != 1 or not call.algebra.sizes.is_at_most(number[0], data.shape[axis]):
+        return list(call.outputs)  # because OpenVINO does not refuse more elements than there are
+    shape = (*data.shape[:axis], number[0], *data.shape[axis + 1 :])
+    values = call.output(data, shape=shape, parts=None)
+    places = [_places(call, data.shape[axis], position) for position in range(1, len(call.outputs))]
+    return [values, *(replace(found, shape=shape) for found in places)]
+
+
+def arg_extreme(call: Call, axis: int) -> Sequence[Value]:
+    """Where the greatest or least element along an axis is."""
+    data = call.value(0)
+    if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
+        return list(call.outputs)
+    return [_places(call, data.shape[axis], 0)]
+
+
+def _places(call: Call, dim: Polynomial, position: int) -> Value:
+    """Give an output of positions along an axis. Of an empty axis some runtimes give whatever lies in memory."""
+    if call.semantics.is_memory_read and call.algebra.sizes.least(dim) < 1:
+        return call.outputs[position]
+    return call.bounded(positions(call.algebra, dim), position=position)
+
+
+def non_zero(call: Call) -> Sequence[Value]:
+    """The positions of elements that are not zero: one row for each axis, one column for each element."""
+    data = call.value(0)
+    if data is None or data.shape is None:
+        return [call.bounded(Interval(0, inf))]
+    rows = [positions(call.algebra, dim) for dim in data.shape]
+    columns = None if call.outputs[0].shape is None else call.outputs[0].shape[-1]
+    found = call.bounded(Interval(0, inf))
+    if columns is not None:
+        found = replace(found, shape=(Polynomial.constant(len(rows)), columns))
+    return [in_parts(call.algebra, found, 0, rows) if rows and len(rows) <= MAX_PARTS else found]
+
+
+def count_up(call: Call) -> Sequence[Value]:
+    """Range: from the first operand to before the second, in steps of the third."""
+    start, stop, step = (call.value(position) for position in range(3))
+    if start is None or stop is None or step is None:
+        return list(call.outputs)
+    algebra, length = call.algebra, call.outputs[0].shape
+    first, end, by = start.elements, stop.elements, step.elements
+    if by.low > 0:
+        last = algebra.subtract(end, algebra.exact(1))
+        if by.exactly != ONE and call.semantics.is_memory_read:
+            last = algebra.hull(first, last)  # because the plugin gives the first number where a longer step leaves none
+        # An empty range has no elements, so that the last one is not below the first.
+        found = Interval(first.low, max(first.low, last.high), first.lows, last.highs)
+        if by.exactly == ONE and first.exactly == ZERO and end.exactly is not None and end.low >= 0:
+            length = (end.exactly,)
+        return [replace(call.bounded(found), shape=length)]
+    if by.high < 0:
+        return [call.bounded(Interval(min(first.high, end.low + 1), first.high, (), first.highs))]
+    return list(call.outputs)
+
+
+def bucketize(call: Call) -> Sequence[Value]:
+    """Give the number of the bucket that each element falls into; there is one more than boundaries."""
+    data, boundaries = call.value(0), call.value(1)
+    if data is None or boundaries is None or not boundaries.shape:
+        return list(call.outputs)
+    return [call.bounded(call.algebra.between(ZERO, boundaries.shape[0]), data.shape)]
+
+
+def search_sorted(call: Call) -> Sequence[Value]:
+    """Give the place in a sorted row where each value would be put in, which may be behind the last one."""
+    rows, values = call.value(0), call.value(1)
+    if rows is None or values is None or not rows.shape:
+        return list(call.outputs)
+    return [call.bounded(call.algebra.between(ZERO, rows.shape[-1]), values.shape)]
+
+
+def one_hot(call: Call) -> Sequence[Value]:
+    """Each element is the value for "on" or the one for "off"."""
+    on, off = call.value(2), call.value(3)
+    if on is None or off is None:
+        return list(call.outputs)
+    return [call.output(elements=call.algebra.hull(on.elements, off.elements), may_be_nan=on.may_be_nan or off.may_be_nan)]
+
+
+def total(call: Call) -> Polynomial | None:
+    """Give the number of elements of the first operand."""
+    data = call.value(0)
+    return None if data is None or data.shape is None else product(data.shape)

@@ -1,0 +1,32 @@
+"""Products of matrices: only their shapes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.elementwise import broadcast_shape
+
+
+def matrix_product(call: Call, transposed: tuple[bool, bool]) -> Sequence[Value]:
+    """Matrices stand in the last two axes, where either may be transposed; a vector is a matrix of one row or column."""
+    declared = call.outputs[0]
+    shapes = [None if value is None else value.shape for value in call.inputs[:2]]
+    one, other = (_stored(shape, swap) for shape, swap in zip(shapes, transposed, strict=True))
+    if not one or not other:
+        return [declared]
+    rows, columns = one[-2:-1] if len(one) > 1 else (), other[-1:] if len(other) > 1 else ()
+    batch: Shape | None = ()
+    if len(one) > 2 or len(other) > 2:
+        rank = len(rows) + len(columns)
+        batch_declared = None if declared.shape is None else declared.shape[: len(declared.shape) - rank]
+        batch = broadcast_shape([one[:-2], other[:-2]], batch_declared)
+    return [declared if batch is None else replace(declared, shape=(*batch, *rows, *columns))]
+
+
+def _stored(shape: Shape | None, is_transposed: bool) -> Shape | None:
+    if shape is None or not is_transposed or len(shape) < 2:
+        return shape
+    return (*shape[:-2], shape[-1], shape[-2])

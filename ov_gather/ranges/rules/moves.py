@@ -1,0 +1,100 @@
+"""What operations do that move elements and leave them as they are: each gives a value another shape, order or part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ov_gather.ranges.algebra.intervals import Algebra
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import MAX_PARTS, Shape, Value, in_parts, product
+
+ONE = Polynomial.constant(1)
+
+
+def reshape(value: Value, shape: Shape | None) -> Value:
+    """Keep the elements in their order. Parts stay where their axis is still there, with as many elements before it."""
+    if value.parts is None or value.shape is None or shape is None:
+        return value.with_shape(shape)
+    size, before = value.shape[value.parts.axis], product(value.shape[: value.parts.axis])
+    axes = (axis for axis, dim in enumerate(shape) if dim == size and product(shape[:axis]) == before)
+    return value.with_shape(shape, next(axes, None))
+
+
+def transpose(value: Value, order: Sequence[int] | None) -> Value:
+    """Give the axes another order; None is one that is not known."""
+    if value.shape is None or order is None:
+        return value.with_shape(None)
+    axis = None if value.parts is None else list(order).index(value.parts.axis)
+    return value.with_shape(tuple(value.shape[i] for i in order), axis)
+
+
+def take(algebra: Algebra, value: Value, axis: int, positions: Sequence[int]) -> Value:
+    """Keep the slices at these positions of an axis of known size, in this order."""
+    if value.shape is None:
+        return value.with_shape(None)
+    shape = _with_dim(value.shape, axis, Polynomial.constant(len(positions)))
+    if value.parts is None or value.parts.axis != axis:
+        return value.with_shape(shape, None if value.parts is None else value.parts.axis)
+    return in_parts(algebra, value.with_shape(shape), axis, [value.parts.intervals[i] for i in positions])
+
+
+def resize(value: Value, axis: int, dim: Polynomial) -> Value:
+    """Keep some slices of an axis, of which only the number is known."""
+    if value.shape is None:
+        return value
+    other = None if value.parts is None or value.parts.axis == axis else value.parts.axis
+    return value.with_shape(_with_dim(value.shape, axis, dim), other)
+
+
+def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
+    """Join values along an axis, one at least. Where they are short, each slice along it keeps its own bounds."""
+    first = values[0]
+    may_be_nan = any(value.may_be_nan for value in values)
+    joined = replace(first, elements=algebra.hull(*(value.elements for value in values)), parts=None, may_be_nan=may_be_nan)
+    shapes = [value.shape for value in values if value.shape is not None]
+    if len(shapes) < len(values) or len({len(shape) for shape in shapes}) != 1:
+        return joined.with_shape(None)
+    total = Polynomial(())
+    for shape in shapes:
+        total = total + shape[axis]
+    # A dimension that one value knows as a number is that of all.
+    dims = [next((shape[i] for shape in shapes if shape[i].value is not None), shapes[0][i]) for i in range(len(shapes[0]))]
+    joined = replace(joined, shape=_with_dim(tuple(dims), axis, total))
+    slices = [value.along(axis) for value in values]
+    if total.value is not None and total.value <= MAX_PARTS and all(given is not None for given in slices):
+        return in_parts(algebra, joined, axis, [interval for given in slices for interval in given or ()])
+    return joined
+
+
+def broadcast(value: Value, shape: Shape | None) -> Value:
+    """Repeat a value along axes of one element, and along new ones in front."""
+    if value.shape is None or shape is None or value.parts is None or len(shape) < len(value.shape):
+        return value.with_shape(shape)
+    axis = value.parts.axis + len(shape) - len(value.shape)
+    if shape[axis] == value.shape[value.parts.axis]:
+        return value.with_shape(shape, axis)
+    return value.with_shape(shape)
+
+
+def tile(algebra: Algebra, value: Value, repeats: Sequence[Polynomial] | None) -> Value:
+    """Repeat a value along each axis; more repeats than axes are for new ones in front."""
+    if value.shape is None or repeats is None:
+        return value.with_shape(None)
+    missing = len(repeats) - len(value.shape)
+    value = value.with_shape(
+        (ONE,) * missing + value.shape, None if value.parts is None else value.parts.axis + max(missing, 0)
+    )
+    shape = value.shape or ()
+    repeats = [ONE] * (len(shape) - len(repeats)) + list(repeats)
+    tiled = tuple(dim * times for dim, times in zip(shape, repeats, strict=True))
+    if value.parts is None:
+        return value.with_shape(tiled)
+    axis, times = value.parts.axis, repeats[value.parts.axis].value
+    if times is None or times * len(value.parts.intervals) > MAX_PARTS:
+        return value.with_shape(tiled)
+    return in_parts(algebra, value.with_shape(tiled), axis, value.parts.intervals * times)
+
+
+def _with_dim(shape: Shape, axis: int, dim: Polynomial) -> Shape:
+    return (*shape[:axis], dim, *shape[axis + 1 :])

@@ -1,0 +1,287 @@
+"""Each operation of OpenVINO has a rule here, by its type and attributes. A rule looks at operands when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import Value
+from ov_gather.ranges.rules import elementwise, indexing, linear, reducing, shaping
+from ov_gather.ranges.rules.call import Call, Rule
+
+UNBOUNDED = 2**31 - 1
+"""An end of a slice from here on is the end of the axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An operation of OpenVINO is described in the same way by both adapters.
+
+    Attributes:
+        type: as an IR writes it, e.g. "Gather".
+        opset: e.g. "opset8"; "ov_gather" for operations of this package.
+        attributes: by name, as an IR writes them.
+    """
+
+    type: str
+    opset: str
+    attributes: Mapping[str, str]
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """Give an attribute."""
+        return int(self.attributes.get(name, default))
+
+    def is_set(self, name: str) -> bool:
+        """Give an attribute that is true or false; false where it is absent."""
+        return self.attributes.get(name, "").lower() in ("true", "1")
+
+    def integers(self, name: str) -> list[int]:
+        """Give an attribute that is a list of integers, e.g. a mask."""
+        return [int(word) for word in self.attributes.get(name, "").split(",") if word.strip()]
+
+    @property
+    def counts_from_end(self) -> bool:
+        """Whether negative indices count from the end. ScatterUpdate, and Gather before version 8, do not take them."""
+        number = self.opset.removeprefix("opset")
+        return self.type != "ScatterUpdate" and (self.type != "Gather" or not number.isdecimal() or int(number) >= 8)
+
+
+def rule_of(operation: Described) -> Rule | None:
+    """Find the rule of an operation; None where nothing is known of its results. Raises ValueError for a wrong attribute."""
+    make = _RULES.get(operation.type)
+    return make(operation) if make is not None else None
+
+
+_Make = Callable[[Described], Rule]
+
+
+def _always(rule: Rule) -> _Make:
+    return lambda operation: rule
+
+
+def _from_axis(rule: Callable[..., Sequence[Value]], position: int) -> _Make:
+    """Make a rule of one that takes an axis, which is an operand."""
+    return lambda operation: lambda call: rule(call, axis=call.integer(position))
+
+
+def _gather(operation: Described) -> Rule:
+    batch_dims, from_end = operation.integer("batch_dims"), operation.counts_from_end
+    if operation.opset == "ov_gather":
+        return lambda call: indexing.gather(call, operation.integer("axis"), batch_dims, from_end=True)
+    return lambda call: indexing.gather(call, call.integer(2), batch_dims, from_end=from_end)
+
+
+def _even_split(operation: Described) -> Rule:
+    number = operation.integer("num_splits", 1)
+
+    def rule(call: Call) -> Sequence[Value]:
+        value, axis = call.value(0), call.integer(1)
+        has_axis = (
+            value is not None and value.shape is not None and axis is not None and -len(value.shape) <= axis < len(value.shape)
+        )
+        size = value.shape[axis].value if has_axis and value is not None and value.shape and axis is not None else None
+        lengths = None if size is None or not number or size % number else [size // number] * number
+        return shaping.split(call, axis, lengths)
+
+    return rule
+
+
+def _slice(operation: Described) -> Rule:
+    def rule(call: Call) -> Sequence[Value]:
+        value, starts, stops, steps = call.value(0), call.dims(1), call.dims(2), call.integers(3)
+        rank = None if value is None else value.rank
+        count = _length(call, 1)
+        axes = list(range(count or 0)) if len(call.inputs) < 5 else call.integers(4)
+        if rank is None or axes is None or count is None or any(not -rank <= axis < rank for axis in axes):
+            return shaping.elements_only(call)
+        if starts is None or stops is None or steps is None or not len(axes) == len(starts) == len(stops) == len(steps):
+            return shaping.cut(call, [shaping.Cut(axis % rank, None, None, is_known=False) for axis in axes])
+        cuts = [
+            shaping.Cut(axis % rank, start, _end(stop, step), step)
+            for axis, start, stop, step in zip(axes, starts, stops, steps, strict=True)
+        ]
+        return shaping.cut(call, cuts)
+
+    return rule
+
+
+def _length(call: Call, position: int) -> int | None:
+    value = call.value(position)
+    return None if value is None or not value.shape else value.shape[0].value
+
+
+def _end(stop: Polynomial, step: int) -> Polynomial | None:
+    """Give the end of a slice, None where that is the end of the axis, or its front, as seen from behind."""
+    number = stop.value
+    if number is None or not (number >= UNBOUNDED if step > 0 else number <= -UNBOUNDED):
+        return stop
+    return None
+
+
+def _strided_slice(operation: Described) -> Rule:
+    masks = {name: operation.integers(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
+    if any(masks["ellipsis"]) or any(masks["new_axis"]):
+        return shaping.elements_only
+
+    def is_set(mask: str, axis: int) -> bool:
+        return axis < len(masks[mask]) and bool(masks[mask][axis])
+
+    def rule(call: Call) -> Sequence[Value]:
+        value, starts, stops = call.value(0), call.dims(1), call.dims(2)
+        count = _length(call, 1)
+        steps = call.integers(3) if len(call.inputs) > 3 else [1] * (count or 0)
+        rank = None if value is None else value.rank
+        if rank is None or count is None or count > rank:
+            return shaping.elements_only(call)
+        removed = [axis for axis in range(count) if is_set("shrink_axis", axis)]
+        cuts = []
+        for axis in range(count):
+            start, stop = starts[axis] if starts else None, stops[axis] if stops else None
+            step = steps[axis] if steps else None
+            if axis in removed:
+                cuts.append(_one_slice(axis, start))
+            elif step is None or (start is None and not is_set("begin", axis)) or (stop is None and not is_set("end", axis)):
+                cuts.append(shaping.Cut(axis, None, None, is_known=False))
+            else:
+                end = None if stop is None or is_set("end", axis) else _end(stop, step)
+                cuts.append(shaping.Cut(axis, None if is_set("begin", axis) else start, end, step))
+        return shaping.cut(call, cuts, removed)
+
+    return rule
+
+
+def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
+    if start is None:
+        return shaping.Cut(axis, None, None, is_known=False)
+    return shaping.Cut(axis, start, None if start.value == -1 else start + 1)
+
+
+def _transpose(call: Call) -> Sequence[Value]:
+    order, value = call.integers(1), call.value(0)
+    if order == [] and value is not None and value.shape is not None:
+        order = list(range(len(value.shape)))[::-1]
+    return shaping.transpose(call, order)
+
+
+def _broadcast(operation: Described) -> Rule:
+    mode = operation.attributes.get("mode", "numpy").lower()
+    return shaping.elements_only if mode == "explicit" else partial(shaping.broadcast, both_ways=mode == "bidirectional")
+
+
+def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:
+    """Make a rule of one that reduces axes, which are an operand."""
+
+    def make(operation: Described) -> Rule:
+        keep_dims = operation.is_set("keep_dims")
+
+        def apply(call: Call) -> Sequence[Value]:
+            axes = call.integers(1)
+            return list(call.outputs) if axes is None else rule(call, axes, keep_dims=keep_dims)
+
+        return apply
+
+    return make
+
+
+def _squeeze(call: Call) -> Sequence[Value]:
+    axes = call.integers(1) if len(call.inputs) > 1 else None
+    return shaping.declared_shape(call) if len(call.inputs) > 1 and axes is None else shaping.squeeze(call, axes or None)
+
+
+def _clamp(operation: Described) -> Rule:
+    low, high = (float(operation.attributes[name]) for name in ("min", "max"))
+    return partial(elementwise.clamp, low=low, high=high)
+
+
+def _scatter(operation: Described) -> Rule:
+    reduction = operation.attributes.get("reduction", "none").lower()
+    return lambda call: indexing.scatter(call, updates=2, reduction=reduction)
+
+
+_COMPARISONS = """
+    Equal Greater GreaterEqual IsFinite IsInf IsNaN Less LessEqual LogicalAnd LogicalNot LogicalOr LogicalXor NotEqual
+"""
+_SAME_SHAPE = """
+    Acos Acosh Asin Asinh Atan Atanh BatchNormInference Cosh Elu Exp Gelu GroupNormalization GRN HSigmoid HSwish HardSigmoid Log
+    LogSoftmax LRN Mish MVN NormalizeL2 PReLU RMS Selu Sinh SoftPlus SoftSign Swish Tan ReverseSequence Reverse Roll
+    ShuffleChannels FakeQuantize BitwiseNot
+"""
+_RULES: Mapping[str, _Make] = {
+    **{
+        name: _always(elementwise.BINARY[meaning])
+        for name, meaning in {
+            "Add": "add",
+            "FloorMod": "remainder",
+            "Maximum": "maximum",
+            "Minimum": "minimum",
+            "Mod": "remainder with the sign of the dividend",
+            "Multiply": "multiply",
+            "Subtract": "subtract",
+        }.items()
+    },
+    **{
+        name: _always(elementwise.UNARY[meaning])
+        for name, meaning in {
+            "Abs": "absolute",
+            "Ceiling": "ceiling",
+            "Cos": "both signs of a share",
+            "Erf": "both signs of a share",
+            "Floor": "floor",
+            "Negative": "negative",
+            "ReLU": "rectified",
+            "Round": "round",
+            "Sigmoid": "share",
+            "Sign": "sign",
+            "Sin": "both signs of a share",
+            "SoftMax": "share",
+            "Softmax": "share",
+            "Sqrt": "square root",
+            "Tanh": "both signs of a share",
+        }.items()
+    },
+    **dict.fromkeys(_COMPARISONS.split(), _always(elementwise.compare)),
+    **dict.fromkeys(["Power", "SquaredDifference", "BitwiseAnd", "BitwiseOr", "BitwiseXor"], _always(elementwise.any_value)),
+    **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
+    **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin"], _along_axes(reducing.extreme)),
+    **dict.fromkeys(["ReduceLogicalAnd", "ReduceLogicalOr"], _along_axes(reducing.truth)),
+    **dict.fromkeys(["Convert", "ConvertLike"], _always(elementwise.cast)),
+    "Assign": _always(shaping.same_shape),
+    "Broadcast": _broadcast,
+    "Bucketize": _always(indexing.bucketize),
+    "Clamp": _clamp,
+    "Concat": lambda operation: partial(shaping.concatenate, axis=operation.integer("axis")),
+    "CumSum": _from_axis(reducing.running_total, 1),
+    "Divide": _always(elementwise.divide),
+    "Gather": _gather,
+    "GatherElements": lambda operation: partial(indexing.gather_elements, axis=operation.integer("axis")),
+    "GatherND": lambda operation: partial(indexing.gather_nd, batch_dims=operation.integer("batch_dims")),
+    "MatMul": lambda operation: partial(
+        linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
+    ),
+    "NonZero": _always(indexing.non_zero),
+    "OneHot": _always(indexing.one_hot),
+    "Pad": lambda operation: partial(shaping.pad, with_value=operation.attributes.get("pad_mode", "constant") == "constant"),
+    "RandomUniform": _always(elementwise.random_uniform),
+    "Range": _always(indexing.count_up),
+    "ReduceProd": _along_axes(reducing.multiplied),
+    "ReduceSum": _along_axes(reducing.total),
+    "Reshape": lambda operation: partial(shaping.reshape, copies_zeros=operation.is_set("special_zero")),
+    "Result": _always(shaping.same_shape),
+    "Select": _always(elementwise.select),
+    "ScatterElementsUpdate": _scatter,
+    "ScatterNDUpdate": _scatter,
+    "ScatterUpdate": _scatter,
+    "SearchSorted": _always(indexing.search_sorted),
+    "ShapeOf": _always(shaping.shape_of),
+    "Slice": _slice,
+    "Split": _even_split,
+    "Squeeze": _always(_squeeze),
+    "StridedSlice": _strided_slice,
+    "Tile": _always(shaping.tile),
+    "TopK": lambda operation: partial(indexing.top_k, axis=operation.integer("axis", -1)),
+    "Transpose": _always(_transpose),
+    "Unsqueeze": _always(lambda call: shaping.unsqueeze(call, call.integers(1))),
+    "VariadicSplit": _always(lambda call: shaping.split(call, call.integer(1), call.integers(2))),
+}

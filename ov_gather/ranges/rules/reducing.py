@@ -1,0 +1,87 @@
+"""Rules for operations that combine the elements along some axes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from math import inf
+
+from ov_gather.ranges.algebra.intervals import TRUTH, Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import Shape, Value, in_parts, product
+from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.elementwise import limited
+from ov_gather.ranges.rules.moves import ONE
+
+
+def _axes(call: Call, axes: Sequence[int] | None) -> list[int] | None:
+    """List the axes that are reduced, from the front, without axes all of them; None where they are not known."""
+    data = call.value(0)
+    if data is None or data.shape is None:
+        return None
+    rank = len(data.shape)
+    if axes is None:
+        return list(range(rank))
+    return [axis % rank for axis in axes] if all(-rank <= axis < rank for axis in axes) else None
+
+
+def _shape(data: Value, reduced: Collection[int], *, keep_dims: bool) -> Shape:
+    dims = [(axis, ONE if axis in reduced else dim) for axis, dim in enumerate(data.shape or ())]
+    return tuple(dim for axis, dim in dims if keep_dims or axis not in reduced)
+
+
+def extreme(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
+    """The least, greatest or mean value along axes lies between those that it is made of, if there are any."""
+    data, reduced = call.value(0), _axes(call, axes)
+    if data is None or data.shape is None or reduced is None:
+        return list(call.outputs)
+    shape = _shape(data, reduced, keep_dims=keep_dims)
+    if call.algebra.sizes.least(product([data.shape[axis] for axis in reduced])) < 1:
+        return [replace(call.outputs[0], shape=shape)]
+    found = call.output(replace(data, shape=shape, parts=None))
+    if data.parts is None or data.parts.axis in reduced:
+        return [found]
+    axis = data.parts.axis - (0 if keep_dims else sum(other < data.parts.axis for other in reduced))
+    return [in_parts(call.algebra, found, axis, data.parts.intervals)]
+
+
+def truth(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
+    """Whether all or any of some elements are true is 0 or 1."""
+    data, reduced = call.value(0), _axes(call, axes)
+    known = data is not None and reduced is not None
+    return [call.bounded(TRUTH, _shape(data, reduced, keep_dims=keep_dims) if known and data and reduced is not None else None)]
+
+
+def total(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
+    """The sum along axes is one of no more elements than the axes have."""
+    data, reduced = call.value(0), _axes(call, axes)
+    if data is None or data.shape is None or reduced is None:
+        return list(call.outputs)
+    return [_summed(call, data, [data.shape[axis] for axis in reduced], _shape(data, reduced, keep_dims=keep_dims))]
+
+
+def running_total(call: Call, axis: int | None) -> Sequence[Value]:
+    """CumSum gives all sums on the way along an axis, or those of all elements before."""
+    data, axes = call.value(0), None if axis is None else _axes(call, [axis])
+    if data is None or data.shape is None or axes is None:
+        return list(call.outputs)
+    return [_summed(call, data, [data.shape[axes[0]]], data.shape)]
+
+
+def _summed(call: Call, data: Value, dims: Sequence[Polynomial], shape: Shape) -> Value:
+    number = call.algebra.between(Polynomial(()), product(dims))
+    found = limited(call, call.algebra.multiply(call.algebra.hull(data.elements, Interval(0, 0)), number))
+    may_be_nan = data.may_be_nan or inf in (-found.low, found.high)
+    return call.output(elements=found, shape=shape, parts=None, may_be_nan=may_be_nan)
+
+
+def multiplied(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
+    """The product along axes is exactly known where each factor is, as the sizes of a shape are."""
+    data, reduced = call.value(0), _axes(call, axes)
+    if data is None or data.shape is None or reduced is None:
+        return list(call.outputs)
+    shape = _shape(data, reduced, keep_dims=keep_dims)
+    factors = call.dims(0)
+    if factors is not None and reduced == [0]:
+        return [call.bounded(limited(call, call.algebra.exact(product(factors))), shape)]
+    return [replace(call.outputs[0], shape=shape)]

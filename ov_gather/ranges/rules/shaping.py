@@ -1,0 +1,275 @@
+"""Rules for operations that give elements another shape, order or place, where the shape may be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import MAX_PARTS, Shape, Value, in_parts, product
+from ov_gather.ranges.rules import moves
+from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.elementwise import broadcast_shape
+
+
+def same_shape(call: Call) -> Sequence[Value]:
+    """The elements as they are."""
+    return [call.outputs[0] if (value := call.value(0)) is None else call.output(value)]
+
+
+def shape_only(call: Call) -> Sequence[Value]:
+    """Other elements in the shape of the first operand."""
+    value = call.value(0)
+    return [call.outputs[0] if value is None else replace(call.outputs[0], shape=value.shape)]
+
+
+def declared_shape(call: Call) -> Sequence[Value]:
+    """The elements in their order, in the shape that the model declares for the output."""
+    value = call.value(0)
+    return [call.outputs[0] if value is None else call.output(moves.reshape(value, call.outputs[0].shape))]
+
+
+def shape_of(call: Call, start: int = 0, end: int | None = None) -> Sequence[Value]:
+    """The sizes of a tensor's dimensions."""
+    value = call.value(0)
+    if value is None or value.shape is None:
+        return [call.bounded(Interval(0, float("inf")))]
+    dims = value.shape[slice(start, end)]
+    found = replace(call.bounded(Interval(0, 0)), shape=(Polynomial.constant(len(dims)),))
+    return [in_parts(call.algebra, found, 0, [call.algebra.exact(dim) for dim in dims])]
+
+
+def size_of(call: Call) -> Sequence[Value]:
+    """The number of elements of a tensor."""
+    value = call.value(0)
+    if value is None or value.shape is None:
+        return [call.bounded(Interval(0, float("inf")))]
+    return [call.bounded(call.algebra.exact(product(value.shape)))]
+
+
+def reshape(call: Call, *, copies_zeros: bool) -> Sequence[Value]:
+    """The shape of the second operand, where -1 is what remains, and 0 the same dimension of data, if zeros are copied."""
+    value, wanted = call.value(0), call.dims(1)
+    if value is None:
+        return list(call.outputs)
+    shape = None if wanted is None else _asked_for(call, value, wanted, copies_zeros=copies_zeros)
+    return [call.output(moves.reshape(value, _merged(shape, call.outputs[0].shape)))]
+
+
+def _asked_for(call: Call, value: Value, wanted: Sequence[Polynomial], *, copies_zeros: bool) -> Shape | None:
+    dims = list(wanted)
+    if copies_zeros:
+        if any(not dim.terms and (value.shape is None or i >= len(value.shape)) for i, dim in enumerate(dims)):
+            return None
+        dims = [dim if dim.terms or value.shape is None else value.shape[i] for i, dim in enumerate(dims)]
+    open_places = [i for i, dim in enumerate(dims) if dim.value == -1]
+    if any(call.algebra.sizes.least(dim) < 0 for i, dim in enumerate(dims) if i not in open_places):
+        return None
+    if not open_places:
+        return tuple(dims)
+    others = product([dim for i, dim in enumerate(dims) if i not in open_places])
+    rest = None if value.shape is None else product(value.shape).divided_by(others)
+    declared = call.outputs[0].shape
+    if rest is None and declared is not None and len(declared) == len(dims):
+        rest = declared[open_places[0]]
+    if rest is None:
+        return None
+    dims[open_places[0]] = rest
+    return tuple(dims)
+
+
+def _merged(shape: Shape | None, declared: Shape | None) -> Shape | None:
+    """Take what is computed, but the numbers that the model declares."""
+    if shape is None or declared is None or len(shape) != len(declared):
+        return declared if shape is None else shape
+    return tuple(told if told.value is not None else dim for dim, told in zip(shape, declared, strict=True))
+
+
+def transpose(call: Call, order: Sequence[int] | None) -> Sequence[Value]:
+    """Another order of the axes."""
+    value = call.value(0)
+    if value is None or value.shape is None or (order is not None and sorted(order) != list(range(len(value.shape)))):
+        return list(call.outputs)
+    return [call.output(moves.transpose(value, order))] if order is not None else elements_only(call)
+
+
+def concatenate(call: Call, axis: int) -> Sequence[Value]:
+    """Operands one after the other along an axis."""
+    values = [value for value in call.inputs if value is not None]
+    ranks = {value.rank for value in values}
+    rank = ranks.pop() if len(ranks) == 1 else None
+    if not values or rank is None or not -rank <= axis < rank:
+        elements = call.algebra.hull(*(value.elements for value in values)) if values else Interval()
+        return [call.output(elements=elements, may_be_nan=any(value.may_be_nan for value in values))]
+    return [call.output(moves.concatenate(call.algebra, values, axis % rank))]
+
+
+def broadcast(call: Call, *, both_ways: bool) -> Sequence[Value]:
+    """The shape of the second operand, or the one that both are broadcast to."""
+    value, wanted = call.value(0), call.dims(1)
+    if value is None:
+        return list(call.outputs)
+    declared = call.outputs[0].shape
+    shape = None if wanted is None else tuple(wanted)
+    if both_ways and shape is not None:
+        shape = broadcast_shape([value.shape, shape], declared)
+    return [call.output(moves.broadcast(value, _merged(shape, declared)))]
+
+
+def tile(call: Call) -> Sequence[Value]:
+    """The first operand repeated along each axis, as often as the second one says."""
+    value, repeats = call.value(0), call.dims(1)
+    if value is None:
+        return list(call.outputs)
+    if call.semantics.is_memory_read and call.integers(1) is None:
+        return list(call.outputs)  # the plugin may leave the output as it was in memory
+    tiled = moves.tile(call.algebra, value, repeats)
+    return [call.output(tiled if tiled.shape is not None else tiled.with_shape(call.outputs[0].shape))]
+
+
+def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
+    """Leave out axes of one element; without axes, all of them."""
+    value = call.value(0)
+    rank = None if value is None else value.rank
+    if value is None or value.shape is None or rank is None or any(not -rank <= axis < rank for axis in axes or ()):
+        return declared_shape(call)
+    if axes is None:
+        if any(dim.value is None for dim in value.shape):
+            return declared_shape(call)
+        left = [axis for axis, dim in enumerate(value.shape) if dim != moves.ONE]
+    else:
+        removed = {axis % rank for axis in axes}
+        left = [axis for axis in range(rank) if axis not in removed]
+    return [call.output(moves.reshape(value, tuple(value.shape[axis] for axis in left)))]
+
+
+def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
+    """Put in axes of one element, which count in the output."""
+    value = call.value(0)
+    if value is None or value.shape is None or axes is None:
+        return declared_shape(call)
+    rank = len(value.shape) + len(axes)
+    if any(not -rank <= axis < rank for axis in axes):
+        return declared_shape(call)
+    new, dims = {axis % rank for axis in axes}, iter(value.shape)
+    if len(new) < len(axes):
+        return declared_shape(call)
+    shape = tuple(moves.ONE if axis in new else next(dims) for axis in range(rank))
+    return [call.output(moves.reshape(value, shape))]
+
+
+def split(call: Call, axis: int | None, lengths: Sequence[int] | None) -> Sequence[Value]:
+    """Parts of data along an axis, of these lengths; -1 is what remains."""
+    value = call.value(0)
+    rank = None if value is None else value.rank
+    if value is None or rank is None or axis is None or not -rank <= axis < rank:
+        return [_elements(call, position) for position in range(len(call.outputs))]
+    axis %= rank
+    size = None if value.shape is None else value.shape[axis].value
+    if lengths is not None and size is not None and list(lengths).count(-1) == 1:
+        lengths = [size - sum(lengths) - 1 if length == -1 else length for length in lengths]
+    if lengths is None or size is None or min(lengths) < 0 or size != sum(lengths) or size > MAX_PARTS:
+        return [_resized(call, value, axis, position) for position in range(len(call.outputs))]
+    starts = [sum(lengths[:i]) for i in range(len(lengths))]
+    return [
+        call.output(moves.take(call.algebra, value, axis, range(start, start + length)), position)
+        for position, (start, length) in enumerate(zip(starts, lengths, strict=True))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A Cut selects a part of an axis as a slice of Python does; None is the end that the step leads to, or not known."""
+
+    axis: int
+    start: Polynomial | None
+    stop: Polynomial | None
+    step: int = 1
+    is_known: bool = True
+
+
+def cut(call: Call, cuts: Sequence[Cut] | None, removed: Collection[int] = ()) -> Sequence[Value]:
+    """Parts of some axes, of which those in `removed` are left out then; without cuts any elements in the declared shape."""
+    value = call.value(0)
+    if value is None or value.shape is None or cuts is None:
+        return [elements_only(call)[0]]
+    declared, found = call.outputs[0].shape, value
+    if removed or (declared is not None and len(declared) != len(value.shape)):
+        declared = None
+    for one in cuts:
+        found = _cut(call, found, one, declared)
+        if found.shape is None:
+            return elements_only(call)
+    if removed and found.shape is not None:
+        found = moves.reshape(found, tuple(dim for axis, dim in enumerate(found.shape) if axis not in removed))
+    return [call.output(found)]
+
+
+def _cut(call: Call, value: Value, given: Cut, declared: Shape | None) -> Value:
+    """Cut one axis. The shape is None where it cannot be told."""
+    assert value.shape is not None
+    dim = value.shape[given.axis]
+    are_numbers = given.is_known and all(end is None or end.value is not None for end in (given.start, given.stop))
+    if are_numbers and dim.value is not None and dim.value <= MAX_PARTS:
+        start, stop = (None if end is None else end.value for end in (given.start, given.stop))
+        return moves.take(call.algebra, value, given.axis, range(dim.value)[slice(start, stop, given.step)])
+    length = _length(call, dim, given)
+    if length is None and declared is not None:
+        length = declared[given.axis]
+    return value.with_shape(None) if length is None else moves.resize(value, given.axis, length)
+
+
+def _length(call: Call, dim: Polynomial, given: Cut) -> Polynomial | None:
+    """Count what a cut in steps of 1 leaves of a dimension; None where that depends on which of two sizes is greater."""
+    sizes = call.algebra.sizes
+    if given.step != 1 or not given.is_known:
+        return None
+    first = _place(call, dim, given.start or Polynomial(()))
+    last = dim if given.stop is None else _place(call, dim, given.stop)
+    if first is None or last is None or sizes.least(last - first) < 0:
+        return None
+    return last - first
+
+
+def _place(call: Call, dim: Polynomial, end: Polynomial) -> Polynomial | None:
+    """Give the place in an axis that an end of a cut says, counted from the front."""
+    sizes = call.algebra.sizes
+    if sizes.greatest(end) < 0:
+        end = dim + end
+        return end if sizes.least(end) >= 0 else None
+    if sizes.least(end) < 0:
+        return None
+    return end if sizes.is_at_most(end, dim) else dim if sizes.is_at_most(dim, end) else None
+
+
+def pad(call: Call, *, with_value: bool) -> Sequence[Value]:
+    """Data within a frame: of a value, or of elements of data."""
+    value = call.value(0)
+    if value is None:
+        return list(call.outputs)
+    if not with_value:
+        return elements_only(call)
+    filler = call.value(3)
+    elements = call.algebra.hull(value.elements, filler.elements if filler is not None else Interval(0, 0))
+    return [call.output(elements=elements, may_be_nan=value.may_be_nan or (filler is not None and filler.may_be_nan))]
+
+
+def elements_only(call: Call) -> Sequence[Value]:
+    """Elements of the first operand, in the shape that the model declares."""
+    return [_elements(call)]
+
+
+def _elements(call: Call, position: int = 0) -> Value:
+    """Give an output in its declared shape, with elements of the first operand."""
+    value = call.value(0)
+    if value is None:
+        return call.outputs[position]
+    return call.output(position=position, elements=value.elements, may_be_nan=value.may_be_nan)
+
+
+def _resized(call: Call, value: Value, axis: int, position: int) -> Value:
+    declared = call.outputs[position].shape
+    if declared is None or value.shape is None or len(declared) != len(value.shape):
+        return _elements(call, position)
+    return call.output(moves.resize(value, axis, declared[axis]), position)

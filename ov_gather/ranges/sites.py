@@ -1,0 +1,134 @@
+"""A site is a place where a model reads or writes by indices. What is known of them says whether they are in bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ov_gather.ranges.algebra.intervals import Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import Value, count
+from ov_gather.ranges.graph import Graph, Key
+
+TYPES = ("Gather", "GatherElements", "GatherND", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate")
+"""The operations of OpenVINO that read or write by indices."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A Site is one gather or scatter.
+
+    Attributes:
+        name: the name of the operation, behind those of the operations in whose bodies it is.
+        type: the type of the operation, e.g. "Gather".
+        line: the line of the document; 0 where there is none.
+        data, indices: the tensors.
+        axis: the axis that indices go along: a number, or the tensor that holds it; None for tuples of coordinates.
+        batch_dims: how many leading dimensions of data tuples of coordinates do not count.
+        counts_from_end: whether negative indices count from the end of the axis.
+        within: where the site is in a body, a tensor that the outermost operation with bodies around it makes.
+    """
+
+    name: str
+    type: str
+    line: int
+    data: Key
+    indices: Key
+    axis: int | Key | None
+    batch_dims: int = 0
+    counts_from_end: bool = True
+    within: Key | None = None
+
+    @property
+    def wanted(self) -> list[Key]:
+        """The tensors of the whole model that have to be known, for which elements matter."""
+        if self.within is not None:
+            return [self.within]
+        return [self.indices] if self.axis is None or isinstance(self.axis, int) else [self.indices, self.axis]
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether indices are tuples, the last dimension of indices long."""
+        return self.axis is None
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A Demand is that all values of an interval are indices of an axis of some size.
+
+    Attributes:
+        axis: the axis of data.
+    """
+
+    axis: int
+    size: Polynomial
+    indices: Interval
+    counts_from_end: bool
+
+    @property
+    def lowest(self) -> Polynomial:
+        """The least index that is in bounds."""
+        return -self.size if self.counts_from_end else Polynomial(())
+
+    def is_met(self, algebra: Algebra) -> bool:
+        """Whether every value is in bounds."""
+        return algebra.is_at_least(self.indices, self.lowest) and algebra.is_at_most(self.indices, self.size - 1)
+
+    def is_missed(self, algebra: Algebra) -> bool:
+        """Whether every value is out of bounds."""
+        is_above, is_below = algebra.is_at_least(self.indices, self.size), algebra.is_at_most(self.indices, self.lowest - 1)
+        return is_above or is_below or self.size.value == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """An Obstacle is why nothing can be demanded of a site: a tensor of which too little is known."""
+
+    key: Key
+    reason: str
+
+
+def demands(site: Site, value: Callable[[Key], Value]) -> list[Demand] | Obstacle:
+    """List what indices have to keep to; `value` gives what is known of a tensor."""
+    data, indices = value(site.data), value(site.indices)
+    if data.shape is None:
+        return Obstacle(site.data, "its rank is open")
+    if site.has_coordinates:
+        return _of_coordinates(site, data, indices)
+    axis = site.axis if isinstance(site.axis, int) else None
+    if axis is None:
+        exact = value(site.axis).elements.exactly
+        axis = None if exact is None else exact.value
+    if axis is None or not -len(data.shape) <= axis < len(data.shape):
+        return Obstacle(site.axis if not isinstance(site.axis, int) else site.data, "the axis is not known")
+    axis %= len(data.shape)
+    return [Demand(axis, data.shape[axis], indices.elements, site.counts_from_end)]
+
+
+def _of_coordinates(site: Site, data: Value, indices: Value) -> list[Demand] | Obstacle:
+    assert data.shape is not None
+    if not indices.shape:
+        return Obstacle(site.indices, "its rank is open")
+    length = indices.shape[-1].value
+    if length is None:
+        return Obstacle(site.indices, "its last dimension is open")
+    dims = data.shape[site.batch_dims :]
+    if length > len(dims):
+        return Obstacle(site.indices, f"its tuples have {length} coordinates, and data has {len(dims)} dimensions for them")
+    intervals = indices.along(len(indices.shape) - 1) or (indices.elements,) * length
+    pairs = zip(intervals, dims, strict=False)
+    return [Demand(site.batch_dims + i, dim, interval, True) for i, (interval, dim) in enumerate(pairs)]
+
+
+def index_count(algebra: Algebra, indices: Value) -> tuple[float, float]:
+    """Give how many indices there are at least and at most."""
+    return count(algebra, indices.shape)
+
+
+class SiteGraph(Graph, Protocol):
+    """A SiteGraph is a graph that knows its gathers and scatters."""
+
+    @property
+    def sites(self) -> Sequence[Site]:
+        """The gathers and scatters of the model and its bodies."""

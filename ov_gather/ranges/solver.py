@@ -1,0 +1,237 @@
+"""The analysis goes through a graph once, and through the body of a loop until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+
+from ov_gather.ir.element_types import BOOLEAN
+from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
+from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts
+from ov_gather.ranges.graph import Graph, Key, Passage, Step, Way, in_order
+from ov_gather.ranges.rules.call import Call, Semantics
+
+PATIENCE = 2
+"""After so many visits to the body of a loop each state that still changes may be any value, one visit later every state."""
+DEPTH_OF_LOOPS = 2
+"""States of loops that are nested deeper may be any value from the first visit on, so that visits do not multiply."""
+
+Known = dict[Key, Value]
+_Work = Generator["_Work", None, None]
+
+
+def solve(
+    graph: Graph,
+    steps: Sequence[Step],
+    algebra: Algebra,
+    semantics: Semantics,
+    assumed: Mapping[Key, Interval],
+) -> Solver:
+    """Find out what is known of every tensor on the way to some of them.
+
+    Args:
+        graph: the graph.
+        steps: what leads to these tensors, in an order that `in_order` gives.
+        algebra: what is known of the names of open dimensions.
+        semantics: what the runtime does.
+        assumed: bounds that are taken for granted of some tensors.
+    """
+    solver = Solver(graph, algebra, semantics, assumed)
+    waiting = [solver.go_through(steps)]
+    while waiting:  # bodies are nested as deep as a file likes, so that this does not recurse
+        inner = next(waiting[-1], None)
+        if inner is None:
+            waiting.pop()
+        else:
+            waiting.append(inner)
+    return solver
+
+
+class Solver:
+    """A Solver remembers what is known so far."""
+
+    def __init__(self, graph: Graph, algebra: Algebra, semantics: Semantics, assumed: Mapping[Key, Interval]) -> None:
+        self._graph, self._algebra, self._semantics, self._assumed = graph, algebra, semantics, assumed
+        self._depth = 0
+        self.known: Known = {}
+
+    def go_through(self, steps: Sequence[Step]) -> _Work:
+        """Learn what is known of the outputs of each step; yields what is to be gone through before it goes on."""
+        for step in steps:
+            if step.bodies:
+                yield self._loop(step) if step.repeats else self._branches(step)
+                continue
+            declared = [self._graph.declared(output) for output in step.outputs]
+            found: Sequence[Value] = declared
+            if step.rule is not None:
+                inputs = [None if key is None else self.value(key) for key in step.inputs]
+                found = step.rule(Call(self._algebra, self._semantics, inputs, declared))
+            for key, told, value in zip(step.outputs, declared, found, strict=True):
+                self._learn(key, told, value)
+
+    def value(self, key: Key) -> Value:
+        """Give what is known of a tensor."""
+        if key not in self.known:
+            self._learn_declared(key)
+        return self.known[key]
+
+    def _learn_declared(self, key: Key) -> None:
+        """Remember what the model says of an input or a constant.
+
+        What does not fit in a runtime's integers may be any of them in an input; a constant is kept at their bound.
+        """
+        declared = self._graph.declared(key)
+        widest = self._semantics.widest(declared.element_type)
+        if declared.elements.is_any:
+            given = every_value(declared.element_type)
+            is_kept = _lies_in(given, widest) and declared.element_type is not BOOLEAN  # a byte of an input may be any number
+            declared = replace(declared, elements=given if is_kept else widest)
+        elif not _lies_in(declared.elements, widest):
+            parts = declared.parts
+            if parts is not None:
+                parts = replace(parts, intervals=tuple(_kept_within(part, widest) for part in parts.intervals))
+            declared = replace(declared, elements=_kept_within(declared.elements, widest), parts=parts)
+        self._learn(key, declared, declared)
+
+    def _learn(self, key: Key, declared: Value, value: Value) -> None:
+        """Remember what is known of a tensor, as far as its type can hold it, and in its declared shape.
+
+        What exceeds the declared type may be any value that the runtime's type holds, because either may wrap around.
+        """
+        shape = _agreed(value.shape, declared.shape)
+        if value.parts is not None and (shape is None or shape[value.parts.axis].value != len(value.parts.intervals)):
+            value = replace(value, parts=None)
+        if not self._fits(value.elements, declared):
+            value = self._fitted_value(value, declared)
+        value = replace(value, element_type=declared.element_type, shape=shape)
+        if key in self._assumed:
+            value = replace(
+                value, elements=self._algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False
+            )
+        self.known[key] = value
+
+    def _fits(self, elements: Interval, declared: Value) -> bool:
+        element_type = declared.element_type
+        return _lies_in(elements, self._semantics.widest(element_type)) and _lies_in(elements, every_value(element_type))
+
+    def _fitted_value(self, value: Value, declared: Value) -> Value:
+        if value.parts is None:
+            return replace(value, elements=self._fitted(value.elements, declared))
+        intervals = [self._fitted(part, declared) for part in value.parts.intervals]
+        return in_parts(self._algebra, value, value.parts.axis, intervals)
+
+    def _fitted(self, elements: Interval, declared: Value) -> Interval:
+        """Give any value of the type where a result may wrap around.
+
+        A size and what is bounded by sizes does not: no tensor is so large. Its open side keeps the bound of the type.
+        """
+        widest, held = self._semantics.widest(declared.element_type), every_value(declared.element_type)
+        may_wrap = (elements.low < held.low and not elements.lows) or (elements.high > held.high and not elements.highs)
+        if may_wrap or (not elements.lows and not elements.highs and not self._fits(elements, declared)):
+            return widest
+        return self._algebra.both(elements, widest)
+
+    def _branches(self, step: Step) -> _Work:
+        for body in step.bodies:
+            for passage in body.arrivals:
+                self._arrive(passage)
+            yield self.go_through(in_order(self._graph, body.ends))
+        self._depart(step)
+
+    def _loop(self, step: Step) -> _Work:
+        (body,) = step.bodies
+        steps = in_order(self._graph, body.ends)
+        states = [passage for passage in body.arrivals if passage.way is Way.STATE]
+        for passage in body.arrivals:
+            self._arrive(passage, step)
+        self._depth += 1
+        visits = 0 if self._depth <= DEPTH_OF_LOOPS else PATIENCE + 1
+        if visits:
+            self._forget(states)
+        while True:
+            yield self.go_through(steps)
+            visits += 1
+            changed = [passage for passage in states if self._grows(passage)]
+            if not changed or visits > PATIENCE + 2:
+                break
+            if visits >= PATIENCE:
+                self._forget(changed if visits == PATIENCE else states)
+        self._depth -= 1
+        self._depart(step)
+
+    def _arrive(self, passage: Passage, step: Step | None = None) -> None:
+        declared = self._graph.declared(passage.inner)
+        if passage.way is Way.COUNT:
+            self._learn(passage.inner, declared, replace(declared, elements=self._count(step), may_be_nan=False))
+            return
+        if passage.outer is None:
+            self._forget([passage])
+            return
+        value = self.value(passage.outer)
+        if passage.way is not Way.AS_IT_IS:  # its shape may be another one later, or is that of a slice
+            value = replace(value, shape=declared.shape, parts=None)
+        self._learn(passage.inner, declared, value)
+
+    def _count(self, step: Step | None) -> Interval:
+        """Give the numbers of iterations. A negative number of trips means that only the condition ends the loop."""
+        trips = ANY if step is None or step.trips is None else self.value(step.trips).elements
+        if trips.low < 0:
+            return Interval(0, inf)
+        last = self._algebra.subtract(trips, self._algebra.exact(1))
+        return self._algebra.both(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
+
+    def _grows(self, passage: Passage) -> bool:
+        """Add what an iteration makes of a state to what it may be at first. Whether that is more than before."""
+        assert passage.next is not None
+        before, after = self.value(passage.inner), self.value(passage.next)
+        hull = self._algebra.hull(before.elements, _numbers(after.elements))
+        may_be_nan = before.may_be_nan or after.may_be_nan
+        if (hull, may_be_nan) == (before.elements, before.may_be_nan):
+            return False
+        self._learn(passage.inner, self._graph.declared(passage.inner), replace(before, elements=hull, may_be_nan=may_be_nan))
+        return True
+
+    def _forget(self, passages: Iterable[Passage]) -> None:
+        for passage in passages:
+            declared = self._graph.declared(passage.inner)
+            self._learn(passage.inner, declared, declared)
+
+    def _depart(self, step: Step) -> None:
+        """Give each output of an operation with bodies all values that it gets from one of them."""
+        found: dict[Key, Value] = {}
+        for body in step.bodies:
+            for passage in body.departures:
+                if passage.outer is None:
+                    continue
+                declared, value = self._graph.declared(passage.outer), self.value(passage.inner)
+                value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None)
+                if passage.outer in found:
+                    other = found[passage.outer]
+                    hull = self._algebra.hull(other.elements, value.elements)
+                    value = replace(other, elements=hull, may_be_nan=other.may_be_nan or value.may_be_nan)
+                found[passage.outer] = value
+        for key in step.outputs:
+            declared = self._graph.declared(key)
+            self._learn(key, declared, found.get(key, declared))
+
+
+def _numbers(elements: Interval) -> Interval:
+    """Leave out the bounds that name sizes of a body, because each iteration has its own."""
+    return Interval(elements.low, elements.high)
+
+
+def _kept_within(elements: Interval, widest: Interval) -> Interval:
+    low, high = (min(max(bound, widest.low), widest.high) for bound in (elements.low, elements.high))
+    return Interval(low, high)
+
+
+def _lies_in(elements: Interval, widest: Interval) -> bool:
+    return widest.low <= elements.low and elements.high <= widest.high
+
+
+def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
+    """Take the shape that was computed, but the numbers that the model declares; the declared one where ranks differ."""
+    if shape is None or declared is None or len(shape) != len(declared):
+        return declared if shape is None or declared is not None else shape
+    return tuple(told if told.value is not None else dim for dim, told in zip(shape, declared, strict=True))

@@ -1,0 +1,141 @@
+"""`prove` on little models as people write them: what is proved, and under which condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import openvino
+import pytest
+from openvino import Model, PartialShape
+from openvino import opset13 as ops
+
+from ov_gather import prove
+from ov_gather.ranges.proofs import Proof
+
+I32, F32 = np.int32, np.float32
+
+
+def parameter(shape: object, dtype: type, name: str) -> openvino.Node:
+    made = ops.parameter(shape, dtype, name)
+    made.output(0).set_names({name})
+    return made
+
+
+def constant(values: object, dtype: type = np.int64) -> openvino.Node:
+    return ops.constant(np.array(values, dtype))
+
+
+def embedding() -> Model:
+    ids = parameter([1, 8], np.int64, "ids")
+    return Model([ops.gather(constant(np.zeros((1000, 4)), F32), ids, constant(0))], [ids])
+
+
+def affine() -> Model:
+    x = parameter([3], I32, "x")
+    index = ops.add(ops.multiply(x, constant(2, I32)), constant(1, I32))
+    return Model([ops.gather(constant(np.zeros(10), F32), index, constant(0))], [x])
+
+
+def best(shape: list[int]) -> Model:
+    x = parameter(shape, F32, "x")
+    top = ops.topk(x, constant(1), -1, "max", "value")
+    return Model([ops.gather_elements(x, top.output(1), 1)], [x])
+
+
+def clamped_by_size() -> Model:
+    data, x = parameter([-1, 4], F32, "data"), parameter([-1], I32, "x")
+    size = ops.gather(ops.shape_of(data, "i32"), constant(0), constant(0))
+    index = ops.maximum(ops.minimum(x, ops.subtract(size, constant(1, I32))), constant(0, I32))
+    return Model([ops.gather(data, index, constant(0))], [data, x])
+
+
+def remainder_by_size() -> Model:
+    data, x = parameter([-1, 4], F32, "data"), parameter([-1], I32, "x")
+    size = ops.gather(ops.shape_of(data, "i32"), constant(0), constant(0))
+    return Model([ops.gather(data, ops.floor_mod(x, size), constant(0))], [data, x])
+
+
+def positions() -> Model:
+    x = parameter([1, -1, 8], F32, "x")
+    size = ops.gather(ops.shape_of(x, "i32"), constant(1), constant(0))
+    index = ops.range(constant(0, I32), size, constant(1, I32), "i32")
+    return Model([ops.gather(x, index, constant(1))], [x])
+
+
+def non_zeros() -> Model:
+    x, mask = parameter([-1, 6], F32, "x"), parameter([-1, 6], np.bool_, "mask")
+    hidden = ops.tanh(ops.select(mask, x, constant(0, F32)))
+    where = ops.transpose(ops.non_zero(hidden, "i32"), constant([1, 0]))
+    return Model([ops.gather_nd(hidden, where, 0)], [x, mask])
+
+
+def one_past_the_end() -> Model:
+    x = parameter([5], F32, "x")
+    index = ops.add(ops.clamp(ops.convert(x, "i32"), 0, 4), constant(5, I32))
+    return Model([ops.gather(constant(np.zeros(5), F32), index, constant(0))], [x])
+
+
+def fifth_row() -> Model:
+    x = parameter([2, -1], F32, "x")
+    return Model([ops.gather(x, constant([4]), constant(1))], [x])
+
+
+def lookup_by_fraction() -> Model:
+    x = parameter([7], F32, "x")
+    index = ops.convert(ops.clamp(x, 0, 9.5), "i32")
+    return Model([ops.gather(constant(np.zeros(10), F32), index, constant(0))], [x])
+
+
+CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
+    "an embedding": (embedding, "conditional", {"ids": (-1000, 999)}),
+    "2 i + 1": (affine, "conditional", {"x": (-5, 4)}),
+    "the greatest element": (lambda: best([2, 7]), "proved", {}),
+    "the greatest element of an open axis": (lambda: best([2, -1]), "conditional", {"dim(x, 1)": (1, None)}),
+    "clamped by a size": (clamped_by_size, "conditional", {"dim(data, 0)": (1, None)}),
+    "a remainder by a size": (remainder_by_size, "conditional", {"dim(data, 0)": (1, None)}),
+    "the positions of an open axis": (positions, "proved", {}),
+    "where a mask is not zero": (non_zeros, "proved", {}),
+    "one past the end": (one_past_the_end, "refuted", {}),
+    "the fifth row": (fifth_row, "conditional", {"dim(x, 1)": (5, None)}),
+    "a clamped fraction": (lookup_by_fraction, "conditional", {"x": (-3.4028234663852886e38, 3.4028234663852886e38)}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_known_of_the_last_site(name: str) -> None:
+    make, status, requires = CASES[name]
+    (*_, proof) = prove(make())
+    assert (proof.status, dict(proof.requires)) == (status, requires), proof
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_saved_model_is_proved_as_the_model_itself(name: str, tmp_path) -> None:
+    model = CASES[name][0]()
+    openvino.save_model(model, tmp_path / "model.xml", compress_to_fp16=False)
+    assert [_comparable(proof) for proof in prove(tmp_path / "model.xml")] == [_comparable(proof) for proof in prove(model)]
+
+
+def _comparable(proof: Proof) -> tuple[object, ...]:
+    return proof.layer, proof.status, proof.axis_size, proof.requires
+
+
+def test_an_assumption_proves_what_depends_on_it() -> None:
+    (proof,) = prove(embedding(), assume={"ids": (0, 999)})
+    assert proof.status == "proved"
+    (*_, proof) = prove(best([2, -1]), assume={"dim(x, 1)": (1, None)})
+    assert proof.status == "proved"
+
+
+@pytest.mark.parametrize("assume", [{"idss": (0, 1)}, {"ids": (5, 4)}, {"dim(ids, 0)": (0, 1)}])
+def test_a_wrong_assumption_is_refused(assume) -> None:
+    with pytest.raises(ValueError, match="assume"):
+        prove(embedding(), assume=assume)
+
+
+def test_an_open_rank_is_not_known() -> None:
+    x = parameter(PartialShape.dynamic(), F32, "x")
+    i = parameter([2], I32, "i")
+    (proof,) = prove(Model([ops.gather(x, i, constant(0))], [x, i]))
+    assert proof.status == "unknown"
+    assert "rank" in proof.reason

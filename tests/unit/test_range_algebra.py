@@ -1,0 +1,147 @@
+"""The algebra of ranges: what it says of an operation holds for all values that the operands may have."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial, Sizes
+
+X, Y = Polynomial.name("x"), Polynomial.name("y")
+
+polynomials = st.recursive(
+    st.sampled_from([X, Y]) | st.integers(-5, 5).map(Polynomial.constant),
+    lambda parts: st.tuples(st.sampled_from(["+", "-", "*"]), parts, parts).map(
+        lambda made: {"+": made[1] + made[2], "-": made[1] - made[2], "*": made[1] * made[2]}[made[0]]
+    ),
+    max_leaves=5,
+)
+
+
+def value_of(polynomial, values):
+    """The number that a polynomial is for some values, computed from its text by Python."""
+    for name, value in values.items():
+        polynomial = polynomial.with_values({name: Polynomial.constant(value)})
+    return polynomial.value
+
+
+@given(polynomials, polynomials, st.integers(0, 9), st.integers(0, 9))
+def test_polynomials_compute_as_their_text_says(one, other, x, y):
+    def number(polynomial):
+        return eval(str(polynomial).replace("^", "**"), {"x": x, "y": y})
+
+    values = {"x": x, "y": y}
+    assert value_of(one, values) == number(one)
+    for result, expected in ((one + other, number(one) + number(other)), (one * other, number(one) * number(other))):
+        assert value_of(result, values) == expected
+
+
+@given(polynomials, polynomials)
+def test_a_product_divides_by_its_factors(one, other):
+    if other.terms:
+        assert (one * other).divided_by(other) == one
+        quotient = one.divided_by(other)
+        assert quotient is None or quotient * other == one
+
+
+def test_what_does_not_divide():
+    assert (X * Y + 1).divided_by(X) is None
+    assert (X * 3).divided_by(Polynomial.constant(2)) is None
+    assert X.divided_by(Polynomial(())) is None
+
+
+bounds = st.tuples(st.integers(0, 4), st.integers(0, 4) | st.just(inf)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+
+
+@given(polynomials, bounds, bounds, st.data())
+def test_bounds_of_polynomials(polynomial, x, y, data):
+    sizes = Sizes({"x": x, "y": y})
+    values = {name: data.draw(st.integers(low, int(min(high, low + 9)))) for name, (low, high) in (("x", x), ("y", y))}
+    assert sizes.least(polynomial) <= value_of(polynomial, values) <= sizes.greatest(polynomial)
+
+
+def test_bounds_that_matter():
+    sizes = Sizes({"x": (0, inf), "y": (1, 8)})
+    assert sizes.least(X * Y - X) == 0
+    assert sizes.greatest(X - X * Y - 1) == -1
+    assert sizes.least(X - Y) == -8
+    assert sizes.is_at_most(X, X * Y) and not sizes.is_at_most(X * Y, X)
+
+
+@st.composite
+def situations(draw):
+    """Sizes, two intervals in them, a value of each size, and of each interval one value that keeps to its bounds."""
+    sizes = Sizes({"x": draw(bounds), "y": draw(bounds)})
+    values = {name: draw(st.integers(low, int(min(high, low + 9)))) for name, (low, high) in sizes.bounds.items()}
+    operands = []
+    for _ in range(2):
+        number = draw(st.integers(-12, 12))
+        low, high = (draw(st.none() | polynomials) for _ in range(2))
+        low = None if low is None or value_of(low, values) > number else low
+        high = None if high is None or value_of(high, values) < number else high
+        interval = Algebra(sizes).between(low, high)
+        numbers = Interval(number - draw(st.integers(0, 9)), number + draw(st.integers(0, 9)))
+        operands.append((Algebra(sizes).both(interval, numbers) if draw(st.booleans()) else interval, number))
+    return sizes, values, operands
+
+
+def holds(interval, number, values):
+    """Whether an interval allows a number when the sizes have these values."""
+    return (
+        interval.low <= number <= interval.high
+        and all(value_of(bound, values) <= number for bound in interval.lows)
+        and all(value_of(bound, values) >= number for bound in interval.highs)
+    )
+
+
+def floor_divided(a, b):
+    return [a // b, -(-a // b) if a < 0 else a // b] if b > 0 else []
+
+
+def remainder(a, b):
+    return [a % b] if b > 0 else []
+
+
+def remainder_of_dividend(a, b):
+    return [a % b if a >= 0 else -(-a % b)] if b > 0 else []
+
+
+OPERATIONS = {
+    "add": (Algebra.add, lambda a, b: [a + b]),
+    "subtract": (Algebra.subtract, lambda a, b: [a - b]),
+    "multiply": (Algebra.multiply, lambda a, b: [a * b]),
+    "minimum": (Algebra.minimum, lambda a, b: [min(a, b)]),
+    "maximum": (Algebra.maximum, lambda a, b: [max(a, b)]),
+    "hull": (Algebra.hull, lambda a, b: [a, b]),
+    "absolute": (lambda algebra, one, other: algebra.absolute(one), lambda a, b: [abs(a)]),
+    "negative": (lambda algebra, one, other: -one, lambda a, b: [-a]),
+    "divide": (Algebra.divide, floor_divided),
+    "remainder": (lambda algebra, a, b: algebra.remainder(a, b, sign_of_dividend=False), remainder),
+    "remainder of the dividend": (lambda algebra, a, b: algebra.remainder(a, b, sign_of_dividend=True), remainder_of_dividend),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@given(situation=situations())
+def test_operations_hold_every_result(name, situation):
+    sizes, values, ((one, a), (other, b)) = situation
+    assert holds(one, a, values) and holds(other, b, values)
+    work, results = OPERATIONS[name]
+    found = work(Algebra(sizes), one, other)
+    for result in results(a, b):
+        assert holds(found, result, values), f"{one} {name} {other} = {found}, but {a} and {b} give {result}"
+
+
+def test_what_the_algebra_is_for():
+    algebra = Algebra(Sizes({"x": (1, inf)}))
+    size, positions = algebra.exact(X), algebra.between(Polynomial.constant(0), X - 1)
+    assert str(algebra.subtract(size, algebra.exact(1))) == "0 or x - 1..x - 1"
+    assert algebra.is_at_most(algebra.minimum(ANY, algebra.subtract(size, algebra.exact(1))), X - 1)
+    assert algebra.remainder(ANY, size, sign_of_dividend=False) == positions
+    assert algebra.divide(algebra.exact(X * Y), size).exactly == Y
+    assert algebra.is_at_most(algebra.multiply(positions, algebra.exact(Y)), X * Y - Y)
+    assert algebra.hull(positions, algebra.exact(0)) == positions
