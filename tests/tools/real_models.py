@@ -173,9 +173,24 @@ class _Detections(nn.Module):
         return found.logits, found.pred_boxes
 
 
+def let_scores_differ(model: nn.Module, size: int) -> None:
+    """Initialise a detector of objects; with heads and batch norm as random weights leave them all places have the same score,
+    and TopK finds only ties."""
+    model.train()
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight)
+        elif isinstance(module, nn.BatchNorm2d):
+            module.momentum = None  # None makes the running statistics the mean over all batches seen
+        elif isinstance(module, nn.Dropout):
+            module.eval()
+    with torch.no_grad():
+        for _ in range(5):
+            model(pixel_values=torch.randn(2, 3, size, size))
+
+
 def rtdetr(size: int = 320) -> Example:
-    """RT-DETR: the best 300 anchors are gathered. Heads and batch norm as random weights leave them would give all anchors the
-    same score, and TopK only ties."""
+    """RT-DETR: the best 300 anchors are gathered."""
     from transformers import RTDetrConfig, RTDetrForObjectDetection, RTDetrResNetConfig
 
     backbone = RTDetrResNetConfig(depths=[2, 2, 2, 2], hidden_sizes=[64, 128, 256, 512], layer_type="basic")
@@ -188,17 +203,7 @@ def rtdetr(size: int = 320) -> Example:
         num_labels=80,
     )
     model = RTDetrForObjectDetection(config)
-    model.train()
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv2d):
-            nn.init.kaiming_normal_(module.weight)
-        elif isinstance(module, nn.BatchNorm2d):
-            module.momentum = None  # None makes the running statistics the mean over all batches seen
-        elif isinstance(module, nn.Dropout):
-            module.eval()
-    with torch.no_grad():
-        for _ in range(5):
-            model(pixel_values=torch.randn(2, 3, size, size))
+    let_scores_differ(model, size)
     return _Detections(model), {"pixel_values": torch.randn(1, 3, size, size)}
 
 
