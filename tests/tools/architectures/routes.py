@@ -25,13 +25,18 @@ def exported(architecture: Architecture, route: str, shapes: str, path: Path) ->
         try:
             return way, _named(make(), architecture)
         except Exception as error:  # what exporters and OpenVINO raise has no common base
-            failures.append(f"{way}: {_first_line(error)}")
+            failures.append(f"{way}: {_telling_line(error)}")
     raise RuntimeError("; ".join(failures))
 
 
-def _first_line(error: Exception) -> str:
+HOLLOW = ("Failed to export", "Exception from", "Check", "FrontEnd API failed")
+"""Lines of messages that begin so do not say what failed."""
+
+
+def _telling_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines if not line.startswith(("Failed to export", "Exception from", "Check"))]
+    summary = [line for line in lines if line.startswith("-- Conversion is failed")]
+    telling = summary or [line for line in lines if not line.startswith(HOLLOW)]
     return f"{type(error).__name__}: {' '.join(telling[:1])[:160]}"
 
 
