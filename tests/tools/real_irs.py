@@ -42,7 +42,7 @@ class Index:
         self.path, self.lock = path, Lock()
         lines = path.read_text().splitlines() if path.exists() else []
         rows = [dict(zip(COLUMNS, line.split("\t"), strict=True)) for line in lines if not line.startswith("#")]
-        self.rows = {(row["name"], row["shapes"], row["route"]): row for row in rows}
+        self.rows = {(row["name"], row["shapes"], row["route"]): row for row in rows if row["name"] in ARCHITECTURES}
 
     def add(self, record: dict[str, Any]) -> None:
         """Note what became of one IR, and write the table."""

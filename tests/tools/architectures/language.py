@@ -229,29 +229,6 @@ def rwkv() -> Architecture:
     return _text(transformers.RwkvModel(config), "last_hidden_state", tokens=16, use_cache=False)
 
 
-def reformer() -> Architecture:
-    """Attention by hashing: tokens are sorted by their buckets, and sorted back."""
-    config = transformers.ReformerConfig(
-        vocab_size=WORDS,
-        hidden_size=64,
-        num_attention_heads=2,
-        attention_head_size=32,
-        feed_forward_size=128,
-        attn_layers=["local", "lsh"],
-        lsh_attn_chunk_length=8,
-        local_attn_chunk_length=8,
-        num_buckets=4,
-        num_hashes=1,
-        hash_seed=1,
-        axial_pos_shape=[8, 8],
-        axial_pos_embds_dim=[32, 32],
-        max_position_embeddings=64,
-        is_decoder=False,
-        use_cache=False,
-    )
-    return _text(transformers.ReformerModel(config), "last_hidden_state", "attention_mask", tokens=64)
-
-
 ARCHITECTURES = [
     bert,
     roberta,
@@ -278,5 +255,4 @@ ARCHITECTURES = [
     canine,
     mamba,
     rwkv,
-    reformer,
 ]

@@ -35,7 +35,7 @@ HOLLOW = ("Failed to export", "Exception from", "Check", "FrontEnd API failed")
 
 def _telling_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    summary = [line for line in lines if line.startswith("-- Conversion is failed")]
+    summary = [line for line in lines if line.startswith(("-- Conversion is failed", "<class"))]
     telling = summary or [line for line in lines if not line.startswith(HOLLOW)]
     return f"{type(error).__name__}: {' '.join(telling[:1])[:160]}"
 
