@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from helpers.command_server import COMMAND, CommandServer
 from helpers.paths import ROOT, SAMPLES
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -33,17 +33,23 @@ def samples() -> Path:
 
 
 @pytest.fixture(scope="session")
-def cli() -> Cli:
+def real_cli() -> Cli:
     """The command line as a user runs it, from the root of the repository."""
-    command = Path(sys.executable).with_name("ov-gather")
 
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(command), *map(str, arguments)],
+            [str(COMMAND), *map(str, arguments)],
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, "cwd": ROOT} | options,
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def cli() -> Iterator[Cli]:
+    """The command line in a process whose imports are done already, from the root of the repository."""
+    with CommandServer() as server:
+        yield lambda *arguments, **options: server.run(list(map(str, arguments)), **{"cwd": ROOT} | options)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from ov_gather.extension import reason
+from ov_gather.imports import spare_imports
 from ov_gather.interrupts import end_cleanly, exit_code
 
 # With what the overview says of them, so that --help need not import them.
@@ -65,6 +66,7 @@ def main() -> None:
     elif isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
     end_cleanly()
+    spare_imports()
     warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
     try:
         group()

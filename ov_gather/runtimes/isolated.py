@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from ov_gather.interrupts import on_end
 from ov_gather.runtimes.base import CrashedError, ModelT, RefusedError, Runtime
+from ov_gather.runtimes.launcher import end_launcher, start
 
 RUNTIMES = {
     "kernel": ("ov_gather.runtimes.kernel", "KernelRuntime"),
@@ -33,9 +32,6 @@ FOR_MODELS = {
 """By name, the same for runtimes that have no use for single layers."""
 TIME_LIMIT = 120.0
 """Seconds for one answer of a worker."""
-
-# Not multiprocessing, whose children run the script once more that is running. With our path, so that both find the same.
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes.worker import main; main({module!r}, {name!r})"
 
 
 class IsolatedRuntime(Runtime[ModelT]):
@@ -102,19 +98,16 @@ on_end(_kill_all)
 
 
 class _Worker:
-    """A process that executes `ov_gather.runtimes.worker`."""
+    """A process that executes `worker.py`."""
 
     def __init__(self, name: str) -> None:
         module, class_name = (RUNTIMES | FOR_MODELS)[name]
-        program = _PROGRAM.format(path=sys.path, module=module, name=class_name)
         self._version = ""
         self.seconds = 0.0
         self._is_killed = False
         self._connection, theirs = Pipe()
         with theirs:  # its end would go unnoticed while we had a copy
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", program], stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
+            self._process = start(module, class_name, theirs.fileno())
         _workers.add(self)
 
     @property
@@ -197,6 +190,7 @@ def _stop_idle() -> None:
     for runtimes in _idle.values():
         for runtime in runtimes:
             runtime.stop()
+    end_launcher()
 
 
 def _forget_idle() -> None:

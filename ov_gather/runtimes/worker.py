@@ -1,4 +1,4 @@
-"""The process in which a foreign runtime executes. `isolated.py` starts it, asks and stops it."""
+"""The process in which a foreign runtime executes. `launcher.py` starts it; `isolated.py` asks and stops it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import resource
 import select
 import signal
-import sys
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -14,7 +13,7 @@ from threading import Thread
 from time import perf_counter
 from typing import Any
 
-_CONNECTION = 0  # our stdin is one end of a pair of sockets
+CONNECTION = 0  # our stdin, which is one end of a pair of sockets
 
 
 def main(module: str, name: str) -> None:
@@ -22,10 +21,8 @@ def main(module: str, name: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops us
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected here: no core dump
     Thread(target=_end_with_parent, daemon=True).start()
-    # As if OpenVINO's converter were not installed, which it allows: it takes a third of the time of `import openvino`.
-    sys.modules["openvino.tools.ovc"] = None  # type: ignore[assignment]
     with suppress(EOFError, OSError):  # the parent is gone
-        _serve(Connection(_CONNECTION), module, name)
+        _serve(Connection(CONNECTION), module, name)
 
 
 def _serve(connection: Connection, module: str, name: str) -> None:
@@ -52,6 +49,6 @@ def _serve(connection: Connection, module: str, name: str) -> None:
 def _end_with_parent() -> None:
     """End this process with its parent, also in the middle of an execution: a parent that was killed cannot stop us."""
     poll = select.poll()
-    poll.register(_CONNECTION, 0)  # for nothing but its end
+    poll.register(CONNECTION, 0)  # for nothing but its end
     poll.poll()
     os._exit(1)

@@ -87,8 +87,8 @@ def test_our_own_kernel_must_be_right(monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
-def test_validate(cli):
-    done = cli("bench", "validate", "--layers", 300, "--rounds", 1)
+def test_validate(real_cli):
+    done = real_cli("bench", "validate", "--layers", 300, "--rounds", 1)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.fullmatch(r"time: .*x \(.*\)\npeak memory: .*x \(.*\)\n", done.stdout)
 

@@ -259,7 +259,7 @@ def test_where_nothing_can_be_written(cli, tmp_path):
 
 
 @pytest.mark.parametrize("limit", [100, 3000, 100_000])
-def test_a_full_disk_leaves_nothing_half_written(cli, tmp_path, limit):
+def test_a_full_disk_leaves_nothing_half_written(real_cli, tmp_path, limit):
     """The first limits are too small for the .xml, the last for the .bin."""
     table = (np.ones((50_000, 4), np.float32), "x")
     model = save(tmp_path / "m.onnx", [gather("Gather")], [("i", INT64, [3])], [("y", FLOAT, [3, 4])], [table])
@@ -270,7 +270,7 @@ def test_a_full_disk_leaves_nothing_half_written(cli, tmp_path, limit):
     def fill_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    done = cli("convert", model, "-o", tmp_path / "m.xml", "--force", preexec_fn=fill_disk, env=scratch)
+    done = real_cli("convert", model, "-o", tmp_path / "m.xml", "--force", preexec_fn=fill_disk, env=scratch)
     assert done.returncode == 2, done.stdout
     assert done.stderr.startswith("error: ")
     assert names(tmp_path) == ["m.bin", "m.onnx", "m.xml"]

@@ -48,8 +48,8 @@ def layer(tmp_path):
     return tmp_path / "layer.xml"
 
 
-def test_extension_path(cli):
-    result = cli("extension-path")
+def test_extension_path(real_cli):
+    result = real_cli("extension-path")
     assert (result.returncode, result.stdout) == (0, f"{ov_gather.extension_path()}\n")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +40,7 @@ def test_nothing_is_left(cli, model, tmp_path, command, limit):
         "accelerate": ("accelerate", tmp_path / "m.xml", "-o", out / "o.xml"),
         "nodes": ("convert", model, "--nodes", out),
     }[command]
-    done = cli(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    done = cli(*arguments, file_size=limit)
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr.splitlines()[-1].startswith("error: "), done.stderr
     assert "Traceback" not in done.stderr
@@ -51,8 +50,8 @@ def test_nothing_is_left(cli, model, tmp_path, command, limit):
 @pytest.mark.parametrize(
     "arguments", [("explain",), ("validate", "ir_samples/valid"), ("check", "ir_samples/valid/spec_layer.xml")]
 )
-def test_stdout_on_a_full_disk(cli, arguments):
+def test_stdout_on_a_full_disk(real_cli, arguments):
     with Path("/dev/full").open("w") as file:
-        done = cli(*arguments, stdout=file)
+        done = real_cli(*arguments, stdout=file)
     assert done.returncode == 2
     assert done.stderr == "error: [Errno 28] No space left on device\n"

@@ -54,12 +54,12 @@ def test_bad_arguments(cli, tmp_path):
     assert "there is nothing to do" in done.stderr
 
 
-def test_help_of_every_command(cli):
-    overview = cli("--help")
+def test_help_of_every_command(real_cli):
+    overview = real_cli("--help")
     assert overview.returncode == 0
     for name in ("check", "validate", "explain", "run", "convert", "bench"):
         assert name in overview.stdout
-        done = cli(name, "--help")
+        done = real_cli(name, "--help")
         assert done.returncode == 0
         assert "Exit code: 0" in done.stdout
-    assert cli("nonsense").returncode == 2
+    assert real_cli("nonsense").returncode == 2

@@ -167,14 +167,14 @@ def test_a_file_counts_once(cli):
     )
 
 
-def test_standard_input(cli, samples):
+def test_standard_input(real_cli, samples):
     text = (samples / "valid" / "openvino_page_3.xml").read_text()
-    done = cli("validate", "-", input=text)
+    done = real_cli("validate", "-", input=text)
     assert (done.returncode, done.stdout) == (0, f"files: 1, {CLEAN}")
-    done = cli("validate", "-", "--format", "json", input=text.replace('axis="0"', 'axis="5"'))
+    done = real_cli("validate", "-", "--format", "json", input=text.replace('axis="0"', 'axis="5"'))
     assert done.returncode == 1
     assert [(finding["rule"], finding["path"]) for finding in json.loads(done.stdout)["findings"]] == [("OVG204", "<stdin>")]
-    assert "must stand alone" in cli("validate", "-", AXIS_3, input=text).stderr
+    assert "must stand alone" in real_cli("validate", "-", AXIS_3, input=text).stderr
 
 
 def test_files_that_cannot_be_read(cli, tmp_path):
@@ -289,10 +289,10 @@ def test_300_files_in_8_processes(cli, samples, tmp_path):
     ]
 
 
-def test_processes_where_the_path_for_temporary_files_is_longer_than_that_of_a_socket_may_be(cli, tmp_path):
+def test_processes_where_the_path_for_temporary_files_is_longer_than_that_of_a_socket_may_be(real_cli, tmp_path):
     directory = tmp_path / ("long" * 30)
     directory.mkdir()
-    done = cli("validate", "ir_samples/valid", "--jobs", 2, env={**os.environ, "TMPDIR": str(directory)})
+    done = real_cli("validate", "ir_samples/valid", "--jobs", 2, env={**os.environ, "TMPDIR": str(directory)})
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"files: {COUNT_VALID}, errors: 0")
     assert list(directory.iterdir()) == []

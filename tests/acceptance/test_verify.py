@@ -64,10 +64,10 @@ def test_the_page_tells_what_was_run_and_what_the_conversion_loses(cli, tmp_path
 
 
 @pytest.mark.parametrize("command", ["convert", "check"])
-def test_without_onnxruntime_it_is_said_before_anything_is_done(cli, tmp_path, seven, command):
+def test_without_onnxruntime_it_is_said_before_anything_is_done(real_cli, tmp_path, seven, command):
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['onnxruntime'] = None")
     options = ("-o", tmp_path / "m.xml", "--verify") if command == "convert" else ()
-    done = cli(command, seven, *options, env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    done = real_cli(command, seven, *options, env=os.environ | {"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (

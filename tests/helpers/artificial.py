@@ -36,6 +36,10 @@ class Moody(Runtime):
             raise KeyError("a bug")
         if self.model == "pid":
             return [np.array(os.getpid())]
+        if self.model == "parent":
+            return [np.array(os.getppid())]
+        if self.model.startswith("$"):
+            return [np.array(os.environ.get(self.model[1:], "not set"))]
         return list(inputs)
 
     def __del__(self):

@@ -246,11 +246,11 @@ NAMES = ["[/x]", "[red]", "a&#10;b", "&#x9b;31m", "элемент", ":apple:"]
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 @pytest.mark.parametrize("command", ["validate", "check"])
-def test_names_are_shown_as_they_are_or_escaped(cli, command, encoding, tmp_path):
+def test_names_are_shown_as_they_are_or_escaped(real_cli, command, encoding, tmp_path):
     for i, name in enumerate(NAMES):
         text = (SAMPLES / "invalid" / "OVG204" / "axis_3.xml").read_text().replace('name="gather"', f'name="{name}"')
         (tmp_path / f"[{i}].xml").write_text(text)
-    done = cli(command, tmp_path, env={**os.environ, "PYTHONIOENCODING": encoding})
+    done = real_cli(command, tmp_path, env={**os.environ, "PYTHONIOENCODING": encoding})
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     found = [line for line in done.stdout.splitlines() if "error OVG204" in line]

@@ -138,6 +138,38 @@ def test_borrowed_runtimes_are_ones_own_and_stay(moody):
     assert all(map(has_ended, processes))
 
 
+def test_a_new_process_has_the_environment_of_its_start(moody, monkeypatch):
+    monkeypatch.setenv("KEPT", "as before")
+    for value in ("first", "second"):
+        monkeypatch.setenv("CHANGED", value)
+        moody.stop()
+        assert [str(ask(moody, name)[0]) for name in ("$KEPT", "$CHANGED")] == ["as before", value]
+    monkeypatch.delenv("CHANGED")
+    moody.stop()
+    assert str(ask(moody, "$CHANGED")[0]) == "not set"
+
+
+def test_a_new_process_finds_the_modules_that_we_find(moody, monkeypatch, tmp_path):
+    (tmp_path / "found_there.py").write_text("from helpers.artificial import Moody\nclass Found(Moody): version = '4.5.6'\n")
+    monkeypatch.setitem(isolated.RUNTIMES, "found", ("found_there", "Found"))
+    assert moody.version == "1.2.3"
+    monkeypatch.syspath_prepend(tmp_path)
+    runtime = IsolatedRuntime("found")
+    assert runtime.version == "4.5.6"
+    assert ask(moody, "echo", np.array(1)) == [1], "the process from before goes on"
+    moody.stop()
+    runtime.stop()
+
+
+def test_without_the_process_that_starts_them_runtimes_go_on(moody):
+    before = process_of(moody)
+    launcher = int(ask(moody, "parent")[0])
+    os.kill(launcher, signal.SIGKILL)
+    assert process_of(moody) != before
+    assert int(ask(moody, "parent")[0]) != launcher
+    wait_until(lambda: has_ended(before))
+
+
 SCRIPT = f"""
 import sys
 import ov_gather

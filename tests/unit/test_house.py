@@ -20,7 +20,7 @@ FLOORS = {
     for floor, names in enumerate(
         [
             # What a room stands on is in the lines above its own; rooms in one line do not know each other.
-            ("_native", "extension", "files", "interrupts"),  # these are no rooms, and may know each other
+            ("_native", "extension", "files", "imports", "interrupts"),  # these are no rooms, and may know each other
             ("ir",),
             ("kernels",),
             ("ops",),

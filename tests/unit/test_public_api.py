@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import ov_gather
 
@@ -64,3 +66,27 @@ try:
 except SystemExit as end:
     assert not end.code"""
     assert not _modules_after(code) & {"openvino", "onnx", "onnxruntime", "onnx_ir", "numpy"}
+
+
+@pytest.mark.slow
+@pytest.mark.openvino
+@pytest.mark.onnxruntime
+def test_convert_loads_sympy_only_for_sizes_that_are_computed(tmp_path):
+    """onnx_ir imports sympy, which would take longer than the conversion of most models."""
+    for sizes, is_loaded in ((["batch", 4], False), (["batch + 1", 4], True)):
+        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes) for name in ("x", "y")]
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "graph", infos[:1], infos[1:])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+        onnx.save(model, tmp_path / "m.onnx")
+        arguments = ["ov-gather", "convert", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "m.xml"), "--verify", "--force"]
+        code = f"""
+import sys
+from ov_gather.cli import main
+sys.argv = {arguments!r}
+try:
+    main()
+except SystemExit as end:
+    assert not end.code"""
+        modules = _modules_after(code)
+        assert "openvino_telemetry" not in modules
+        assert ("sympy.core" in modules) == is_loaded

@@ -96,8 +96,10 @@ def _part(value: onnx_ir.Value, axis: int) -> int:
 
 def _computed(dim: Dim, name: str, sizes: Mapping[str, int]) -> int | None:
     """Compute a name that is an expression of other names; None for any other name."""
+    if isinstance(dim, int) or name.isidentifier():  # a test that is cheap: expressions are parsed with sympy
+        return None
     try:
-        if isinstance(dim, int) or not (symbols := dim.free_symbols()) or name in symbols or not symbols <= sizes.keys():
+        if not (symbols := dim.free_symbols()) or name in symbols or not symbols <= sizes.keys():
             return None
         result = dim.evaluate(sizes)
     except ValueError:  # the name is no expression

@@ -1,0 +1,191 @@
+"""Worker processes are forks of one process, which imports OpenVINO once for all of them. A crash costs milliseconds then.
+
+This process, the launcher, is started anew: a fork of the caller's process would copy the locks that its threads hold.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from threading import Lock
+from typing import Any
+from weakref import finalize
+
+from ov_gather.imports import spare_imports
+from ov_gather.runtimes import worker
+
+_CONTROL = 0  # the launcher's stdin is one end of a pair of sockets
+_LONGEST = 1 << 16
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes.launcher import main; main()"
+_IMPORTED_ONCE = ("ov_gather.runtimes.accelerated", "ov_gather.runtimes.kernel", "ov_gather.runtimes.openvino")
+"""Imports that start no thread, so that the process can be forked afterwards. That of onnxruntime starts one."""
+
+
+class Process:
+    """A worker process, which is a child of the launcher."""
+
+    def __init__(self, launcher: Launcher, pid: int, exit_code: int | None = None) -> None:
+        self._launcher = launcher
+        self.pid = pid
+        self._exit_code = exit_code
+
+    def poll(self) -> int | None:
+        """Give the exit code, negative for a signal; None while the process runs."""
+        return self._ask("poll")
+
+    def wait(self) -> int:
+        """Wait until the process has ended, and give its exit code."""
+        return self._ask("wait") or 0
+
+    def kill(self) -> None:
+        """Kill the process, if it has not ended."""
+        if self._exit_code is None:  # until the launcher was asked for the exit code, no other process gets this id
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def _ask(self, question: str) -> int | None:
+        if self._exit_code is None:
+            try:
+                self._exit_code = self._launcher.ask({question: self.pid})
+            except OSError:  # the launcher has ended
+                self.kill()
+                self._exit_code = -signal.SIGKILL
+        return self._exit_code
+
+
+class Launcher:
+    """The launcher as its caller sees it."""
+
+    def __init__(self) -> None:
+        self._path, self._environment = list(sys.path), dict(os.environ)
+        self._lock = Lock()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM.format(path=self._path)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # nothing here multiplies matrices
+            )
+        finalize(self, _end, self._control, self._process).atexit = False  # its processes are stopped before
+
+    def is_current(self) -> bool:
+        """Tell whether it runs, and finds the same modules as this process does."""
+        return self._control.fileno() >= 0 and self._process.poll() is None and self._path == sys.path
+
+    def start(self, module: str, name: str, connection: int) -> Process:
+        """Start a worker process. Raises OSError where the launcher has ended."""
+        before, now = self._environment, dict(os.environ)
+        changes = {variable: now.get(variable) for variable in {*before, *now} if before.get(variable) != now.get(variable)}
+        question = {"module": module, "name": name, "environment": changes}
+        return Process(self, self.ask(question, connection) or 0)
+
+    def wait(self) -> int:
+        """Wait until the launcher has ended, and give its exit code."""
+        return self._process.wait()
+
+    def end(self) -> None:
+        """End the launcher, and wait for it. Its worker processes go on."""
+        _end(self._control, self._process)
+
+    def ask(self, question: Mapping[str, Any], *files: int) -> int | None:
+        """Ask the launcher. Raises OSError where it has ended."""
+        with self._lock:
+            try:
+                socket.send_fds(self._control, [json.dumps(question).encode()], files)
+                answer = self._control.recv(_LONGEST)
+            except BaseException:
+                self._control.close()  # or the next answer would be one to this question
+                raise
+        if not answer:
+            raise ConnectionError("the process that starts worker processes has ended")
+        number: int | None = json.loads(answer)
+        return number
+
+
+def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    control.close()
+    process.wait()
+
+
+_launchers: list[Launcher] = []
+"""The launcher that serves at present, once one was needed."""
+
+
+def start(module: str, name: str, connection: int) -> Process:
+    """Start a worker process for the Runtime of this name in this module; `connection` is the worker's end of a pipe."""
+    if _launchers and _launchers[0].is_current():
+        with suppress(OSError):  # it was killed a moment ago
+            return _launchers[0].start(module, name, connection)
+    _launchers[:] = [launcher := Launcher()]
+    try:
+        return launcher.start(module, name, connection)
+    except ConnectionError:  # it dies of an import, as the worker process would
+        return Process(launcher, 0, launcher.wait())
+
+
+def end_launcher() -> None:
+    """End the launcher that serves at present."""
+    for launcher in _launchers:
+        launcher.end()
+    _launchers.clear()
+
+
+os.register_at_fork(after_in_child=_launchers.clear)  # it is the parent's
+
+
+def main() -> None:
+    """Be the launcher until the caller is gone; in a process that it forks, be a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the caller
+    spare_imports()
+    with socket.socket(fileno=_CONTROL) as control:
+        module, name, connection = _launch(control)
+        control.detach()
+    os.dup2(connection, worker.CONNECTION)
+    os.close(connection)
+    worker.main(module, name)
+
+
+def _launch(control: socket.socket) -> tuple[str, str, int]:
+    """Do what the caller asks for. Returns in a forked process only: the Runtime to execute, and the worker's connection."""
+    while True:
+        message, files, _, _ = socket.recv_fds(control, _LONGEST, 1)
+        if not message:
+            os._exit(0)
+        question = json.loads(message)
+        if "module" in question:
+            answer: int | None = _fork(question["module"])
+            if answer == 0:
+                for name, value in question["environment"].items():
+                    os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+                return question["module"], question["name"], files[0]
+            os.close(files[0])
+        else:
+            answer = _exit_code(**question)
+        try:
+            control.send(json.dumps(answer).encode())
+        except OSError:  # the caller is gone
+            os._exit(0)
+
+
+def _exit_code(poll: int = 0, wait: int = 0) -> int | None:
+    pid, status = os.waitpid(poll or wait, os.WNOHANG if poll else 0)
+    return os.waitstatus_to_exitcode(status) if pid else None
+
+
+def _fork(module: str) -> int:
+    with suppress(Exception):  # of any kind: the worker tells it
+        import_module("numpy")  # which all need
+        if module in _IMPORTED_ONCE:
+            import_module(module)
+    gc.freeze()  # no worker looks for garbage in what it shares with the others
+    return os.fork()
