@@ -1,0 +1,31 @@
+"""The analysis of ranges on random models; `python tests/tools/fuzz_ranges.py` tries any number of them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from helpers.range_analysis import off_by_one
+from helpers.range_judge import judge
+from helpers.range_judgements import judgements, totals
+
+
+@pytest.mark.slow
+def test_nothing_is_observed_that_was_excluded():
+    found = list(judgements(range(50), judge))
+    assert [(one.seed, violation) for one in found for violation in one.violations] == []
+    counts = totals(found)
+    assert counts["tensors compared"] > 10_000
+    assert counts["verdicts compared"] > 600
+    assert counts["sites proved"] > 100
+    assert counts["sites conditional"] > 15
+    assert counts["bounds with a witness"] > 20
+
+
+@pytest.mark.slow
+def test_wrong_claims_are_noticed():
+    """Claims that are off by one, and sites that are called proved, are violations in nearly every model."""
+    found = list(judgements(range(12), partial(judge, analysis=off_by_one)))
+    assert sum(any("is above" in words or "is below" in words for words in one.violations) for one in found) >= 10
+    assert sum(any("some are out of bounds" in words for words in one.violations) for one in found) >= 6
