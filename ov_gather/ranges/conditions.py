@@ -65,6 +65,9 @@ class _Search:
         if not_empty.dims:
             yield not_empty
         yield replace(not_empty, inputs={name: Interval(-FINITE, FINITE) for name in self._inputs if self._is_real(name)})
+        exact = self._semantics.exact_integers
+        bounds = {name: FINITE if self._is_real(name) else exact for name in self._inputs}
+        yield replace(not_empty, inputs={name: Interval(-bound, bound) for name, bound in bounds.items()})
         symbols = {name: self._symbolic(name) for name in self._inputs}
         dims = {**not_empty.dims, **{bound: (-_LIMIT, _LIMIT) for name in symbols for bound in _names(name)}}
         seen = self._analysis(Assumption(symbols, dims))
@@ -75,6 +78,8 @@ class _Search:
         if found is not None:
             yield found
         for demand in wanted:
+            if not all(map(_is_dim, demand.size.names)):  # because nobody can keep to a size that is computed
+                continue
             inside = Interval(-inf, inf, (demand.lowest,), (demand.size - 1,))
             if demand.size.value is not None:
                 inside = Interval(0 if not demand.counts_from_end else -demand.size.value, demand.size.value - 1)

@@ -126,14 +126,32 @@ def _shown(polynomial: Polynomial) -> str:
 
 
 def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
-    found: dict[str, tuple[Bound, Bound]] = {name: range_of(interval) for name, interval in condition.inputs.items()}
+    found: dict[str, tuple[Bound, Bound]] = {
+        name: (_tightest("max", interval.lows, interval.low), _tightest("min", interval.highs, interval.high))
+        for name, interval in condition.inputs.items()
+    }
     for name, (low, high) in condition.dims.items():
         found[name] = (low, None if high == inf else high)
     for name, same in condition.same.items():
         (slack,) = [term for term in same.terms if any(part.startswith("slack(") for part in term[0])]
-        bound = _shown(same - Polynomial((slack,)))
-        found[name] = (None, bound) if slack[1] < 0 else (bound, None)
+        low, high = condition.dims.get(name, (0, inf))
+        bound = same - Polynomial((slack,))
+        is_high = slack[1] < 0
+        found[name] = (
+            _tightest("max", () if is_high else (bound,), low or -inf),
+            _tightest("min", (bound,) if is_high else (), high),
+        )
     return found
+
+
+def _tightest(function: Literal["min", "max"], bounds: Sequence[Polynomial], number: Number) -> Bound:
+    """Give a bound that is as tight as all of these: a text, such as "min(dim(x, 1) - 1, 9)", where there are several."""
+    numbers = [bound.value for bound in bounds if bound.value is not None] + ([] if number in (inf, -inf) else [number])
+    texts = [_shown(bound) for bound in bounds if bound.value is None]
+    if not texts:
+        return (min(numbers) if function == "min" else max(numbers)) if numbers else None
+    texts += map(str, numbers)
+    return texts[0] if len(texts) == 1 else f"{function}({', '.join(texts)})"
 
 
 def text_of(requires: Mapping[str, tuple[Bound, Bound]]) -> str:

@@ -9,7 +9,7 @@ from math import inf
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts
-from ov_gather.ranges.graph import Graph, Key, Passage, Step, Way, in_order
+from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.rules.call import Call, Semantics
 
 PATIENCE = 2
@@ -205,6 +205,8 @@ class Solver:
                 if passage.outer is None:
                     continue
                 declared, value = self._graph.declared(passage.outer), self.value(passage.inner)
+                if step.repeats and passage.way is Way.AS_IT_IS:
+                    value = self._or_first(step, body, passage, value)
                 value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None)
                 if passage.outer in found:
                     other = found[passage.outer]
@@ -214,6 +216,21 @@ class Solver:
         for key in step.outputs:
             declared = self._graph.declared(key)
             self._learn(key, declared, found.get(key, declared))
+
+    def _or_first(self, step: Step, body: Body, passage: Passage, value: Value) -> Value:
+        """Add what a loop gives out where its body is never gone through: the states as they are at first."""
+        states = [one for one in body.arrivals if one.way is Way.STATE and one.next == passage.inner]
+        if any(one.outer is None for one in states) or (not states and self._may_not_run(step)):
+            return self._graph.declared(passage.inner)
+        for state in states:
+            assert state.outer is not None
+            first = self.value(state.outer)
+            hull = self._algebra.hull(value.elements, first.elements)
+            value = replace(value, elements=hull, may_be_nan=value.may_be_nan or first.may_be_nan)
+        return value
+
+    def _may_not_run(self, step: Step) -> bool:
+        return step.trips is not None and self.value(step.trips).elements.low < 1
 
 
 def _numbers(elements: Interval) -> Interval:

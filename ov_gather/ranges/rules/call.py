@@ -36,6 +36,12 @@ class Semantics:
         # Booleans are bytes that a conversion may have filled with any number.
         return Interval(0, 255) if element_type is BOOLEAN else every_value(self.integer)
 
+    def narrows(self, value: Value) -> bool:
+        """Whether a tensor may be an input of which more bits than this keeps reach an operation that converts it at once."""
+        widest, given = self.widest(value.element_type), every_value(value.element_type)
+        is_bound = value.elements.low <= widest.low or value.elements.high >= widest.high
+        return is_bound and (given.low < widest.low or given.high > widest.high)
+
 
 ONNX = Semantics(integer=None, exact_integers=1 << 64, float_error=2**-22, is_memory_read=False)
 CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, is_memory_read=True)

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from math import ceil, floor, inf, sqrt
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts, is_integer
 from ov_gather.ranges.rules.call import Call, Rule
 from ov_gather.ranges.rules.moves import ONE
@@ -193,14 +193,16 @@ def any_value(call: Call) -> Sequence[Value]:
 
 
 def random_uniform(call: Call) -> Sequence[Value]:
-    """Random numbers lie from the second operand to the third one; integers are below the third one."""
+    """Random numbers lie from the second operand to the third one; integers are below the third one, if there are any."""
     low, high, dims = call.value(1), call.value(2), call.dims(0)
     if low is None or high is None:
         return list(call.outputs)
     top = high.elements
+    shape = call.outputs[0].shape if dims is None else tuple(dims)
     if is_integer(call.outputs[0].element_type):
         top = call.algebra.subtract(top, call.algebra.exact(1))
-    shape = call.outputs[0].shape if dims is None else tuple(dims)
+        if not call.algebra.is_at_least(call.algebra.subtract(top, low.elements), Polynomial(())):
+            return [replace(call.outputs[0], shape=shape)]
     return [replace(call.output(low, elements=call.algebra.hull(low.elements, top), parts=None), shape=shape)]
 
 
@@ -223,7 +225,8 @@ def cast(call: Call) -> Sequence[Value]:
     if target.name == "boolean" and value.element_type.name not in ("boolean", "u8"):
         return [call.output(value, elements=TRUTH, parts=None, may_be_nan=False)]
     if not is_integer(target):
-        return [together(call, [value], lambda one: limited(call, one))]
+        given = replace(value, elements=ANY, parts=None) if call.semantics.narrows(value) else value
+        return [together(call, [given], lambda one: limited(call, one))]
     if value.may_be_nan:
         return [call.output(value, elements=ANY, parts=None, may_be_nan=False)]
     if is_integer(value.element_type):
@@ -238,12 +241,21 @@ def cast(call: Call) -> Sequence[Value]:
 def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
     """The remainder of a division has the sign of the dividend or of the divisor, and of integers stays below it."""
     if is_integer(call.outputs[0].element_type):
-        return binary(partial(Algebra.remainder, sign_of_dividend=sign_of_dividend), call)
-    return _nan_by_zero(call, binary(_real_remainder, call))
+        return binary(partial(_integer_remainder, call, sign_of_dividend), call)
+    return _nan_by_zero(call, binary(partial(_real_remainder, call), call))
 
 
-def _real_remainder(_: Algebra, one: Interval, other: Interval) -> Interval:
-    largest = max(abs(other.low), abs(other.high))
+def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
+    """Give the remainder of integers. Some runtimes divide large ones in float32: 2^31 - 1 by 7 then leaves up to 128."""
+    exact = call.semantics.exact_integers
+    if (one.low < -exact and not one.lows) or (one.high > exact and not one.highs):
+        return ANY
+    return algebra.remainder(one, other, sign_of_dividend=sign_of_dividend)
+
+
+def _real_remainder(call: Call, _: Algebra, one: Interval, other: Interval) -> Interval:
+    """Give the remainder of fractions, which is off by as much as the quotient's rounding makes of a large dividend."""
+    largest = max(abs(other.low), abs(other.high)) + max(abs(one.low), abs(one.high)) * call.semantics.float_error
     return Interval(-largest, largest)
 
 
@@ -263,8 +275,10 @@ def _rectified(algebra: Algebra, values: Interval) -> Interval:
     return algebra.maximum(values, algebra.exact(0))
 
 
-def _halves(bound: Number) -> Number:
-    return round(bound)
+def _nearest(_: Algebra, values: Interval) -> Interval:
+    """Round to the nearest whole number: halves up or down, as there are two ways."""
+    low, high = (values.low if values.low == -inf else ceil(values.low - 0.5), values.high)
+    return replace(values, low=low, high=high if high == inf else floor(high + 0.5))
 
 
 BINARY: Mapping[str, Rule] = {
@@ -287,7 +301,7 @@ UNARY: Mapping[str, Rule] = {
         "negative": lambda algebra, values: -values,
         "floor": rounded(floor),
         "ceiling": rounded(ceil),
-        "round": rounded(_halves),
+        "round": _nearest,
         "sign": constant_range(-1, 1),
         "rectified": _rectified,
         "share": constant_range(0, 1),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
+from math import ceil, floor, inf
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import MAX_PARTS, Value, in_parts, product
+from ov_gather.ranges.algebra.values import MAX_PARTS, Value, in_parts, is_integer, product
 from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.elementwise import limited
 from ov_gather.ranges.rules.moves import ONE, take
 
 ZERO = Polynomial(())
@@ -151,19 +152,40 @@ def count_up(call: Call) -> Sequence[Value]:
     if start is None or stop is None or step is None:
         return list(call.outputs)
     algebra, length = call.algebra, call.outputs[0].shape
-    first, end, by = start.elements, stop.elements, step.elements
+    by = step.elements
+    if not all(is_integer(operand.element_type) for operand in (start, stop, step)):
+        return _count_fractions(call, start, stop)
     if by.low > 0:
-        last = algebra.subtract(end, algebra.exact(1))
-        if by.exactly != ONE and call.semantics.is_memory_read:
-            last = algebra.hull(first, last)  # because the plugin gives the first number where a longer step leaves none
-        # An empty range has no elements, so that the last one is not below the first.
-        found = Interval(first.low, max(first.low, last.high), first.lows, last.highs)
-        if by.exactly == ONE and first.exactly == ZERO and end.exactly is not None and end.low >= 0:
-            length = (end.exactly,)
-        return [replace(call.bounded(found), shape=length)]
+        first, end = start.elements, algebra.subtract(stop.elements, algebra.exact(1))
+        if by.exactly == ONE and first.exactly == ZERO and stop.elements.exactly is not None and stop.elements.low >= 0:
+            length = (stop.elements.exactly,)
+        return [replace(call.bounded(_counted_up(call, first, end)), shape=length)]
     if by.high < 0:
-        return [call.bounded(Interval(min(first.high, end.low + 1), first.high, (), first.highs))]
+        first, end = -start.elements, algebra.subtract(-stop.elements, algebra.exact(1))
+        return [call.bounded(-_counted_up(call, first, end))]
     return list(call.outputs)
+
+
+def _count_fractions(call: Call, start: Value, stop: Value) -> Sequence[Value]:
+    """Give the numbers between two fractions, those as far on the other side of the first included, as below."""
+    if start.may_be_nan or stop.may_be_nan:
+        return list(call.outputs)
+    mirrored = call.algebra.subtract(call.algebra.add(start.elements, start.elements), stop.elements)
+    found = limited(call, call.algebra.hull(start.elements, stop.elements, mirrored))
+    if not is_integer(call.outputs[0].element_type) or inf in (-found.low, found.high):
+        return [call.bounded(found)]
+    return [call.bounded(Interval(floor(found.low), ceil(found.high)))]
+
+
+def _counted_up(call: Call, first: Interval, last: Interval) -> Interval:
+    """Give the numbers from the first to the last one, if any.
+
+    The plugin counts as many where the last one is before the first: from 5 to 0 it counts 5, 6, 7, 8, 9.
+    """
+    algebra = call.algebra
+    if call.semantics.is_memory_read and not algebra.is_at_least(algebra.subtract(last, first), -ONE):
+        last = algebra.hull(last, algebra.subtract(algebra.add(first, first), algebra.add(last, algebra.exact(2))))
+    return Interval(first.low, max(first.low, last.high), first.lows, last.highs)
 
 
 def bucketize(call: Call) -> Sequence[Value]:

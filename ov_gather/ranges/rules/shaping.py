@@ -10,7 +10,7 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import MAX_PARTS, Shape, Value, in_parts, product
 from ov_gather.ranges.rules import moves
 from ov_gather.ranges.rules.call import Call
-from ov_gather.ranges.rules.elementwise import broadcast_shape
+from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
 
 
 def same_shape(call: Call) -> Sequence[Value]:
@@ -141,6 +141,8 @@ def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
     else:
         removed = {axis % rank for axis in axes}
         left = [axis for axis in range(rank) if axis not in removed]
+        if call.semantics.is_memory_read and any(call.algebra.sizes.least(value.shape[axis]) < 1 for axis in removed):
+            return list(call.outputs)  # because OpenVINO takes an axis of no elements for one of one element
     return [call.output(moves.reshape(value, tuple(value.shape[axis] for axis in left)))]
 
 
@@ -251,7 +253,8 @@ def pad(call: Call, *, with_value: bool) -> Sequence[Value]:
     if not with_value:
         return elements_only(call)
     filler = call.value(3)
-    elements = call.algebra.hull(value.elements, filler.elements if filler is not None else Interval(0, 0))
+    frame = limited(call, filler.elements) if filler is not None else Interval(0, 0)  # it passes through float32
+    elements = call.algebra.hull(value.elements, frame)
     return [call.output(elements=elements, may_be_nan=value.may_be_nan or (filler is not None and filler.may_be_nan))]
 
 

@@ -1,0 +1,137 @@
+"""What the CPU plugin computes lies within what the analysis of ranges claims: cases that random models have found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import openvino as ov
+import pytest
+from numpy.typing import NDArray
+from openvino import opset13 as ops
+
+from helpers.index_sites import tensor
+from helpers.range_analysis import analysed
+from helpers.range_checks import Names, complaints
+from ov_gather import prove
+from ov_gather.runtimes.session import Session
+
+LARGE = np.int32([2**31 - 1, 1735591539, 344636966, 436801453, 751720133, 2**31 - 2, -(2**31), 2**24 + 1])
+
+
+def number(value: float, dtype: type = np.int32) -> ov.Node:
+    return ops.constant(np.array(value, dtype))
+
+
+def size_of(value: ov.Node) -> ov.Node:
+    return ops.gather(ops.shape_of(value, "i32"), number(0), number(0))
+
+
+def remainder_of_large_numbers() -> ov.Model:
+    x = ops.parameter([8], np.int32)
+    return ov.Model([ops.mod(x, number(3))], [x], "m")
+
+
+def remainder_of_large_fractions() -> ov.Model:
+    x = ops.parameter([8], np.float32)
+    return ov.Model([ops.floor_mod(ops.clamp(x, -1e9, 1e9), number(7, np.float32))], [x], "m")
+
+
+def loop_that_may_not_run() -> ov.Model:
+    x, trips = ops.parameter([2], np.int32), ops.parameter([], np.int64)
+    state = ops.parameter([2], np.int32)
+    clamped = ops.clamp(state, 0, 4)
+    node = ops.loop(trips, ops.constant(True))
+    node.set_function(ov.Model([ops.result(ops.constant(True)), ops.result(clamped)], [state], "body"))
+    node.set_special_body_ports([-1, 0])
+    node.set_merged_input(state, x.output(0), clamped.output(0))
+    return ov.Model([node.get_iter_value(clamped.output(0), -1)], [x, trips], "m")
+
+
+def frame_of_a_large_number() -> ov.Model:
+    x = ops.parameter([2, 2, 3], np.int32)
+    amount = ops.constant(np.array([1, 0, 0]))
+    return ov.Model([ops.pad(ops.clamp(x, 0, 6), amount, amount, "constant", number(2**31 - 1))], [x], "m")
+
+
+def input_of_64_bits() -> ov.Model:
+    x = ops.parameter([2], np.int64)
+    return ov.Model([ops.convert(x, "f32")], [x], "m")
+
+
+def random_number_below_an_empty_size() -> ov.Model:
+    x = ops.parameter([-1], np.float32)
+    return ov.Model([ops.random_uniform(ops.constant(np.array([3])), number(0), size_of(x), "i32", 3, 5)], [x], "m")
+
+
+def range_to_before_its_start(start: int, step: int) -> Callable[[], ov.Model]:
+    """The plugin counts as many numbers as there would be in the other direction."""
+
+    def make() -> ov.Model:
+        x = ops.parameter([ov.Dimension(0, 4)], np.float32)
+        return ov.Model([ops.range(number(start), size_of(x), number(step), "i32")], [x], "m")
+
+    return make
+
+
+def range_of_fractions() -> ov.Model:
+    x = ops.parameter([ov.Dimension(0, 4)], np.float32)
+    stop = ops.convert(size_of(x), "f32")
+    return ov.Model([ops.range(number(0, np.float32), stop, number(0.5, np.float32), "f32")], [x], "m")
+
+
+def halves_away_from_zero() -> ov.Model:
+    x = ops.parameter([4], np.float32)
+    return ov.Model([ops.round(ops.clamp(x, -2.5, 2.5), "half_away_from_zero")], [x], "m")
+
+
+NOTHING = np.zeros(0, np.float32)
+CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
+    "a remainder of large numbers": (remainder_of_large_numbers, [LARGE]),
+    "a remainder of large fractions": (remainder_of_large_fractions, [np.float32([*LARGE[:7], -999999999])]),
+    "a loop that does not run": (loop_that_may_not_run, [np.int32([-4, 9]), np.array(0)]),
+    "a frame of a large number": (frame_of_a_large_number, [np.ones((2, 2, 3), np.int32)]),
+    "an input of 64 bits": (input_of_64_bits, [np.array([2**32 + 1, -(2**40)])]),
+    "a random number below an empty size": (random_number_below_an_empty_size, [NOTHING]),
+    "a range that ends before its start": (range_to_before_its_start(5, 1), [NOTHING]),
+    "a range that ends before its start, in steps": (range_to_before_its_start(1, 3), [NOTHING]),
+    "a range downwards to above its start": (range_to_before_its_start(0, -1), [np.zeros(4, np.float32)]),
+    "halves that are rounded up": (halves_away_from_zero, [np.float32([-9, -2.5, 2.5, 9])]),
+    "a range of fractions": (range_of_fractions, [np.zeros(4, np.float32)]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_value_is_outside(name: str) -> None:
+    make, arrays = CASES[name]
+    model = make()
+    result = tensor(model.outputs[0].get_node().input_value(0))
+    claims, _ = analysed(model)
+    (found,) = Session(ov.Core(), model)(arrays)
+    assert found.size
+    assert list(complaints(claims[result], found, Names())) == []
+
+
+def test_an_axis_that_is_squeezed_has_an_element() -> None:
+    """OpenVINO makes one element of an axis of none, which is whatever lies in memory."""
+    x = ops.parameter([-1], np.int32)
+    x.output(0).set_names({"x"})
+    index = ops.squeeze(ops.clamp(x, 0, 3), number(0))
+    (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
+    assert dict(proof.requires) == {"dim(x, 0)": (1, None)}
+
+
+def test_conditions_name_inputs_only() -> None:
+    """Nobody can keep an index below the number of elements that are not zero."""
+    x, i = ops.parameter([-1, 4], np.float32), ops.parameter([3], np.int32)
+    rows = ops.transpose(ops.non_zero(x, "i32"), ops.constant(np.array([1, 0])))
+    (proof,) = prove(ov.Model([ops.gather(rows, i, number(0))], [x, i], "m"))
+    assert (proof.status, dict(proof.requires)) == ("unknown", {})
+
+
+def test_each_coordinate_has_its_bound() -> None:
+    x, i = ops.parameter([-1, 7, 1], np.float32), ops.parameter([4, 3], np.int32)
+    for name, node in (("x", x), ("i", i)):
+        node.output(0).set_names({name})
+    (proof,) = prove(ov.Model([ops.gather_nd(x, i)], [x, i], "m"))
+    assert dict(proof.requires) == {"i": ("max(-dim(x, 0), -1)", "min(dim(x, 0) - 1, 0)")}
