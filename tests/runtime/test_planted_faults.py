@@ -99,7 +99,7 @@ def kernel(tmp_path_factory):
     for file in {file for file, _, _ in FAULTS.values()}:
         (source / file).write_text('#include "planted.hpp"\n' + (source / file).read_text())
     configure = ["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DSKBUILD=1", f"-DPython_EXECUTABLE={sys.executable}"]
-    _run([*configure, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1"])
+    _run([*configure, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O0"])
     _run(["cmake", "--build", build, "--target", "_native", "--parallel", "2"])
     (module,) = build.glob("_native*.so")
     return module
