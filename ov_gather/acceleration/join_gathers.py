@@ -12,16 +12,17 @@ from openvino import opset8 as ops
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
 from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 
 
 def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
     """Join them to Gather-8 where `why_not_stock` has no objection; else to our Gather, unless `portable`."""
-    quantised = is_quantised(model)
+    quantised, bounds = is_quantised(model), Bounds(model)
     for concat in nodes_of(model, "Concat-1"):
         gathers = [value.get_node() for value in concat.input_values()]
-        slices = _side_by_side(concat, gathers)
+        slices = _side_by_side(concat, gathers, bounds)
         if slices is None:
             continue
         inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]
@@ -38,11 +39,11 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
             tracker.done(gather, f"one {operation(joined)} for {len(gathers)}", joined)
 
 
-def _side_by_side(concat: Node, gathers: list[Node]) -> Slices | None:
+def _side_by_side(concat: Node, gathers: list[Node], bounds: Bounds) -> Slices | None:
     """Return all slices as one, if nothing else reads them and they lie side by side, along the dimension next to the axis."""
     if any(not gathers_elements(gather) or len(gather.output(0).get_target_inputs()) > 1 for gather in gathers):
         return None
-    found = [slices for slices in map(slices_of, gathers) if isinstance(slices, Slices)]
+    found = [slices for gather in gathers if isinstance(slices := slices_of(gather, bounds), Slices)]
     first = found[0] if len(found) == len(gathers) > 1 else None
     if first is None or concat.get_output_partial_shape(0).is_dynamic:
         return None

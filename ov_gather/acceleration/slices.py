@@ -11,7 +11,7 @@ from openvino import opset8 as ops
 
 from ov_gather.acceleration.graph import COMPUTED_EARLY, axis_of, dims, is_computed_early, is_one, same
 from ov_gather.acceleration.quantised import is_low_precision
-from ov_gather.acceleration.ranges import value_range
+from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 from ov_gather.divergences import low_precision
 
@@ -34,10 +34,12 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
         return low_precision.REASON
     if _is_taken_for_none(slices):
         return "OpenVINO would take such a Gather for one that changes nothing"
+    if _has_no_elements(slices.data) or _has_no_elements(slices.indices):
+        return "OpenVINO dies of such a Gather without elements"
     return "" if assume_in_bounds else slices.out_of_bounds
 
 
-def slices_of(gather: Node) -> Slices | str:
+def slices_of(gather: Node, bounds: Bounds) -> Slices | str:
     """Return what Gather takes in the place of a GatherElements, or the reason why it does not gather whole slices."""
     data, index = gather.input_values()
     if is_computed_early([data, index]):
@@ -52,7 +54,7 @@ def slices_of(gather: Node) -> Slices | str:
         return "the index is not the same for whole slices"
     ones = [i for i in range(batch_dims, len(given)) if i != axis]
     indices = ops.squeeze(smaller, ops.constant(np.array(ones, np.int64))).output(0) if ones else smaller
-    return Slices(data, indices, axis, batch_dims, _out_of_bounds(smaller, have[axis]))
+    return Slices(data, indices, axis, batch_dims, _out_of_bounds(data, smaller, axis, bounds))
 
 
 def _is_taken_for_none(slices: Slices) -> bool:
@@ -65,6 +67,11 @@ def _is_taken_for_none(slices: Slices) -> bool:
     return bool(shape.is_dynamic or size.is_dynamic or prod(shape.to_shape()) == size.get_length())
 
 
+def _has_no_elements(value: Output) -> bool:
+    shape = value.get_partial_shape()
+    return bool(shape.is_static and 0 in shape.to_shape())
+
+
 def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int | None:
     """Tell how many leading dimensions data and indices share, if of the others indices have only that of the axis."""
     batch_dims = max((i + 1 for i in range(axis) if not is_one(index[i])), default=0)
@@ -72,8 +79,9 @@ def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int
     return batch_dims if shared and all(map(is_one, index[axis + 1 :])) else None
 
 
-def _out_of_bounds(indices: Output, dim: Dimension) -> str:
-    low, high = value_range(indices)
-    size = dim.get_min_length()
-    in_bounds = -size <= low and high < size
-    return "" if in_bounds else f"whether the index is in -{size}..{size - 1} is not known before it runs"
+def _out_of_bounds(data: Output, indices: Output, axis: int, bounds: Bounds) -> str:
+    if bounds.are_kept(data, indices, axis):
+        return ""
+    dim = data.get_partial_shape()[axis]
+    known = f"in -{dim}..{dim.get_length() - 1}" if dim.is_static else f"in bounds of axis {axis}, whose size is open,"
+    return f"whether the index is {known} is not known before it runs"

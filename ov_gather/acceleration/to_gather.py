@@ -8,6 +8,7 @@ from openvino import opset8 as ops
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import gathers_elements, walk
 from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
 from ov_gather.acceleration.slices import slices_of, why_not_stock
 
@@ -15,9 +16,9 @@ from ov_gather.acceleration.slices import slices_of, why_not_stock
 def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False) -> None:
     """Rewrite where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where
     GatherElements raises. What it gathers must not be values that OpenVINO would then compute in 8 bits."""
-    quantised = is_quantised(model)
+    quantised, bounds = is_quantised(model), Bounds(model)
     for gather in [node for _, node in walk(model) if gathers_elements(node)]:
-        found = slices_of(gather)
+        found = slices_of(gather, bounds)
         if isinstance(found, str):
             tracker.kept(gather, found)
         elif reason := why_not_stock(found, is_quantised=quantised, assume_in_bounds=assume_in_bounds):

@@ -60,6 +60,14 @@ class OpenvinoGraph:
             self._declared[key] = self._declare(*_tensor(key))
         return self._declared[key]
 
+    def key(self, output: openvino.Output) -> Key:
+        """Give the key of an output, also of a new node that reads what the model computes."""
+        node = output.get_node()
+        name = node.get_name()
+        if name not in self._nodes:
+            self._nodes[name], self._places[name] = node, ("", "")
+        return (name, output.get_index())
+
     def name_of(self, key: Key) -> str:
         """Name a tensor as people do: by its node, and its type."""
         name, _ = _tensor(key)
@@ -85,7 +93,7 @@ class OpenvinoGraph:
     def _site(self, node: openvino.Node) -> Site | None:
         prefix, outermost = self._places[node.get_name()]
         within = (outermost, 0) if outermost else None
-        return site_of(_described(node), f"{prefix}{node.get_friendly_name()}", 0, _inputs(node), within)
+        return site_of(_described(node), f"{prefix}{node.get_friendly_name()}", 0, self._inputs(node), within)
 
     def _declare(self, name: str, position: int) -> Value:
         node = self._nodes[name]
@@ -111,8 +119,11 @@ class OpenvinoGraph:
             found.append(Polynomial.name(open_dim) if dim.is_dynamic else Polynomial.constant(dim.get_length()))
         return tuple(found)
 
+    def _inputs(self, node: openvino.Node) -> list[Key | None]:
+        return [self.key(output) for output in node.input_values()]
+
     def _step(self, node: openvino.Node) -> Step:
-        inputs, kind = _inputs(node), node.get_type_name()
+        inputs, kind = self._inputs(node), node.get_type_name()
         outputs = [(node.get_name(), position) for position in range(node.get_output_size())]
         name = f"{self._places[node.get_name()][0]}{node.get_friendly_name()}"
         if bodies := _bodies(node):
@@ -125,8 +136,8 @@ class OpenvinoGraph:
 
     def _body(self, node: Any, body: openvino.Model, number: int | None) -> Body:
         which = () if number is None else (number,)
-        outer, parameters = _inputs(node), body.get_parameters()
-        ends: list[Key] = [_key(result.input_value(0)) for result in body.get_results()]
+        outer, parameters = self._inputs(node), body.get_parameters()
+        ends: list[Key] = [self.key(result.input_value(0)) for result in body.get_results()]
         arrivals, departures = [], []
         for entry in node.get_input_descriptions(*which):
             inner, source = (parameters[entry.body_parameter_index].get_name(), 0), outer[entry.input_index]
@@ -158,16 +169,8 @@ def _tensor(key: Key) -> tuple[str, int]:
     return key
 
 
-def _key(output: openvino.Output) -> Key:
-    return (output.get_node().get_name(), output.get_index())
-
-
 def _key_of(graph: openvino.Model) -> str:
     return str(graph.get_name())
-
-
-def _inputs(node: openvino.Node) -> list[Key | None]:
-    return [_key(output) for output in node.input_values()]
 
 
 def _bodies(node: Any) -> list[openvino.Model]:

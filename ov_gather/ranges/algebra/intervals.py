@@ -106,9 +106,12 @@ class Algebra:
         return reduce(self._hull, given)
 
     def _hull(self, one: Interval, other: Interval) -> Interval:
+        low, high = min(one.low, other.low), max(one.high, other.high)
+        if _are_numbers(one, other):
+            return Interval(low, high)
         lows = [bound for a, b in ((one, other), (other, one)) for bound in self.lows(a) if self.is_at_least(b, bound)]
         highs = [bound for a, b in ((one, other), (other, one)) for bound in self.highs(a) if self.is_at_most(b, bound)]
-        return self._made(lows, highs, min(one.low, other.low), max(one.high, other.high))
+        return self._made(lows, highs, low, high)
 
     def both(self, one: Interval, other: Interval) -> Interval:
         """Keep what both intervals say of the same values."""
@@ -118,9 +121,12 @@ class Algebra:
 
     def add(self, one: Interval, other: Interval) -> Interval:
         """Add values."""
+        low, high = one.low + other.low, one.high + other.high
+        if _are_numbers(one, other):
+            return Interval(low, high)
         lows = [a + b for a, b in product(self.lows(one), self.lows(other))]
         highs = [a + b for a, b in product(self.highs(one), self.highs(other))]
-        return self._made(lows, highs, one.low + other.low, one.high + other.high)
+        return self._made(lows, highs, low, high)
 
     def subtract(self, one: Interval, other: Interval) -> Interval:
         """Subtract values."""
@@ -132,7 +138,7 @@ class Algebra:
             if factor.low == factor.high and isinstance(factor.low, int):
                 return self._scaled(values, factor.low)
         numbers = _corners(one, other, lambda a, b: 0 if 0 in (a, b) else a * b)
-        if one.low < 0 or other.low < 0:
+        if one.low < 0 or other.low < 0 or _are_numbers(one, other):
             return numbers
         lows = [a * b for a, b in product(self.lows(one), self.lows(other)) if self.sizes.least(a) >= 0 <= self.sizes.least(b)]
         highs = [a * b for a, b in product(self.highs(one), self.highs(other))]
@@ -192,6 +198,11 @@ class Algebra:
             return values
         hull = self.hull(values, -values)
         return self._made((), hull.highs, max(0, -values.high), hull.high)
+
+
+def _are_numbers(*intervals: Interval) -> bool:
+    """Whether numbers alone bound some intervals, so that nothing has to be computed with polynomials."""
+    return not any(interval.lows or interval.highs for interval in intervals)
 
 
 def _symbolic(bounds: Iterable[Polynomial]) -> tuple[Polynomial, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from math import ceil, floor, inf, sqrt
+from struct import pack, unpack
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
@@ -80,10 +81,28 @@ def _along(value: Value, axis: int, shape: Shape) -> tuple[Interval, ...] | None
     return value.along(own) or (value.elements,) * size
 
 
-def binary(work: Binary, call: Call, limit: Limit | None = None) -> Sequence[Value]:
+def limited(call: Call, found: Interval) -> Interval:
+    """Apply what a runtime's arithmetic does to a result: large integers and floating-point numbers are rounded.
+
+    A bound that is a polynomial of sizes stays: tensors are far from so large that an index into them is not exact.
+    """
+    if not is_integer(call.outputs[0].element_type):
+        error = call.semantics.float_error
+        return Interval(found.low - abs(found.low) * error, found.high + abs(found.high) * error)
+    exact = call.semantics.exact_integers
+    low = found.low if found.low in (inf, -inf) or abs(found.low) <= exact else found.low - _rounding(found.low)
+    high = found.high if found.high in (inf, -inf) or abs(found.high) <= exact else found.high + _rounding(found.high)
+    return replace(found, low=low, high=high)
+
+
+def _rounding(number: Number) -> int:
+    """Give how far a large integer may be off."""
+    return int(abs(number) * ROUNDING) + 1
+
+
+def binary(work: Binary, call: Call, limit: Limit = limited) -> Sequence[Value]:
     """Arithmetic on two operands or more."""
     values = [value for value in call.inputs if value is not None]
-    limit = limit or limited
 
     def all_of(*intervals: Interval) -> Interval:
         return reduce(lambda one, other: limit(call, work(call.algebra, one, other)), intervals)
@@ -121,39 +140,27 @@ def _real_quotient(_: Algebra, one: Interval, other: Interval) -> Interval:
     return Interval(min(results), max(results))
 
 
-def unary(work: Unary, call: Call, limit: Limit | None = None) -> Sequence[Value]:
+def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
     """A function of one operand."""
-    value, limit = call.value(0), limit or limited
+    value = call.value(0)
     if value is None:
         return list(call.outputs)
     return [together(call, [value], lambda one: limit(call, work(call.algebra, one)))]
 
 
-def limited(call: Call, found: Interval) -> Interval:
-    """Apply what a runtime's arithmetic does to a result: large integers and floating-point numbers are rounded.
-
-    A bound that is a polynomial of sizes stays: tensors are far from so large that an index into them is not exact.
-    """
-    if not is_integer(call.outputs[0].element_type):
-        error = call.semantics.float_error
-        return Interval(found.low - abs(found.low) * error, found.high + abs(found.high) * error)
-    exact = call.semantics.exact_integers
-    low = found.low if found.low in (inf, -inf) or abs(found.low) <= exact else found.low - _rounding(found.low)
-    high = found.high if found.high in (inf, -inf) or abs(found.high) <= exact else found.high + _rounding(found.high)
-    return replace(found, low=low, high=high)
-
-
-def _rounding(number: Number) -> int:
-    """Give how far a large integer may be off."""
-    return int(abs(number) * ROUNDING) + 1
-
-
 def _chosen(call: Call, found: Interval) -> Interval:
-    """Limit what is one of the operands, which fits in the type."""
-    held, wide = every_value(call.outputs[0].element_type), limited(call, found)
+    """Apply what a runtime does to one of the operands: some make float32 of it, and 2^31 of the greatest integer."""
     if not is_integer(call.outputs[0].element_type):
-        return wide
-    return replace(wide, low=max(wide.low, held.low), high=min(wide.high, held.high))
+        return limited(call, found)
+    exact = call.semantics.exact_integers
+    low, high = (_as_float32(bound) if exact < abs(bound) < inf else bound for bound in (found.low, found.high))
+    return replace(found, low=min(low, found.low), high=max(high, found.high))
+
+
+def _as_float32(number: Number) -> int:
+    """Give the number of 32 bits that is nearest to an integer."""
+    (nearest,) = unpack("f", pack("f", number))
+    return int(nearest)
 
 
 def rounded(round_down: Callable[[Number], Number]) -> Unary:
@@ -211,7 +218,7 @@ def select(call: Call) -> Sequence[Value]:
     values = [value for value in call.inputs if value is not None]
     if len(values) != 3:
         return list(call.outputs)
-    found = together(call, values, lambda condition, one, other: call.algebra.hull(one, other))
+    found = together(call, values, lambda condition, one, other: _chosen(call, call.algebra.hull(one, other)))
     return [replace(found, may_be_nan=values[1].may_be_nan or values[2].may_be_nan)]
 
 

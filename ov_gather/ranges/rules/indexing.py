@@ -38,7 +38,8 @@ def gather(call: Call, axis: int | None, batch_dims: int, *, from_end: bool) -> 
         return [_read(call, data, is_safe=False)]
     axis %= len(data.shape)
     is_safe = is_within(call.algebra, indices.elements, data.shape[axis], from_end=from_end)
-    found = _read(call, data, is_safe=is_safe)
+    has_zeros = len(data.shape) > 1 and call.algebra.sizes.least(data.shape[axis]) >= 1
+    found = _read(call, data, is_safe=is_safe, has_zeros=has_zeros)
     if indices.shape is None or batch_dims < 0:
         return [found]
     shape = (*data.shape[:axis], *indices.shape[batch_dims:], *data.shape[axis + 1 :])
@@ -85,9 +86,14 @@ def are_tuples_within(algebra: Algebra, data: Value, indices: Value, batch_dims:
     return all(is_within(algebra, interval, dim) for interval, dim in zip(coordinates, dims, strict=False))
 
 
-def _read(call: Call, data: Value, *, is_safe: bool) -> Value:
-    """Give what is read of data, parts left out; where an index may be out of bounds, some runtimes read other memory."""
+def _read(call: Call, data: Value, *, is_safe: bool, has_zeros: bool = False) -> Value:
+    """Give what is read of data, parts left out.
+
+    Where an index may be out of bounds, some runtimes read other memory, or with `has_zeros` give zeros.
+    """
     if not is_safe and call.semantics.is_memory_read:
+        if has_zeros:
+            return call.output(elements=call.algebra.hull(data.elements, Interval(0, 0)), may_be_nan=data.may_be_nan)
         return replace(call.outputs[0], elements=ANY, parts=None)
     return call.output(replace(data, shape=call.outputs[0].shape, parts=None))
 

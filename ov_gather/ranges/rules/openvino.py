@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
@@ -71,6 +71,13 @@ def _gather(operation: Described) -> Rule:
     if operation.opset == "ov_gather":
         return lambda call: indexing.gather(call, operation.integer("axis"), batch_dims, from_end=True)
     return lambda call: indexing.gather(call, call.integer(2), batch_dims, from_end=from_end)
+
+
+def _gather_elements(operation: Described) -> Rule:
+    axis = operation.integer("axis")
+    if operation.is_set("broadcast") or operation.is_set("transpose"):
+        return lambda call: [replace(indexing.gather_elements(call, axis)[0], shape=call.outputs[0].shape)]
+    return partial(indexing.gather_elements, axis=axis)
 
 
 def _even_split(operation: Described) -> Rule:
@@ -205,7 +212,7 @@ _COMPARISONS = """
 """
 _SAME_SHAPE = """
     Acos Acosh Asin Asinh Atan Atanh BatchNormInference Cosh Elu Exp Gelu GroupNormalization GRN HSigmoid HSwish HardSigmoid Log
-    LogSoftmax LRN Mish MVN NormalizeL2 PReLU RMS Selu Sinh SoftPlus SoftSign Swish Tan ReverseSequence Reverse Roll
+    LogSoftmax LRN Mish MVN NormalizeL2 PReLU RMS Selu Sinh SoftPlus SoftSign Swish Tan Reverse Roll
     ShuffleChannels FakeQuantize BitwiseNot
 """
 _RULES: Mapping[str, _Make] = {
@@ -253,9 +260,10 @@ _RULES: Mapping[str, _Make] = {
     "Clamp": _clamp,
     "Concat": lambda operation: partial(shaping.concatenate, axis=operation.integer("axis")),
     "CumSum": _from_axis(reducing.running_total, 1),
+    "DepthToSpace": _always(shaping.elements_only),
     "Divide": _always(elementwise.divide),
     "Gather": _gather,
-    "GatherElements": lambda operation: partial(indexing.gather_elements, axis=operation.integer("axis")),
+    "GatherElements": _gather_elements,
     "GatherND": lambda operation: partial(indexing.gather_nd, batch_dims=operation.integer("batch_dims")),
     "MatMul": lambda operation: partial(
         linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
@@ -274,8 +282,10 @@ _RULES: Mapping[str, _Make] = {
     "ScatterNDUpdate": _scatter,
     "ScatterUpdate": _scatter,
     "SearchSorted": _always(indexing.search_sorted),
+    "ReverseSequence": _always(shaping.computed_elements),
     "ShapeOf": _always(shaping.shape_of),
     "Slice": _slice,
+    "SpaceToDepth": _always(shaping.elements_only),
     "Split": _even_split,
     "Squeeze": _always(_squeeze),
     "StridedSlice": _strided_slice,

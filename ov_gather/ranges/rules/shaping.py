@@ -24,6 +24,14 @@ def shape_only(call: Call) -> Sequence[Value]:
     return [call.outputs[0] if value is None else replace(call.outputs[0], shape=value.shape)]
 
 
+def computed_elements(call: Call) -> Sequence[Value]:
+    """The elements at other places, each of which some runtimes compute, so that large integers are rounded."""
+    value = call.value(0)
+    if value is None:
+        return list(call.outputs)
+    return [call.output(elements=limited(call, value.elements), shape=value.shape, may_be_nan=value.may_be_nan)]
+
+
 def declared_shape(call: Call) -> Sequence[Value]:
     """The elements in their order, in the shape that the model declares for the output."""
     value = call.value(0)

@@ -12,12 +12,29 @@ from hypothesis import strategies as st
 from openvino import opset1
 from openvino import opset13 as ops
 
-from ov_gather.acceleration.ranges import value_range
+from ov_gather.acceleration.graph import ours
+from ov_gather.ranges.analysis import Assumption, analyse
+from ov_gather.ranges.graph import in_order
+from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.rules.call import CPU_PLUGIN
 
 BINARY = [ops.add, ops.subtract, ops.multiply, ops.minimum, ops.maximum]
 DIVISIONS = [ops.divide, ops.floor_mod, ops.mod]  # a division by zero ends OpenVINO's process
 
 
+EVERY_INT32 = (-(2**31), 2**31 - 1)
+"""What may be in an integer of the plugin, which keeps 64 bits as 32."""
+
+
+def value_range(value):
+    """The least and the greatest element of a value, as far as the analysis knows."""
+    graph = OpenvinoGraph(ov.Model([ops.constant(0)], []))
+    key = graph.key(value)
+    elements = analyse(graph, in_order(graph, [key]), CPU_PLUGIN, Assumption()).value(key).elements
+    return elements.low, elements.high
+
+
+SHAPE = ops.constant(np.array([1, 9, 1, 1]))
 table = ops.constant(np.arange(3, 73))
 
 
@@ -66,31 +83,33 @@ def test_no_value_is_outside(data):
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
-        (lambda x: x, (-inf, inf)),
+        (lambda x: x, EVERY_INT32),
         (lambda x: ops.clamp(x, 0, 6), (0, 6)),
         (lambda x: ops.minimum(ops.maximum(ops.clamp(x, -20, 9), integer(-7)), integer(6)), (-7, 6)),
-        (lambda x: ops.maximum(x, integer(0)), (-inf, inf)),
+        (lambda x: ops.maximum(x, integer(0)), EVERY_INT32),
         (lambda x: ops.add(ops.clamp(x, 0, 6), integer(1)), (1, 7)),
-        (lambda x: ops.add(x, integer(1)), (-inf, inf)),
+        (lambda x: ops.add(x, integer(1)), EVERY_INT32),
         (lambda x: ops.topk(x, ops.constant(2), 0, "max", "value").output(1), (0, 8)),
-        (lambda x: ops.topk(x, ops.constant(2), 0, "max", "value").output(0), (-inf, inf)),
+        (lambda x: ops.topk(x, ops.constant(2), 0, "max", "value").output(0), EVERY_INT32),
         (lambda x: ops.divide(ops.topk(x, ops.constant(2), 0, "max", "value").output(1), ops.constant(np.int32(3))), (0, 2)),
         (lambda x: ops.range(ops.constant(2), ops.constant(9), ops.constant(3), "i64"), (2, 8)),
         (lambda x: ops.convert(ops.less(x, integer(0)), "i64"), (0, 1)),
-        (lambda x: ops.gather(ops.constant(np.array([3, 4])), x, ops.constant(0)), (-inf, inf)),
-        (lambda x: ops.constant(np.zeros(0, np.int64)), (-inf, inf)),
+        (lambda x: ops.gather(ops.constant(np.array([3, 4])), x, ops.constant(0)), EVERY_INT32),
+        (lambda x: ops.constant(np.zeros(0, np.int64)), EVERY_INT32),
         (lambda x: ops.gather(table, ops.clamp(x, -70, 69), ops.constant(0)), (3, 72)),
         (lambda x: ops.gather(ops.reshape(table, ops.constant(np.array([7, 10])), False), x, ops.constant(1)), (0, 72)),
         (lambda x: ops.gather(ops.constant(np.array([3, 4])), ops.clamp(x, -2, 1), ops.constant(0)), (3, 4)),
-        (lambda x: opset1.gather(ops.constant(np.array([3, 4])), ops.clamp(x, -2, 1), ops.constant(0)), (-inf, inf)),
-        (lambda x: ops.clamp(x, -inf, 6), (-inf, inf)),
+        (lambda x: opset1.gather(ops.constant(np.array([3, 4])), ops.clamp(x, -2, 1), ops.constant(0)), EVERY_INT32),
+        (lambda x: ops.clamp(x, -inf, 6), (-(2**31), 6)),
         (
             lambda x: ops.reverse_sequence(ops.unsqueeze(ops.clamp(x, 0, 6), integer(0)), ops.constant(np.int32([3])), 0, 1),
             (0, 6),
         ),
+        (lambda x: ops.depth_to_space(ops.reshape(ops.clamp(x, 0, 6), SHAPE, False), "blocks_first", 3), (0, 6)),
+        (lambda x: ops.space_to_depth(ops.reshape(ops.clamp(x, 0, 6), SHAPE, False), "blocks_first", 1), (0, 6)),
         (lambda x: ops.convert(ops.convert(ops.clamp(x, 0, 6), "boolean"), "i64"), (0, 1)),
         (lambda x: ops.tile(ops.clamp(x, 0, 6), ops.constant(np.array([3]))), (0, 6)),
-        (lambda x: ops.tile(ops.clamp(x, 0, 6), ops.reduce_max(x, ops.constant(0), keep_dims=True)), (-inf, inf)),
+        (lambda x: ops.tile(ops.clamp(x, 0, 6), ops.reduce_max(x, ops.constant(0), keep_dims=True)), EVERY_INT32),
     ],
 )
 def test_bounds(make, expected):
@@ -98,13 +117,15 @@ def test_bounds(make, expected):
     assert value_range(made if isinstance(made, ov.Output) else made.output(0)) == expected
 
 
-def test_a_maximum_that_is_not_bounded_above_is_not_bounded_below():
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_a_maximum_that_is_not_bounded_above_is_not_bounded_below(dtype):
     """The CPU plugin computes this in float32, in which the greatest integer is one too large."""
-    x = ops.parameter([1], np.int64)
-    expression = ops.select(ops.less(x, integer(0)), integer(0), ops.maximum(integer(0), x))
+    x = ops.parameter([1], dtype)
+    zeros = [ops.constant(np.zeros(1, dtype)) for _ in range(3)]  # one constant for all is not computed in float32
+    expression = ops.select(ops.less(x, zeros[0]), zeros[1], ops.maximum(zeros[2], x))
     compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    assert compiled([np.array([2**31 - 1])])[0][0] < 0
-    assert value_range(expression.output(0)) == (-inf, inf)
+    assert compiled([np.array([2**31 - 1], dtype)])[0][0] < 0
+    assert value_range(expression.output(0)) == EVERY_INT32
 
 
 def test_a_remainder_of_what_float32_cannot_hold_is_not_bounded():
@@ -113,7 +134,7 @@ def test_a_remainder_of_what_float32_cannot_hold_is_not_bounded():
     remainder = ops.floor_mod(x, integer(7))
     compiled = ov.Core().compile_model(ov.Model([remainder], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     assert compiled([np.arange(2**31 - 2000, 2**31)])[0].max() > 6
-    assert value_range(remainder.output(0)) == (-inf, inf)
+    assert value_range(remainder.output(0)) == EVERY_INT32
     assert value_range(ops.floor_mod(ops.clamp(x, -1000, 1000), integer(7)).output(0)) == (0, 6)
 
 
@@ -146,15 +167,36 @@ def test_a_boolean_input_may_be_any_byte():
     x = ops.parameter([3], np.bool_)
     number = ops.convert(x, "i64")
     assert computed(number, x, np.array([0, 7, 255], np.uint8).view(np.bool_)).max() == 255
-    assert value_range(number.output(0)) == (-inf, inf)
+    assert value_range(number.output(0)) == (0, 255)
     assert value_range(ops.convert(ops.logical_not(x), "i64").output(0)) == (0, 1)
+
+
+@pytest.mark.parametrize("gather", [ops.gather, opset1.gather])
+@pytest.mark.parametrize(("shape", "axis"), [([1, 4], 1), ([64, 1], 0), ([3, 5, 2], 1), (["1..9", 3], 0)])
+def test_other_gathers_give_zeros_out_of_bounds(gather, shape, axis):
+    data, x = ops.parameter(ov.PartialShape(shape), np.int64), ops.parameter([7], np.int64)
+    shown = [2 if isinstance(size, str) else size for size in shape]
+    expression = gather(ops.clamp(data, 3, 7), x, ops.constant(axis))
+    compiled = ov.Core().compile_model(ov.Model([expression], [data, x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    found = compiled([np.full(shown, 5), np.array([0, 64, -1, -70, -(2**31), 10**6, 2**31 - 1])])[0]
+    assert set(found.flat) == {0, 5}
+    assert value_range(expression.output(0)) == (0, 7)
+
+
+def test_sequences_are_reversed_as_float32():
+    """The plugin rounds what float32 does not hold."""
+    x = ops.parameter([1, 3], np.int64)
+    reversed_ = ops.reverse_sequence(x, ops.constant(np.int32([3])), 0, 1)
+    assert computed(reversed_, x, np.array([[2**24 + 1, 0, 0]])).flat[-1] == 2**24
+    bounded = ops.reverse_sequence(ops.clamp(x, 2**24 + 1, 2**24 + 2), ops.constant(np.int32([3])), 0, 1)
+    check_inside(bounded, x, np.array([[2**24 + 1, 0, 0]]))
 
 
 @pytest.mark.parametrize("shape", [[4], [64], [-1]])
 def test_gathers_of_few_integers_are_not_checked(shape):
     """The plugin reads from memory that is not data's."""
     data, x = ops.parameter(shape, np.int64), ops.parameter([5], np.int64)
-    assert value_range(ops.gather(ops.clamp(data, 0, 3), x, ops.constant(0)).output(0)) == (-inf, inf)
+    assert value_range(ops.gather(ops.clamp(data, 0, 3), x, ops.constant(0)).output(0)) == EVERY_INT32
 
 
 @pytest.mark.parametrize("length", ["0..9", -1])
@@ -168,7 +210,7 @@ def test_an_axis_of_no_elements_tells_nothing(length):
         ops.gather_elements(inside, indices, 1),
         ops.topk(x, ops.constant(1), 1, "max", "value"),
     ):
-        assert value_range(expression.output(expression.get_output_size() - 1)) == (-inf, inf)
+        assert value_range(expression.output(expression.get_output_size() - 1)) == EVERY_INT32
 
 
 def test_thousands_of_operations():
@@ -177,3 +219,13 @@ def test_thousands_of_operations():
     for _ in range(5000):
         expression = ops.reshape(expression, integer(1), False)
     assert value_range(expression.output(0)) == (0, 3)
+
+
+def test_indices_that_our_operation_broadcasts_do_not_shape_its_output():
+    data, x = ops.parameter([-1, -1], np.float32), ops.parameter([-1, 1], np.int64)
+    gathered = ours("GatherElements", [data.output(0), x.output(0)], {"axis": 0, "broadcast": True})
+    graph = OpenvinoGraph(ov.Model([gathered], [data, x]))
+    key = graph.key(gathered.output(0))
+    shape = analyse(graph, in_order(graph, [key]), CPU_PLUGIN, Assumption()).value(key).shape
+    assert shape is not None
+    assert shape[1].value is None
