@@ -26,7 +26,7 @@ from tools.architectures.table import ARCHITECTURES
 
 PROCESSES = multiprocessing.get_context("forkserver")
 WORKERS = 3
-LIMIT = 300
+LIMIT = 900
 """Seconds for one IR."""
 COLUMNS = ("name", "shapes", "route", "way", "saved", "folded", "computed", "seconds", "failure")
 HEAD = """# saved, folded: gathers and scatters in the file and after constant folding
