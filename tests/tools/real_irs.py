@@ -44,6 +44,10 @@ class Index:
         rows = [dict(zip(COLUMNS, line.split("\t"), strict=True)) for line in lines if not line.startswith("#")]
         self.rows = {(row["name"], row["shapes"], row["route"]): row for row in rows if row["name"] in ARCHITECTURES}
 
+    def has(self, out: Path, name: str, shapes: str, route: str) -> bool:
+        """Tell whether there is an IR, and it is in the table."""
+        return path_of(out, name, shapes, route).exists() and bool(self.rows.get((name, shapes, route), {}).get("way"))
+
     def add(self, record: dict[str, Any]) -> None:
         """Note what became of one IR, and write the table."""
         row = {key: str(record.get(key, "")) for key in COLUMNS}
@@ -57,7 +61,7 @@ class Index:
 
 def export(out: Path, name: str, index: Index) -> None:
     """Make what there is not yet of one architecture; a process that dies or hangs costs the IR that it was at."""
-    jobs = [(shapes, route) for shapes in SHAPES for route in ROUTES if not path_of(out, name, shapes, route).exists()]
+    jobs = [(shapes, route) for shapes in SHAPES for route in ROUTES if not index.has(out, name, shapes, route)]
     while jobs:
         receiver, sender = PROCESSES.Pipe(duplex=False)
         worker = PROCESSES.Process(target=work, args=(sender, out, name, jobs))
