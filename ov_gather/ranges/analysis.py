@@ -80,7 +80,7 @@ def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:
 def analyse(graph: Graph, steps: Sequence[Step], semantics: Semantics, given: Assumption) -> Analysis:
     """Go through some steps of a graph."""
     shown = _Renamed(graph, given.same) if given.same else graph
-    algebra = Algebra(Sizes(ChainMap(dict(given.dims), graph.bounds)))
+    algebra = Algebra(Sizes(ChainMap({}, dict(given.dims), graph.bounds)))
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
     return Analysis(shown, algebra, solve(shown, steps, algebra, semantics, assumed))
 

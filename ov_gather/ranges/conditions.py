@@ -2,113 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import ceil, floor, inf
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from math import inf
 
-from ov_gather.ranges.algebra.intervals import Algebra, Interval
+from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import every_value, is_integer
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.graph import Graph, Step
+from ov_gather.ranges.graph import Graph, Key, Step
+from ov_gather.ranges.inequalities import is_open_dim, names_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.sites import Demand, Obstacle, Site
+from ov_gather.ranges.sites import Obstacle, Site
 
 _LIMIT = 2**31
-_LARGEST = 1 << 24
-"""No condition asks for a larger dimension."""
+LARGE = 4096
+"""Open dimensions are first taken for so large at least, and then for as small as a proof allows."""
 FINITE = 3.4028234663852886e38
 """The greatest number of 32 bits. What is beyond, and NaN, becomes any integer."""
 
 
-def weakest_condition(graph: Graph, semantics: Semantics, given: Assumption, site: Site) -> Assumption | None:
-    """Find what inputs and open dimensions have to keep to, so that every index of a site is in bounds; None if not found.
+class Conditions:
+    """Conditions are searched for each site of a graph. What is guessed for all sites is analysed once.
 
-    The condition that comes back was proved to suffice, by another run of the analysis. It is the weakest one as far as the
-    analysis can tell: nothing in it can be left out, and no bound can be moved by one.
+    Args:
+        graph: the graph.
+        semantics: what the runtime does.
+        given: what holds anyway.
+        steps: what leads to the sites that are asked for.
     """
-    return _Search(graph, semantics, given, site).run()
 
+    def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, steps: Sequence[Step]) -> None:
+        self._graph, self._semantics, self._given = graph, semantics, given
+        self._runs = Runs(graph, semantics, given, steps)
+        self._found: dict[Hashable, Assumption | None] = {}
+        self._of_outputs: dict[Key, Assumption] = {}
 
-class _Search:
-    def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, site: Site) -> None:
-        self._graph, self._semantics, self._given, self._site = graph, semantics, given, site
-        self._steps = steps_to(graph, [site])
-        self._inputs = {name: key for name, key in graph.inputs.items() if key in self._leaves()}
+    def weakest(self, site: Site) -> Assumption | None:
+        """Find what inputs and open dimensions have to keep to, so that every index is in bounds; None if not found.
 
-    def run(self) -> Assumption | None:
-        for guess in self._guesses():
-            if self._suffices(guess):
-                return self._widened(self._reduced(guess))
+        The condition that comes back was proved to suffice, by another run of the analysis. It is the weakest one as far as
+        the analysis can tell: nothing in it can be left out, and no bound can be moved by one.
+        """
+        wanted = self._runs.under(Assumption()).demands(site)
+        if isinstance(wanted, Obstacle):
+            return None
+        key = (site.indices, tuple((demand.size, demand.counts_from_end) for demand in wanted))
+        if key not in self._found:
+            self._found[key] = self._search(site)
+        found = self._found[key]
+        if found is not None and site.output is not None:
+            self._of_outputs[site.output] = found
+        return found
+
+    def _search(self, site: Site) -> Assumption | None:
+        steps = steps_to(self._graph, [site])
+        own = Runs(self._graph, self._semantics, self._given, steps)
+        for runs, sizes in ((own, self._before(steps)), (self._runs, self._sizes(1)), (self._runs, self._same_sizes(LARGE))):
+            elements = (dict.fromkeys(self._graph.inputs, Interval(element, element)) for element in (0, 1))
+            # Where elements that are known do not help, nothing does.
+            if not any(runs.prove(joined(sizes, Assumption(inputs)), site) for inputs in elements):
+                continue
+            for guess in self._guesses(runs, site, sizes):
+                if runs.prove(guess, site):
+                    return Weakening(self._graph, own, site).run(guess)
         return None
 
-    def _leaves(self) -> set[object]:
-        """Collect the tensors that the site depends on."""
-        found: set[object] = {self._site.indices}
-        waiting: list[Step] = list(self._steps)
-        for step in waiting:
-            found.update(key for key in step.inputs if key is not None)
-        return found
+    def _before(self, steps: Sequence[Step]) -> Assumption:
+        """Join the conditions of the sites on the way to a site."""
+        conditions = (self._of_outputs[output] for step in steps for output in step.outputs if output in self._of_outputs)
+        return reduce(joined, conditions, Assumption())
 
-    def _analysis(self, condition: Assumption) -> Analysis:
-        inputs = {**self._given.inputs}
-        for name, interval in condition.inputs.items():
-            inputs[name] = interval if name not in inputs else Algebra().both(interval, inputs[name])
-        dims = {**self._given.dims, **condition.dims}
-        return analyse(self._graph, self._steps, self._semantics, Assumption(inputs, dims, condition.same))
-
-    def _suffices(self, condition: Assumption) -> bool:
-        return self._analysis(condition).outcome(self._site) is Outcome.IN_BOUNDS
-
-    def _guesses(self) -> Iterator[Assumption]:
-        not_empty = Assumption(dims=self._one_at_least())
-        if not_empty.dims:
-            yield not_empty
-        yield replace(not_empty, inputs={name: Interval(-FINITE, FINITE) for name in self._inputs if self._is_real(name)})
+    def _guesses(self, runs: Runs, site: Site, sizes: Assumption) -> Iterator[Assumption]:
+        inputs = self._graph.inputs
+        yield sizes
+        yield joined(sizes, Assumption({name: Interval(-FINITE, FINITE) for name in inputs if self._is_real(name)}))
         exact = self._semantics.exact_integers
-        bounds = {name: FINITE if self._is_real(name) else exact for name in self._inputs}
-        yield replace(not_empty, inputs={name: Interval(-bound, bound) for name, bound in bounds.items()})
-        symbols = {name: self._symbolic(name) for name in self._inputs}
-        dims = {**not_empty.dims, **{bound: (-_LIMIT, _LIMIT) for name in symbols for bound in _names(name)}}
-        seen = self._analysis(Assumption(symbols, dims))
-        wanted = seen.demands(self._site)
+        bounds = {name: FINITE if self._is_real(name) else exact for name in inputs}
+        yield joined(sizes, Assumption({name: Interval(-bound, bound) for name, bound in bounds.items()}))
+        symbols = {name: self._symbolic(name) for name in inputs}
+        dims = {**sizes.dims, **{bound: (-_LIMIT, _LIMIT) for name in symbols for bound in names_of(name)}}
+        seen = runs.under(Assumption(symbols, dims, sizes.same))
+        wanted = seen.demands(site)
         if isinstance(wanted, Obstacle):
             return
-        found = _solve_all(seen.algebra, wanted, not_empty)
+        found = solve_all(seen.algebra, wanted, sizes)
         if found is not None:
             yield found
+            if sizes.dims:
+                yield joined(found, self._sizes(1))
         for demand in wanted:
-            if not all(map(_is_dim, demand.size.names)):  # because nobody can keep to a size that is computed
+            if not all(map(is_open_dim, demand.size.names)):
                 continue
-            inside = Interval(-inf, inf, (demand.lowest,), (demand.size - 1,))
-            if demand.size.value is not None:
-                inside = Interval(0 if not demand.counts_from_end else -demand.size.value, demand.size.value - 1)
-            yield replace(not_empty, inputs=dict.fromkeys(self._inputs, inside))
-            yield replace(not_empty, inputs=dict.fromkeys(self._inputs, replace(inside, low=0, lows=())))
+            inside = Algebra().between(demand.lowest, demand.size - 1)
+            yield replace(sizes, inputs=dict.fromkeys(inputs, inside))
+            yield replace(sizes, inputs=dict.fromkeys(inputs, replace(inside, low=0, lows=())))
+        yield replace(sizes, inputs=dict.fromkeys(inputs, TRUTH))
 
-    def _one_at_least(self) -> dict[str, tuple[int, float]]:
-        """Assume of each open dimension of an input that it is not empty."""
+    def _sizes(self, least: int) -> Assumption:
+        """Assume of each open dimension of an input that it has some elements at least."""
         found = {}
+        for name in self._open_dims():
+            low, high = self._given.dims.get(name) or self._graph.bounds[name]
+            if low < least <= high:
+                found[name] = (least, high)
+        return Assumption(dims=found)
+
+    def _same_sizes(self, least: int) -> Assumption:
+        """Assume also that open dimensions of inputs are the same where they are those of the same axis."""
+        first: dict[int, str] = {}
+        same = {}
+        for key in self._graph.inputs.values():
+            for axis, dim in enumerate(self._graph.declared(key).shape or ()):
+                for name in dim.names - {first.setdefault(axis, name) for name in dim.names}:
+                    same[name] = Polynomial.name(first[axis])
+        return replace(self._sizes(least), same=same)
+
+    def _open_dims(self) -> Iterator[str]:
         for key in self._graph.inputs.values():
             for dim in self._graph.declared(key).shape or ():
-                for name in dim.names:
-                    low, high = self._given.dims.get(name) or self._graph.bounds[name]
-                    if low < 1 <= high:
-                        found[name] = (1, high)
-        return found
+                yield from dim.names
 
     def _is_real(self, name: str) -> bool:
-        return not is_integer(self._graph.declared(self._inputs[name]).element_type)
+        return not is_integer(self._graph.declared(self._graph.inputs[name]).element_type)
 
     def _symbolic(self, name: str) -> Interval:
         """Name the least and the greatest element of an input."""
-        declared = self._graph.declared(self._inputs[name])
+        declared = self._graph.declared(self._graph.inputs[name])
         known = Interval() if self._is_real(name) else every_value(declared.element_type)
-        low, high = (Polynomial.name(bound) for bound in _names(name))
+        low, high = (Polynomial.name(bound) for bound in names_of(name))
         return Interval(max(known.low, -_LIMIT), min(known.high, _LIMIT - 1), (low,), (high,))
 
+
+def joined(one: Assumption, other: Assumption) -> Assumption:
+    """Take both for granted."""
+    inputs, dims = {**one.inputs}, {**one.dims}
+    for name, interval in other.inputs.items():
+        inputs[name] = interval if name not in inputs else Algebra().both(interval, inputs[name])
+    for name, (low, high) in other.dims.items():
+        least, greatest = dims.get(name, (0, inf))
+        dims[name] = (max(low, least), min(high, greatest))
+    return Assumption(inputs, dims, {**one.same, **other.same})
+
+
+class Runs:
+    """Some steps of a graph are analysed under conditions, under each of them once."""
+
+    def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, steps: Sequence[Step]) -> None:
+        self._graph, self._semantics, self._given, self.steps = graph, semantics, given, steps
+        self._seen: dict[Hashable, Analysis] = {}
+
+    def under(self, condition: Assumption) -> Analysis:
+        """Give what is known under a condition."""
+        key = tuple(tuple(sorted(part.items(), key=str)) for part in (condition.inputs, condition.dims, condition.same))
+        if key not in self._seen:
+            self._seen[key] = analyse(self._graph, self.steps, self._semantics, joined(self._given, condition))
+        return self._seen[key]
+
+    def prove(self, condition: Assumption, site: Site) -> bool:
+        """Whether every index of a site is in bounds under a condition."""
+        return self.under(condition).outcome(site) is Outcome.IN_BOUNDS
+
+
+class Weakening:
+    """A Weakening takes from a condition of a site what is not needed."""
+
+    def __init__(self, graph: Graph, runs: Runs, site: Site) -> None:
+        self._runs, self._site = runs, site
+        leaves = {key for step in runs.steps for key in step.inputs} | {site.indices}
+        self._inputs = [name for name, key in graph.inputs.items() if key in leaves]
+
+    def run(self, condition: Assumption) -> Assumption:
+        """Leave out what can be left out, and move each bound as far as it goes."""
+        inputs = {name: interval for name, interval in condition.inputs.items() if name in self._inputs}
+        condition = self._reduced(replace(condition, inputs=inputs))
+        for name in condition.inputs:
+            for is_high in (False, True):
+                condition = self._moved(condition, name, is_high)
+        for name in condition.dims:
+            condition = self._smaller(condition, name)
+        return condition
+
+    def _suffices(self, condition: Assumption) -> bool:
+        return self._runs.prove(condition, self._site)
+
     def _reduced(self, condition: Assumption) -> Assumption:
-        """Leave out what is not needed."""
         for part in ("same", "dims", "inputs"):
             for name in list(getattr(condition, part)):
                 smaller = {other: bounds for other, bounds in getattr(condition, part).items() if other != name}
@@ -117,30 +196,31 @@ class _Search:
                     condition = candidate
         return condition
 
-    def _widened(self, condition: Assumption) -> Assumption:
-        """Move each number that bounds an input as far out as it goes."""
-        for name, interval in condition.inputs.items():
-            for is_high in (False, True):
-                interval = self._moved(condition, name, interval, is_high)
-                condition = replace(condition, inputs={**condition.inputs, name: interval})
-        return condition
-
-    def _moved(self, condition: Assumption, name: str, interval: Interval, is_high: bool) -> Interval:
+    def _moved(self, condition: Assumption, name: str, is_high: bool) -> Assumption:
+        """Move a number that bounds the elements of an input."""
+        interval = condition.inputs[name]
         start = interval.high if is_high else interval.low
         if start == FINITE or abs(start) == inf or (interval.highs if is_high else interval.lows):
-            return interval
+            return condition
         sign = 1 if is_high else -1
 
-        def suffices(distance: Number) -> bool:
-            tried = _with_end(interval, start + sign * distance, is_high)
-            return self._suffices(replace(condition, inputs={**condition.inputs, name: tried}))
+        def moved(distance: Number) -> Assumption:
+            bound = start + sign * distance
+            tried = replace(interval, high=bound) if is_high else replace(interval, low=bound)
+            return replace(condition, inputs={**condition.inputs, name: tried})
 
-        distance = inf if suffices(inf) else _farthest(suffices, _LIMIT - 1 - abs(int(start)))
-        return _with_end(interval, start + sign * distance, is_high)
+        if self._suffices(moved(inf)):
+            return moved(inf)
+        return moved(_farthest(lambda distance: self._suffices(moved(distance)), _LIMIT - 1 - abs(int(start))))
 
+    def _smaller(self, condition: Assumption, name: str) -> Assumption:
+        """Make the least size of a dimension smaller."""
+        low, high = condition.dims[name]
 
-def _with_end(interval: Interval, bound: Number, is_high: bool) -> Interval:
-    return replace(interval, high=bound) if is_high else replace(interval, low=bound)
+        def moved(distance: int) -> Assumption:
+            return replace(condition, dims={**condition.dims, name: (low - distance, high)})
+
+        return moved(_farthest(lambda distance: self._suffices(moved(distance)), low))
 
 
 def _farthest(holds: Callable[[int], bool], limit: int) -> int:
@@ -153,84 +233,3 @@ def _farthest(holds: Callable[[int], bool], limit: int) -> int:
         middle = (good + bad) // 2
         good, bad = (middle, bad) if holds(middle) else (good, middle)
     return good
-
-
-def _names(name: str) -> tuple[str, str]:
-    return f"least({name})", f"greatest({name})"
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """A bound of a name: of an element of an input, or of a dimension."""
-
-    name: str
-    number: Polynomial
-    is_high: bool
-
-
-def _solve_all(algebra: Algebra, wanted: Sequence[Demand], condition: Assumption) -> Assumption | None:
-    """Find bounds that make all demands hold; None where one cannot be solved."""
-    for demand in wanted:
-        above = [low - demand.lowest for low in algebra.lows(demand.indices)]
-        below = [demand.size - 1 - high for high in algebra.highs(demand.indices)]
-        for never_negative in (above, below):
-            if any(algebra.sizes.least(slack) >= 0 for slack in never_negative):
-                continue
-            solved = next(filter(None, map(_solved, never_negative)), None)
-            if solved is None:
-                return None
-            condition = _with(condition, solved)
-    return condition
-
-
-def _solved(slack: Polynomial) -> _Bound | None:
-    """Solve `slack >= 0` for a name."""
-    elements = [term for term in slack.terms if any(name.startswith(("least(", "greatest(")) for name in term[0])]
-    if len(elements) > 1:
-        return None
-    if elements:
-        return _solved_for(slack, elements[0])
-    linear = [term for term in slack.terms if len(term[0]) == 1 and _is_dim(term[0][0])]
-    return next((bound for term in linear if (bound := _solved_for(slack, term)) is not None), None)
-
-
-def _solved_for(slack: Polynomial, term: tuple[tuple[str, ...], int]) -> _Bound | None:
-    (monomial, factor) = term
-    if len(monomial) != 1:
-        return None
-    rest = slack - Polynomial((term,))
-    if monomial[0] in rest.names:
-        return None
-    if (monomial[0].startswith("least(") and factor < 0) or (monomial[0].startswith("greatest(") and factor > 0):
-        return None
-    if rest.value is not None:
-        number = ceil(-rest.value / factor) if factor > 0 else floor(rest.value / -factor)
-        if _is_dim(monomial[0]) and number > _LARGEST:
-            return None
-        return _Bound(monomial[0], Polynomial.constant(number), factor < 0)
-    if abs(factor) != 1 or not all(map(_is_dim, rest.names)):
-        return None
-    return _Bound(monomial[0], -rest if factor > 0 else rest, factor < 0)
-
-
-def _is_dim(name: str) -> bool:
-    return name.startswith("dim(") and "#" not in name
-
-
-def _with(condition: Assumption, bound: _Bound) -> Assumption:
-    """Add a bound to a condition."""
-    kind, _, name = bound.name.partition("(")
-    if kind in ("least", "greatest"):
-        known = condition.inputs.get(name[:-1], Interval())
-        if bound.number.value is not None:
-            end = Interval(-inf, bound.number.value) if bound.is_high else Interval(bound.number.value, inf)
-        else:
-            end = Interval(-inf, inf, (), (bound.number,)) if bound.is_high else Interval(-inf, inf, (bound.number,))
-        return replace(condition, inputs={**condition.inputs, name[:-1]: Algebra().both(known, end)})
-    low, high = condition.dims.get(bound.name, (0, inf))
-    if bound.number.value is not None:
-        bounds = (low, min(high, bound.number.value)) if bound.is_high else (max(low, bound.number.value), high)
-        return replace(condition, dims={**condition.dims, bound.name: bounds})
-    slack = Polynomial.name(f"slack({bound.name})")
-    number = bound.number - slack if bound.is_high else bound.number + slack
-    return replace(condition, same={**condition.same, bound.name: number})

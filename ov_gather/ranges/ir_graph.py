@@ -67,8 +67,11 @@ class IrGraph:
         found: dict[int, list[Site]] = {}
         for number, graph in enumerate(self._graphs):
             for layer in graph.of_type(*TYPES):
-                name = f"{self._names[number]}{layer.name}"
-                site = site_of(_described(layer), name, layer.line, self._inputs(number, layer), self._around.get(number))
+                if not layer.outputs:
+                    continue
+                name, output = f"{self._names[number]}{layer.name}", (number, layer.id, layer.outputs[0].id)
+                inputs, within = self._inputs(number, layer), self._around.get(number)
+                site = site_of(_described(layer), name, layer.line, inputs, output, within)
                 if site is not None:
                     found.setdefault(number, []).append(site)
         return found

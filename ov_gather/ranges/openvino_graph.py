@@ -93,7 +93,8 @@ class OpenvinoGraph:
     def _site(self, node: openvino.Node) -> Site | None:
         prefix, outermost = self._places[node.get_name()]
         within = (outermost, 0) if outermost else None
-        return site_of(_described(node), f"{prefix}{node.get_friendly_name()}", 0, self._inputs(node), within)
+        name, output = f"{prefix}{node.get_friendly_name()}", (node.get_name(), 0)
+        return site_of(_described(node), name, 0, self._inputs(node), output, within)
 
     def _declare(self, name: str, position: int) -> Value:
         node = self._nodes[name]

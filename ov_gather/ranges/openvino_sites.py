@@ -11,7 +11,9 @@ from ov_gather.ranges.sites import Site
 _AXIS_OPERAND = {"Gather": 2, "ScatterElementsUpdate": 3, "ScatterUpdate": 3}
 
 
-def site_of(operation: Described, name: str, line: int, inputs: Sequence[Key | None], within: Key | None = None) -> Site | None:
+def site_of(
+    operation: Described, name: str, line: int, inputs: Sequence[Key | None], output: Key, within: Key | None = None
+) -> Site | None:
     """Make the site of an operation; None where it is none, or lacks inputs."""
     if len(inputs) < 2 or inputs[0] is None or inputs[1] is None:
         return None
@@ -28,4 +30,4 @@ def site_of(operation: Described, name: str, line: int, inputs: Sequence[Key | N
             batch_dims = operation.integer("batch_dims")
     except ValueError:
         return None
-    return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, operation.counts_from_end, within)
+    return Site(name, operation.type, line, inputs[0], inputs[1], axis, batch_dims, operation.counts_from_end, within, output)

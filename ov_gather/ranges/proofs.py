@@ -11,7 +11,7 @@ from typing import Literal
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.conditions import FINITE, weakest_condition
+from ov_gather.ranges.conditions import FINITE, Conditions
 from ov_gather.ranges.graph import Key
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import Demand, Obstacle, Site, SiteGraph
@@ -53,17 +53,18 @@ class Proof:
 
 def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
     """Prove what can be proved of some sites of a graph."""
-    analysis = analyse(graph, steps_to(graph, sites), semantics, given)
-    return [_proof(graph, semantics, given, analysis, site) for site in sites]
+    steps = steps_to(graph, sites)
+    analysis, conditions = analyse(graph, steps, semantics, given), Conditions(graph, semantics, given, steps)
+    return [_proof(analysis, conditions, site) for site in sites]
 
 
-def _proof(graph: SiteGraph, semantics: Semantics, given: Assumption, analysis: Analysis, site: Site) -> Proof:
+def _proof(analysis: Analysis, conditions: Conditions, site: Site) -> Proof:
     outcome = analysis.outcome(site)
     if outcome is Outcome.IN_BOUNDS:
         return _made(analysis, site, "proved", "every index is in bounds")
     if outcome is Outcome.OUT_OF_BOUNDS:
         return _refuted(analysis, site)
-    condition = weakest_condition(graph, semantics, given, site)
+    condition = conditions.weakest(site)
     if condition is not None:
         requires = _requirements(condition)
         return _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
@@ -133,7 +134,10 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
     for name, (low, high) in condition.dims.items():
         found[name] = (low, None if high == inf else high)
     for name, same in condition.same.items():
-        (slack,) = [term for term in same.terms if any(part.startswith("slack(") for part in term[0])]
+        slack = next((term for term in same.terms if any(part.startswith("slack(") for part in term[0])), None)
+        if slack is None:
+            found[name] = (_shown(same), _shown(same))
+            continue
         low, high = condition.dims.get(name, (0, inf))
         bound = same - Polynomial((slack,))
         is_high = slack[1] < 0
@@ -162,6 +166,8 @@ def text_of(requires: Mapping[str, tuple[Bound, Bound]]) -> str:
 def _text(name: str, low: Bound, high: Bound) -> str:
     if (low, high) == (-FINITE, FINITE):
         return f"{name} is finite"
+    if low == high:
+        return f"{name} = {low}"
     if high is None:
         return f"{name} >= {low}"
     return f"{name} <= {high}" if low is None else f"{name} in {low}..{high}"

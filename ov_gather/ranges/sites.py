@@ -27,6 +27,7 @@ class Site:
         axis: the axis that indices go along: a number, or the tensor that holds it; None for tuples of coordinates.
         batch_dims: how many leading dimensions of data tuples of coordinates do not count.
         counts_from_end: whether negative indices count from the end of the axis.
+        output: the tensor that the operation makes, where other sites may depend on it.
         within: where the site is in a body, a tensor that the outermost operation with bodies around it makes.
     """
 
@@ -39,6 +40,7 @@ class Site:
     batch_dims: int = 0
     counts_from_end: bool = True
     within: Key | None = None
+    output: Key | None = None
 
     @property
     def wanted(self) -> list[Key]:

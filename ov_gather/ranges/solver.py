@@ -8,7 +8,8 @@ from math import inf
 
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.rules.call import Call, Semantics
 
@@ -54,6 +55,7 @@ class Solver:
     def __init__(self, graph: Graph, algebra: Algebra, semantics: Semantics, assumed: Mapping[Key, Interval]) -> None:
         self._graph, self._algebra, self._semantics, self._assumed = graph, algebra, semantics, assumed
         self._depth = 0
+        self._numbers: dict[Key, int] = {}
         self.known: Known = {}
 
     def go_through(self, steps: Sequence[Step]) -> _Work:
@@ -109,7 +111,17 @@ class Solver:
             value = replace(
                 value, elements=self._algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False
             )
-        self.known[key] = value
+        self.known[key] = self._named(key, value)
+
+    def _named(self, key: Key, value: Value) -> Value:
+        """Give a number that is not known a name, so that sizes that are computed of it are known to be equal."""
+        is_one = value.shape is not None and all(dim == ONE for dim in value.shape)
+        elements = value.elements
+        if not is_one or not is_integer(value.element_type) or elements.low < 0 or elements.exactly is not None:
+            return value
+        name = f"value({self._graph.name_of(key)}#{self._numbers.setdefault(key, len(self._numbers))}, 0)"
+        self._algebra.sizes.bounds[name] = (int(elements.low), elements.high)
+        return replace(value, elements=self._algebra.both(elements, self._algebra.exact(Polynomial.name(name))), parts=None)
 
     def _fits(self, elements: Interval, declared: Value) -> bool:
         element_type = declared.element_type

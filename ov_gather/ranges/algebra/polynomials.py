@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf, prod
@@ -127,7 +127,7 @@ def _sum(polynomial: Polynomial) -> Iterator[str]:
 class Sizes:
     """What is known of each name: its least and its greatest value. A name that is not listed is a size: 0 or more."""
 
-    bounds: Mapping[str, tuple[int, Number]]
+    bounds: MutableMapping[str, tuple[int, Number]]
     default: tuple[int, Number] = (0, inf)
 
     def of(self, name: str) -> tuple[int, Number]:

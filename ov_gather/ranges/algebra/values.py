@@ -13,6 +13,7 @@ MAX_PARTS = 64
 """The longest axis along which each slice has an interval of its own: shapes, coordinates, rows of small tables."""
 
 Shape = tuple[Polynomial, ...]
+ONE = Polynomial.constant(1)
 
 
 @dataclass(frozen=True, slots=True)

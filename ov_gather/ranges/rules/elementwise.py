@@ -10,14 +10,14 @@ from struct import pack, unpack
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts, is_integer
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer
 from ov_gather.ranges.rules.call import Call, Rule
-from ov_gather.ranges.rules.moves import ONE
 
 ROUNDING = 2**-22
 """The relative error of a quotient that was computed in 32 bits."""
 
 Binary = Callable[[Algebra, Interval, Interval], Interval]
+Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
 Limit = Callable[[Call, Interval], Interval]
 Unary = Callable[[Algebra, Interval], Interval]
 
@@ -186,11 +186,61 @@ def constant_range(low: Number, high: Number) -> Unary:
     return lambda algebra, values: Interval(low, high)
 
 
-def compare(call: Call) -> Sequence[Value]:
-    """A comparison or logical operation: the result is true or false."""
+def truth(call: Call) -> Sequence[Value]:
+    """The result of a logical operation is true or false."""
     values = [value for value in call.inputs if value is not None]
     shape = broadcast_shape([value.shape for value in values], call.outputs[0].shape)
     return [replace(call.bounded(TRUTH), shape=shape)]
+
+
+def compare(call: Call, work: Comparison) -> Sequence[Value]:
+    """A comparison is true or false; which one is known where the operands are far enough apart, and none is NaN."""
+    values = [value for value in call.inputs if value is not None]
+    if any(value.may_be_nan for value in values) or len(values) != 2:
+        return truth(call)
+
+    def told(one: Interval, other: Interval) -> Interval:
+        known = work(call.algebra, limited(call, one), limited(call, other))
+        return TRUTH if known is None else Interval(int(known), int(known))
+
+    return [together(call, values, told)]
+
+
+def is_less(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
+    """Whether every value is less than every other; None where that is not known."""
+    if one.high < other.low or any(algebra.is_at_most(one, low - 1) for low in other.lows):
+        return True
+    return False if is_less_or_equal(algebra, other, one) else None
+
+
+def is_less_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
+    """Whether no value is greater than another; None where that is not known."""
+    if one.high <= other.low or any(algebra.is_at_most(one, low) for low in other.lows):
+        return True
+    return False if other.high < one.low else None
+
+
+def is_greater(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
+    """Whether every value is greater than every other; None where that is not known."""
+    return is_less(algebra, other, one)
+
+
+def is_greater_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
+    """Whether no value is less than another; None where that is not known."""
+    return is_less_or_equal(algebra, other, one)
+
+
+def is_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
+    """Whether all values are the same; None where that is not known."""
+    if one.exactly is not None and one.exactly == other.exactly:
+        return True
+    return False if is_less(algebra, one, other) or is_less(algebra, other, one) else None
+
+
+def is_unequal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
+    """Whether no value is another one; None where that is not known."""
+    known = is_equal(algebra, one, other)
+    return None if known is None else not known
 
 
 def any_value(call: Call) -> Sequence[Value]:
@@ -214,12 +264,17 @@ def random_uniform(call: Call) -> Sequence[Value]:
 
 
 def select(call: Call) -> Sequence[Value]:
-    """Each element is that of one of the two last operands."""
+    """Each element is that of one of the two last operands; which one is known where the condition is."""
     values = [value for value in call.inputs if value is not None]
     if len(values) != 3:
         return list(call.outputs)
-    found = together(call, values, lambda condition, one, other: _chosen(call, call.algebra.hull(one, other)))
-    return [replace(found, may_be_nan=values[1].may_be_nan or values[2].may_be_nan)]
+
+    def chosen(condition: Interval, one: Interval, other: Interval) -> Interval:
+        if condition.low > 0:
+            return _chosen(call, one)
+        return _chosen(call, other if condition.high == 0 else call.algebra.hull(one, other))
+
+    return [replace(together(call, values, chosen), may_be_nan=values[1].may_be_nan or values[2].may_be_nan)]
 
 
 def cast(call: Call) -> Sequence[Value]:

@@ -8,10 +8,10 @@ from math import ceil, floor, inf
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import MAX_PARTS, Value, in_parts, is_integer, product
+from ov_gather.ranges.algebra.values import MAX_PARTS, ONE, Value, in_parts, is_integer, product
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
-from ov_gather.ranges.rules.moves import ONE, take
+from ov_gather.ranges.rules.moves import take
 
 ZERO = Polynomial(())
 
@@ -145,6 +145,9 @@ def non_zero(call: Call) -> Sequence[Value]:
     if data is None or data.shape is None:
         return [call.bounded(Interval(0, inf))]
     rows = [positions(call.algebra, dim) for dim in data.shape]
+    if data.parts is not None and not data.may_be_nan:
+        some = [place for place, part in enumerate(data.parts.intervals) if (part.low, part.high) != (0, 0)]
+        rows[data.parts.axis] = Interval(some[0], some[-1]) if some else Interval(0, 0)
     columns = None if call.outputs[0].shape is None else call.outputs[0].shape[-1]
     found = call.bounded(Interval(0, inf))
     if columns is not None:
@@ -210,12 +213,23 @@ def search_sorted(call: Call) -> Sequence[Value]:
     return [call.bounded(call.algebra.between(ZERO, rows.shape[-1]), values.shape)]
 
 
-def one_hot(call: Call) -> Sequence[Value]:
-    """Each element is the value for "on" or the one for "off"."""
-    on, off = call.value(2), call.value(3)
-    if on is None or off is None:
+def one_hot(call: Call, axis: int) -> Sequence[Value]:
+    """Each element is the value for "on" or the one for "off"; a class that no index names has "off" only."""
+    indices, depth, on, off = call.value(0), call.integer(1), call.value(2), call.value(3)
+    if on is None or off is None or indices is None:
         return list(call.outputs)
-    return [call.output(elements=call.algebra.hull(on.elements, off.elements), may_be_nan=on.may_be_nan or off.may_be_nan)]
+    both = call.algebra.hull(on.elements, off.elements)
+    found = call.output(elements=both, may_be_nan=on.may_be_nan or off.may_be_nan)
+    if indices.shape is None or depth is None or not -len(indices.shape) - 1 <= axis <= len(indices.shape):
+        return [found]
+    axis %= len(indices.shape) + 1
+    found = replace(found, shape=(*indices.shape[:axis], Polynomial.constant(depth), *indices.shape[axis:]))
+    if not 0 < depth <= MAX_PARTS:
+        return [found]
+    low, high = indices.elements.low, indices.elements.high
+    # A negative index counts from the end in some versions.
+    is_named = [low <= place <= high or low <= place - depth <= high for place in range(depth)]
+    return [in_parts(call.algebra, found, axis, [both if named else off.elements for named in is_named])]
 
 
 def total(call: Call) -> Polynomial | None:

@@ -7,9 +7,7 @@ from dataclasses import replace
 
 from ov_gather.ranges.algebra.intervals import Algebra
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import MAX_PARTS, Shape, Value, in_parts, product
-
-ONE = Polynomial.constant(1)
+from ov_gather.ranges.algebra.values import MAX_PARTS, ONE, Shape, Value, in_parts, product
 
 
 def reshape(value: Value, shape: Shape | None) -> Value:

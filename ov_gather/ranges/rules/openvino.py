@@ -207,8 +207,16 @@ def _scatter(operation: Described) -> Rule:
     return lambda call: indexing.scatter(call, updates=2, reduction=reduction)
 
 
-_COMPARISONS = """
-    Equal Greater GreaterEqual IsFinite IsInf IsNaN Less LessEqual LogicalAnd LogicalNot LogicalOr LogicalXor NotEqual
+_COMPARISONS = {
+    "Equal": elementwise.is_equal,
+    "Greater": elementwise.is_greater,
+    "GreaterEqual": elementwise.is_greater_or_equal,
+    "Less": elementwise.is_less,
+    "LessEqual": elementwise.is_less_or_equal,
+    "NotEqual": elementwise.is_unequal,
+}
+_LOGICAL = """
+    IsFinite IsInf IsNaN LogicalAnd LogicalNot LogicalOr LogicalXor
 """
 _SAME_SHAPE = """
     Acos Acosh Asin Asinh Atan Atanh BatchNormInference Cosh Elu Exp Gelu GroupNormalization GRN HSigmoid HSwish HardSigmoid Log
@@ -248,7 +256,8 @@ _RULES: Mapping[str, _Make] = {
             "Tanh": "both signs of a share",
         }.items()
     },
-    **dict.fromkeys(_COMPARISONS.split(), _always(elementwise.compare)),
+    **{name: _always(partial(elementwise.compare, work=work)) for name, work in _COMPARISONS.items()},
+    **dict.fromkeys(_LOGICAL.split(), _always(elementwise.truth)),
     **dict.fromkeys(["Power", "SquaredDifference", "BitwiseAnd", "BitwiseOr", "BitwiseXor"], _always(elementwise.any_value)),
     **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
     **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin"], _along_axes(reducing.extreme)),
@@ -269,7 +278,7 @@ _RULES: Mapping[str, _Make] = {
         linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
     ),
     "NonZero": _always(indexing.non_zero),
-    "OneHot": _always(indexing.one_hot),
+    "OneHot": lambda operation: partial(indexing.one_hot, axis=operation.integer("axis", -1)),
     "Pad": lambda operation: partial(shaping.pad, with_value=operation.attributes.get("pad_mode", "constant") == "constant"),
     "RandomUniform": _always(elementwise.random_uniform),
     "Range": _always(indexing.count_up),

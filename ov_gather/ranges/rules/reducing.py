@@ -8,10 +8,9 @@ from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value, in_parts, product
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, in_parts, product
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
-from ov_gather.ranges.rules.moves import ONE
 
 
 def _axes(call: Call, axes: Sequence[int] | None) -> list[int] | None:
@@ -57,7 +56,12 @@ def total(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequenc
     data, reduced = call.value(0), _axes(call, axes)
     if data is None or data.shape is None or reduced is None:
         return list(call.outputs)
-    return [_summed(call, data, [data.shape[axis] for axis in reduced], _shape(data, reduced, keep_dims=keep_dims))]
+    dims, shape = [data.shape[axis] for axis in reduced], _shape(data, reduced, keep_dims=keep_dims)
+    found = _summed(call, data, dims, shape)
+    if data.parts is None or data.parts.axis in reduced:
+        return [found]
+    axis = data.parts.axis - (0 if keep_dims else sum(other < data.parts.axis for other in reduced))
+    return [in_parts(call.algebra, found, axis, [_sum_of(call, part, dims) for part in data.parts.intervals])]
 
 
 def running_total(call: Call, axis: int | None) -> Sequence[Value]:
@@ -69,10 +73,15 @@ def running_total(call: Call, axis: int | None) -> Sequence[Value]:
 
 
 def _summed(call: Call, data: Value, dims: Sequence[Polynomial], shape: Shape) -> Value:
-    number = call.algebra.between(Polynomial(()), product(dims))
-    found = limited(call, call.algebra.multiply(call.algebra.hull(data.elements, Interval(0, 0)), number))
+    found = _sum_of(call, data.elements, dims)
     may_be_nan = data.may_be_nan or inf in (-found.low, found.high)
     return call.output(elements=found, shape=shape, parts=None, may_be_nan=may_be_nan)
+
+
+def _sum_of(call: Call, elements: Interval, dims: Sequence[Polynomial]) -> Interval:
+    """Add up at most as many numbers as some dimensions have elements."""
+    number = call.algebra.between(Polynomial(()), product(dims))
+    return limited(call, call.algebra.multiply(call.algebra.hull(elements, Interval(0, 0)), number))
 
 
 def multiplied(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:

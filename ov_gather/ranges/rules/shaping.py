@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import MAX_PARTS, Shape, Value, in_parts, product
+from ov_gather.ranges.algebra.values import MAX_PARTS, ONE, Shape, Value, in_parts, product
 from ov_gather.ranges.rules import moves
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
@@ -145,7 +145,7 @@ def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
     if axes is None:
         if any(dim.value is None for dim in value.shape):
             return declared_shape(call)
-        left = [axis for axis, dim in enumerate(value.shape) if dim != moves.ONE]
+        left = [axis for axis, dim in enumerate(value.shape) if dim != ONE]
     else:
         removed = {axis % rank for axis in axes}
         left = [axis for axis in range(rank) if axis not in removed]
@@ -165,7 +165,7 @@ def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
     new, dims = {axis % rank for axis in axes}, iter(value.shape)
     if len(new) < len(axes):
         return declared_shape(call)
-    shape = tuple(moves.ONE if axis in new else next(dims) for axis in range(rank))
+    shape = tuple(ONE if axis in new else next(dims) for axis in range(rank))
     return [call.output(moves.reshape(value, shape))]
 
 
@@ -254,16 +254,28 @@ def _place(call: Call, dim: Polynomial, end: Polynomial) -> Polynomial | None:
 
 
 def pad(call: Call, *, with_value: bool) -> Sequence[Value]:
-    """Data within a frame: of a value, or of elements of data."""
-    value = call.value(0)
+    """Data gets a frame, of a value or of elements of data."""
+    value, shape = call.value(0), _framed(call)
     if value is None:
         return list(call.outputs)
     if not with_value:
-        return elements_only(call)
+        return [replace(_elements(call), shape=shape)]
     filler = call.value(3)
     frame = limited(call, filler.elements) if filler is not None else Interval(0, 0)  # it passes through float32
     elements = call.algebra.hull(value.elements, frame)
-    return [call.output(elements=elements, may_be_nan=value.may_be_nan or (filler is not None and filler.may_be_nan))]
+    may_be_nan = value.may_be_nan or (filler is not None and filler.may_be_nan)
+    return [call.output(elements=elements, shape=shape, may_be_nan=may_be_nan)]
+
+
+def _framed(call: Call) -> Shape | None:
+    """Give the shape of data with a frame around it."""
+    value, before, behind = call.value(0), call.dims(1), call.dims(2)
+    if value is None or value.shape is None or before is None or behind is None:
+        return call.outputs[0].shape
+    if not len(value.shape) == len(before) == len(behind):
+        return call.outputs[0].shape
+    dims = tuple(dim + first + last for dim, first, last in zip(value.shape, before, behind, strict=True))
+    return dims if all(call.algebra.sizes.least(dim) >= 0 for dim in dims) else call.outputs[0].shape
 
 
 def elements_only(call: Call) -> Sequence[Value]:

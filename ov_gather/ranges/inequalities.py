@@ -1,0 +1,97 @@
+"""What indices have to keep to is solved here for the elements of inputs and for open dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor, inf
+
+from ov_gather.ranges.algebra.intervals import Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.sites import Demand
+
+LARGEST = 1 << 24
+"""No condition asks for a larger dimension."""
+
+
+def names_of(name: str) -> tuple[str, str]:
+    """Name the least and the greatest element of an input."""
+    return f"least({name})", f"greatest({name})"
+
+
+def is_open_dim(name: str) -> bool:
+    """Whether a name is that of an open dimension of an input."""
+    return name.startswith("dim(") and "#" not in name
+
+
+def solve_all(algebra: Algebra, wanted: Sequence[Demand], condition: Assumption) -> Assumption | None:
+    """Add bounds to a condition that make all demands hold; None where one cannot be solved."""
+    for demand in wanted:
+        above = [low - demand.lowest for low in algebra.lows(demand.indices)]
+        below = [demand.size - 1 - high for high in algebra.highs(demand.indices)]
+        for slacks in (above, below):
+            if any(algebra.sizes.least(slack) >= 0 for slack in slacks):
+                continue
+            solved = next(filter(None, map(_solved, slacks)), None)
+            if solved is None:
+                return None
+            condition = _with(condition, solved)
+    return condition
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A _Bound is one of a name: of an element of an input, or of a dimension."""
+
+    name: str
+    number: Polynomial
+    is_high: bool
+
+
+def _solved(slack: Polynomial) -> _Bound | None:
+    """Solve `slack >= 0` for a name."""
+    elements = [term for term in slack.terms if any(name.startswith(("least(", "greatest(")) for name in term[0])]
+    if len(elements) > 1:
+        return None
+    if elements:
+        return _solved_for(slack, elements[0])
+    linear = [term for term in slack.terms if len(term[0]) == 1 and is_open_dim(term[0][0])]
+    return next((bound for term in linear if (bound := _solved_for(slack, term)) is not None), None)
+
+
+def _solved_for(slack: Polynomial, term: tuple[tuple[str, ...], int]) -> _Bound | None:
+    monomial, factor = term
+    rest = slack - Polynomial((term,))
+    if len(monomial) != 1 or monomial[0] in rest.names:
+        return None
+    (name,) = monomial
+    if name.startswith("least(" if factor < 0 else "greatest("):
+        return None
+    if rest.value is not None:
+        number = ceil(-rest.value / factor) if factor > 0 else floor(rest.value / -factor)
+        is_too_large = is_open_dim(name) and number > LARGEST
+        return None if is_too_large else _Bound(name, Polynomial.constant(number), factor < 0)
+    if abs(factor) != 1 or not all(map(is_open_dim, rest.names)):
+        return None
+    return _Bound(name, -rest if factor > 0 else rest, factor < 0)
+
+
+def _with(condition: Assumption, bound: _Bound) -> Assumption:
+    """Add a bound to a condition."""
+    kind, _, rest = bound.name.partition("(")
+    name, number = rest[:-1], bound.number.value
+    if kind in ("least", "greatest"):
+        known = condition.inputs.get(name, Interval())
+        if number is not None:
+            end = Interval(-inf, number) if bound.is_high else Interval(number, inf)
+        else:
+            end = Interval(-inf, inf, (), (bound.number,)) if bound.is_high else Interval(-inf, inf, (bound.number,))
+        return replace(condition, inputs={**condition.inputs, name: Algebra().both(known, end)})
+    if number is not None:
+        low, high = condition.dims.get(bound.name, (0, inf))
+        bounds = (low, min(high, number)) if bound.is_high else (max(low, number), high)
+        return replace(condition, dims={**condition.dims, bound.name: bounds})
+    slack = Polynomial.name(f"slack({bound.name})")
+    same = bound.number - slack if bound.is_high else bound.number + slack
+    return replace(condition, same={**condition.same, bound.name: same})
