@@ -247,7 +247,7 @@ def product(b: Builder) -> object:
 
 def random_numbers(b: Builder) -> object:
     kind = b.pick("f32", *INTEGERS)
-    low, high = b.pick((0, 1), (0, 5), (-3, 4), (-(2**31), 2**31 - 1))
+    low, high = b.pick((0, 1), (0, 5), (-3, 4), (-(2**30), 2**30 - 1))
     high_one = b.as_kind(b.count(), kind).output if b.chance(0.3) else constant(high, kind)
     size = b.known(ops.unsqueeze(b.count().output, constant(0, "i64"))) if b.chance(0.5) else b.known(constant([2, 3], "i64"))
     low_one = constant(low, kind) if b.chance(0.7) else constant(0, kind)

@@ -27,6 +27,17 @@ class Judgement:
     """Bounds of conditions that were violated, and yet no index was out of bounds."""
 
 
+def confirmed(seeds: Sequence[int], judge: Callable[[int, Callable[[str], bool]], Judgement]) -> Iterator[Judgement]:
+    """Judge models; violations count where they occur again in a process that no other model can have harmed."""
+    for one in judgements(seeds, judge):
+        if one.violations:
+            (again,) = judgements([one.seed], judge)
+            if not again.violations:
+                one.counts["violations that do not occur again"] += len(one.violations)
+                one.violations = []
+        yield one
+
+
 def judgements(seeds: Sequence[int], judge: Callable[[int, Callable[[str], bool]], Judgement]) -> Iterator[Judgement]:
     """Judge model after model in a worker process, which starts anew after a crash."""
     left, skipped = list(seeds), dict[int, list[str]]()

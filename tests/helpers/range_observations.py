@@ -22,7 +22,7 @@ FEW = 64
 """Of so many integers in one row Gather reads memory out of bounds. Near by that is worth a look, far away it crashes."""
 NEAR = 1000
 MOST_CUTS = 12
-"""How many tensors of one model are cut off alone, where one of many raises."""
+"""How many tensors of one model are cut off alone, where one of many raises, and how often one is tried again."""
 
 
 class Observer:
@@ -109,6 +109,10 @@ class Observer:
             return session(inputs)
         except (RuntimeError, ValueError):  # ValueError: OpenVINO gives out a tensor whose size is negative
             self.raised += 1
+            if self.raised <= MOST_CUTS:
+                del self._sessions[group]  # because TopK and loops give out old results after an inference that has raised
+            else:
+                self._sessions[group] = None
             return None
 
     def _compile(self, group: Sequence[Tensor]) -> Session | None:

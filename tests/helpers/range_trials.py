@@ -167,6 +167,11 @@ def _fill(rng: np.random.Generator, array: NDArray[Any], low: float, high: float
             array[...] = rng.choice([least, greatest, *rng.integers(least, greatest, 4, endpoint=True)], array.shape)
 
 
+def _holds(dtype: np.dtype[Any], value: float) -> bool:
+    limits = np.finfo(np.float32) if dtype.kind == "f" else np.iinfo(dtype if dtype.itemsize < 4 else np.int32)
+    return bool(limits.min <= value <= limits.max)
+
+
 def trials_beyond(sample: Sample, rng: np.random.Generator, bounds: Bounds, name: str, upper: bool) -> Iterator[Trial]:
     """Inputs that keep to all conditions but one, whose lower or upper bound they violate by one."""
     others = {other: pair for other, pair in bounds.items() if other != name}
@@ -183,10 +188,7 @@ def trials_beyond(sample: Sample, rng: np.random.Generator, bounds: Bounds, name
             return
         array = trial.arrays[trial.names.index(name)]
         value = number(bounds[name][upper], trial.sizes) + (1 if upper else -1)
-        limits = (
-            np.finfo(np.float32) if array.dtype.kind == "f" else np.iinfo(array.dtype if array.dtype.itemsize < 4 else np.int32)
-        )
-        if array.dtype == np.bool_ or not limits.min <= value <= limits.max:
+        if array.dtype == np.bool_ or not _holds(array.dtype, value):
             return
         if variant % 2 and array.size:
             array.flat[int(rng.integers(array.size))] = value

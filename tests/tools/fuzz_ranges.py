@@ -19,7 +19,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from helpers.range_judge import judge
-from helpers.range_judgements import Judgement, judgements, totals
+from helpers.range_judgements import Judgement, confirmed, totals
 
 PART = 50
 SHOWN = 60
@@ -33,7 +33,7 @@ def tried(seeds: range, processes: int, console: Console) -> list[Judgement]:
         task = progress.add_task("models", total=len(seeds))
 
         def part_tried(part: Sequence[int]) -> None:
-            for one in judgements(part, judge):
+            for one in confirmed(part, judge):
                 found.append(one)
                 for violation in one.violations:
                     console.print(f"seed {one.seed}: {violation}", markup=False, highlight=False, soft_wrap=True)

@@ -12,6 +12,8 @@ from ov_gather.ranges.algebra.polynomials import MAX_TERMS, Number, Polynomial, 
 
 MAX_BOUNDS = 3
 """How many symbolic bounds each side of an interval keeps."""
+MAX_FACTOR = 1 << 24
+"""The largest number in a symbolic bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,9 @@ def _are_numbers(*intervals: Interval) -> bool:
 
 
 def _symbolic(bounds: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
-    return tuple(bound for bound in bounds if bound.value is None and len(bound.terms) <= MAX_TERMS)[:MAX_BOUNDS]
+    """Keep what tells something of sizes. A bound with a large number in it does not, and wraps around in a type of 32 bits."""
+    kept = (bound for bound in bounds if bound.value is None and len(bound.terms) <= MAX_TERMS)
+    return tuple(bound for bound in kept if all(abs(factor) <= MAX_FACTOR for _, factor in bound.terms))[:MAX_BOUNDS]
 
 
 def _corners(one: Interval, other: Interval, work: Callable[[Number, Number], Number]) -> Interval:

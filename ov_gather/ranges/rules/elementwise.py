@@ -110,6 +110,13 @@ def binary(work: Binary, call: Call, limit: Limit = limited) -> Sequence[Value]:
     return [together(call, values, all_of)]
 
 
+def extreme(work: Binary, call: Call) -> Sequence[Value]:
+    """The smaller or the greater one of operands; beside NaN that is the other one, however large it is."""
+    if any(value is not None and value.may_be_nan for value in call.inputs):
+        return binary(Algebra.hull, call, _chosen)
+    return binary(work, call, _chosen)
+
+
 def divide(call: Call) -> Sequence[Value]:
     """Division: of integers rounded down or towards 0, of floating-point numbers not."""
     if not is_integer(call.outputs[0].element_type):
@@ -177,7 +184,9 @@ def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
     """Values are kept between two numbers. How a runtime rounds fractions for integers is left open."""
     if is_integer(call.outputs[0].element_type):
         low, high = (low if low == -inf else floor(low)), (high if high == inf else ceil(high))
-    least, greatest = Interval(low, low), Interval(high, high)
+    least, greatest, value = Interval(low, low), Interval(high, high), call.value(0)
+    if value is not None and value.may_be_nan:  # the plugin makes the lower bound of NaN
+        return unary(lambda algebra, values: Interval(low, high), call, _chosen)
     return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, _chosen)
 
 
@@ -351,8 +360,8 @@ BINARY: Mapping[str, Rule] = {
         "multiply": Algebra.multiply,
     }.items()
 } | {
-    "minimum": partial(binary, Algebra.minimum, limit=_chosen),
-    "maximum": partial(binary, Algebra.maximum, limit=_chosen),
+    "minimum": partial(extreme, Algebra.minimum),
+    "maximum": partial(extreme, Algebra.maximum),
     "remainder": partial(remainder, sign_of_dividend=False),
     "remainder with the sign of the dividend": partial(remainder, sign_of_dividend=True),
 }
