@@ -19,6 +19,7 @@ from ov_gather.interrupts import end_cleanly, exit_code
 COMMANDS = {
     "check": "Parse, validate, execute and cross-check every gather-family layer.",
     "validate": "Find what is wrong in OpenVINO IR files, without any runtime.",
+    "prove": "Prove which gathers and scatters can be out of bounds, and for which inputs.",
     "explain": "Explain a rule of validate, or list the rules.",
     "run": "Execute one layer on our kernel.",
     "convert": "Convert an ONNX model to OpenVINO IR.",
@@ -51,6 +52,7 @@ def group() -> None:
     \b
     ov-gather check ir_samples/valid       parse, validate, execute on our kernel, compare with OpenVINO
     ov-gather validate models/             find what is wrong in IR files, without any runtime
+    ov-gather prove models/                find which indices can be out of bounds, and for which inputs
     ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
     ov-gather convert model.onnx -o model.xml
     ov-gather accelerate model.xml -o faster.xml

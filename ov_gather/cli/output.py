@@ -49,11 +49,11 @@ def has_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def with_progress(results: Iterable[T], total: int) -> Iterable[T]:
+def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
     """Yield the same results, with a progress bar if stderr is a terminal and there is more than one to wait for."""
     if total < 2 or not sys.stderr.isatty():
         return results
     from rich.console import Console
     from rich.progress import track
 
-    return track(results, "validating", total=total, console=Console(stderr=True), transient=True)
+    return track(results, doing, total=total, console=Console(stderr=True), transient=True)

@@ -79,7 +79,8 @@ def command(
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         least = Severity(min_severity)
         results: list[list[Finding]] = [[] for _ in found.files]
-        for index, findings in with_progress(_check_all(found.files, select, ignore, infer, jobs), len(found.files)):
+        checks = _check_all(found.files, select, ignore, infer, jobs)
+        for index, findings in with_progress(checks, len(found.files), "validating"):
             results[index] = findings
         report = Report(
             files=["<stdin>" if path == _STDIN else str(path) for path in found.files],

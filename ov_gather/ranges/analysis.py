@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from ov_gather.ranges.algebra.constants import CHUNK
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
 from ov_gather.ranges.algebra.values import Value
@@ -53,7 +54,17 @@ class Analysis:
 
     def demands(self, site: Site) -> list[Demand] | Obstacle:
         """List what the indices of a site have to keep to."""
-        return demands(site, self.value)
+        found = demands(site, self.value)
+        if isinstance(found, Obstacle) or not self._is_constant(site):
+            return found
+        return [replace(demand, is_attained=True) for demand in found]
+
+    def _is_constant(self, site: Site) -> bool:
+        """Whether indices are a constant whose bounds are known, those of each coordinate where there are some."""
+        declared = self.graph.declared(site.indices)
+        if self.graph.step_of(site.indices) is not None or declared.elements.is_any:
+            return False
+        return not site.has_coordinates or index_count(self.algebra, declared)[1] <= CHUNK
 
     def outcome(self, site: Site) -> Outcome:
         """Judge a site."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from ov_gather.ir.constants import constant
@@ -25,13 +26,29 @@ Tensor = tuple[int, int, int]
 """An output port: the number of its graph, the id of its layer, and its own."""
 
 
+@dataclass(frozen=True)
+class Place:
+    """A Place is a layer that reads or writes by indices.
+
+    Attributes:
+        path: the way to its graph, e.g. ("If 'x'", "then_body").
+        graph: the number of its graph.
+        site: None where the layer lacks an input or an attribute.
+    """
+
+    path: tuple[str, ...]
+    graph: int
+    layer: Layer
+    site: Site | None
+
+
 class IrGraph:
     """An IrGraph gives the analysis the layers of an IR. A broken IR is analysed as far as it makes sense."""
 
     def __init__(self, model: Model) -> None:
         self.bounds: dict[str, tuple[int, Number]] = {}
         self._graphs = [graph for _, graph in model.walk()]
-        self._names = [_prefix(path) for path, _ in model.walk()]
+        self._paths = [path for path, _ in model.walk()]
         self._numbers = {id(graph): number for number, graph in enumerate(self._graphs)}
         self._declared: dict[Key, Value] = {}
         self._steps: dict[tuple[int, int], Step] = {}
@@ -59,21 +76,31 @@ class IrGraph:
     @cached_property
     def sites(self) -> list[Site]:
         """List the gathers and scatters of the model and its bodies."""
-        return [site for sites in self._sites.values() for site in sites]
+        return [place.site for place in self.places if place.site is not None]
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """List the layers that read or write by indices."""
+        return [
+            Place(path, number, layer, self._site(number, layer))
+            for number, (path, graph) in enumerate(zip(self._paths, self._graphs, strict=True))
+            for layer in graph.of_type(*TYPES)
+        ]
+
+    def _site(self, number: int, layer: Layer) -> Site | None:
+        if not layer.outputs:
+            return None
+        name, output = f"{_prefix(self._paths[number])}{layer.name}", (number, layer.id, layer.outputs[0].id)
+        inputs, within = self._inputs(number, layer), self._around.get(number)
+        return site_of(_described(layer), name, layer.line, inputs, output, within)
 
     @cached_property
     def _sites(self) -> dict[int, list[Site]]:
         """The sites of each graph that has some."""
         found: dict[int, list[Site]] = {}
-        for number, graph in enumerate(self._graphs):
-            for layer in graph.of_type(*TYPES):
-                if not layer.outputs:
-                    continue
-                name, output = f"{self._names[number]}{layer.name}", (number, layer.id, layer.outputs[0].id)
-                inputs, within = self._inputs(number, layer), self._around.get(number)
-                site = site_of(_described(layer), name, layer.line, inputs, output, within)
-                if site is not None:
-                    found.setdefault(number, []).append(site)
+        for place in self.places:
+            if place.site is not None:
+                found.setdefault(place.graph, []).append(place.site)
         return found
 
     @cached_property
@@ -100,7 +127,7 @@ class IrGraph:
         """Name a tensor as people do: by its layer, and its type."""
         number, layer_id, _ = _tensor(key)
         layer = self._graphs[number].layer_by_id[layer_id]
-        return f"{layer.type} '{self._names[number]}{layer.name}'"
+        return f"{layer.type} '{_prefix(self._paths[number])}{layer.name}'"
 
     # How it is done
 
@@ -139,7 +166,7 @@ class IrGraph:
 
     def _step(self, number: int, layer: Layer) -> Step:
         outputs = [(number, layer.id, port.id) for port in layer.outputs]
-        name, inputs = f"{self._names[number]}{layer.name}", self._inputs(number, layer)
+        name, inputs = f"{_prefix(self._paths[number])}{layer.name}", self._inputs(number, layer)
         bodies = tuple(self._body(number, layer, body) for body in layer.bodies)
         if bodies:
             trips = inputs[0] if layer.type == "Loop" and inputs else None

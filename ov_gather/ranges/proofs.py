@@ -15,6 +15,7 @@ from ov_gather.ranges.conditions import FINITE, Conditions
 from ov_gather.ranges.graph import Key
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import Demand, Obstacle, Site, SiteGraph
+from ov_gather.ranges.witness import Witness, witness_of
 
 Status = Literal["proved", "refuted", "conditional", "unknown"]
 Bound = int | float | str | None
@@ -36,7 +37,7 @@ class Proof:
         index_range: the least and the greatest index.
         reason: why this is the status, for people.
         requires: for each name of an input, and of an open dimension such as "dim(x, 1)", its least and its greatest value.
-        witness: of a refuted site, an index that occurs, or would; None elsewhere.
+        witness: of a refuted site, an index that is out of bounds, and what our kernel says of it; None elsewhere.
     """
 
     layer: str
@@ -48,7 +49,7 @@ class Proof:
     index_range: tuple[Bound, Bound]
     reason: str
     requires: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
-    witness: int | None = None
+    witness: Witness | None = None
 
 
 def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
@@ -93,9 +94,7 @@ def _made(
     if demand is None:
         demand = next((one for one in wanted if not one.is_met(analysis.algebra)), wanted[0])
     size = demand.size.value
-    witness = None
-    if status == "refuted":
-        witness = next((int(bound) for bound in (demand.indices.low, demand.indices.high) if abs(bound) != inf), 0)
+    witness = witness_of(analysis.algebra, demand) if status == "refuted" else None
     return Proof(
         site.name,
         site.type,

@@ -13,7 +13,7 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.ir_graph import IrGraph
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
-from ov_gather.ranges.proofs import Proof, prove_sites
+from ov_gather.ranges.proofs import Bound, Proof, prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import SiteGraph
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import openvino
 
 Limits = tuple[int | float | None, int | float | None]
+NOTHING: tuple[Bound, Bound] = (None, None)
 
 
 def prove(source: Source | Model | openvino.Model, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
@@ -39,7 +40,27 @@ def prove(source: Source | Model | openvino.Model, *, assume: Mapping[str, Limit
         ValueError: `assume` names what the model does not have, or contradicts itself or the model.
     """
     graph = graph_of(source)
-    return prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites)
+    proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites)
+    return proofs + (_of_broken_layers(graph) if isinstance(graph, IrGraph) else [])
+
+
+def _of_broken_layers(graph: IrGraph) -> list[Proof]:
+    """Say of layers that lack what they need, such as those of a fragment, that nothing is known."""
+    reason = "nothing feeds one of its inputs, or an attribute is missing or wrong"
+    return [
+        Proof(
+            "/".join((*place.path, place.layer.name)),
+            place.layer.type,
+            place.layer.line,
+            "unknown",
+            None,
+            None,
+            NOTHING,
+            reason,
+        )
+        for place in graph.places
+        if place.site is None
+    ]
 
 
 def graph_of(source: Any) -> SiteGraph:
@@ -51,10 +72,16 @@ def graph_of(source: Any) -> SiteGraph:
     return IrGraph(read_ir(source))
 
 
-def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
-    """Check what a user takes for granted. Raises ValueError."""
+def names_of(graph: SiteGraph) -> list[str]:
+    """List the inputs and the open dimensions of a model, of which something may be assumed."""
     for key in graph.inputs.values():
         graph.declared(key)
+    return [*graph.inputs, *graph.bounds]
+
+
+def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
+    """Check what a user takes for granted. Raises ValueError."""
+    known = ", ".join(names_of(graph))
     inputs, dims = {}, {}
     for name, (low, high) in assume.items():
         least, greatest = -inf if low is None else low, inf if high is None else high
@@ -68,6 +95,5 @@ def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
             if dims[name][0] > dims[name][1]:
                 raise ValueError(f"assume {name}: the model allows {declared[0]}..{declared[1]} only")
         else:
-            known = ", ".join([*graph.inputs, *graph.bounds])
             raise ValueError(f"assume {name}: the model has no such input or open dimension, but {known or 'none at all'}")
     return Assumption(inputs, dims)

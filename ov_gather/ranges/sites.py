@@ -61,12 +61,14 @@ class Demand:
 
     Attributes:
         axis: the axis of data.
+        is_attained: whether the least and the greatest number of the interval occur, as those of a constant do.
     """
 
     axis: int
     size: Polynomial
     indices: Interval
     counts_from_end: bool
+    is_attained: bool = False
 
     @property
     def lowest(self) -> Polynomial:
@@ -77,10 +79,27 @@ class Demand:
         """Whether every value is in bounds."""
         return algebra.is_at_least(self.indices, self.lowest) and algebra.is_at_most(self.indices, self.size - 1)
 
+    @property
+    def greatest(self) -> Interval:
+        """The bounds of the greatest index that occurs."""
+        return Interval(self.indices.high, self.indices.high) if self.is_attained else self.indices
+
+    @property
+    def least(self) -> Interval:
+        """The bounds of the least index that occurs."""
+        return Interval(self.indices.low, self.indices.low) if self.is_attained else self.indices
+
+    def is_above(self, algebra: Algebra) -> bool:
+        """Whether an index is beyond the end of the axis, whatever the sizes are."""
+        return algebra.is_at_least(self.greatest, self.size)
+
+    def is_below(self, algebra: Algebra) -> bool:
+        """Whether an index is before the start of the axis, whatever the sizes are."""
+        return algebra.is_at_most(self.least, self.lowest - 1)
+
     def is_missed(self, algebra: Algebra) -> bool:
-        """Whether every value is out of bounds."""
-        is_above, is_below = algebra.is_at_least(self.indices, self.size), algebra.is_at_most(self.indices, self.lowest - 1)
-        return is_above or is_below or self.size.value == 0
+        """Whether an index is out of bounds, if there is one."""
+        return self.is_above(algebra) or self.is_below(algebra) or self.size.value == 0
 
 
 @dataclass(frozen=True, slots=True)

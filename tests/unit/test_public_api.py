@@ -90,3 +90,11 @@ except SystemExit as end:
         modules = _modules_after(code)
         assert "openvino_telemetry" not in modules
         assert ("sympy.core" in modules) == is_loaded
+
+
+def test_proving_loads_no_runtime(samples):
+    path = str(samples / "valid" / "onnx_page_1.xml")
+    run = f"print(CliRunner().invoke(group, ['prove', {path!r}]).output)"
+    modules = _modules_after(f"from click.testing import CliRunner; from ov_gather.cli import group; {run}")
+    assert "proved," in modules
+    assert not modules & {"openvino", "rich", "lxml", "onnx", "onnxruntime", "onnx_ir", "multiprocessing", "json", "sympy"}

@@ -1,0 +1,86 @@
+"""`ov-gather prove`: which gathers and scatters can be out of bounds, and for which inputs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from ov_gather.cli.assumptions import Limits, assume_option
+from ov_gather.cli.files import find_irs
+from ov_gather.cli.output import has_colour, print_table, with_progress
+from ov_gather.ranges.prove import graph_of, names_of, prove
+from ov_gather.report.findings import text as findings_text
+from ov_gather.report.proofs import text
+from ov_gather.report.proofs.report import ProvedFile, Report
+from ov_gather.rules.findings import Severity
+from ov_gather.rules.validation import read_and_validate
+
+_FORMATS = ("text", "json")
+_NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
+"""Indices are what is to be proved. OpenVINO itself writes what violates OVG406, for an If whose condition it knows."""
+
+
+@click.command(name="prove")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="How to report.")
+@click.option("--all", "with_proved", is_flag=True, help="As text: list what is proved, too.")
+@click.option("--strict", is_flag=True, help="Exit 1 also where an index is not proved to be in bounds.")
+@assume_option
+def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bool, assume: Mapping[str, Limits]) -> None:
+    """Prove of every gather and scatter whether its indices can be out of bounds; no runtime is needed.
+
+    PATH is an .xml file that holds a whole IR, or a directory, searched for *.xml that are IRs. Each Gather, GatherElements,
+    GatherND and Scatter*, those in sub-graphs included, is one of these:
+
+    \b
+    proved       no index is out of bounds, whatever the inputs are
+    refuted      an index is out of bounds in every run that gets there
+    conditional  no index is out of bounds if inputs and open dimensions are within the ranges that are told
+    unknown      neither was found; the report names the first value on the way of which too little is known
+
+    Ranges that all conditional layers of a file need are told at its end: what a server has to make sure of. --assume must name
+    an input, or an open dimension, of one of the files.
+
+    Exit code: 0 nothing is refuted, 1 something is, with --strict also if something is not proved; or a file has errors, which
+    are told as `ov-gather validate` does; 2 bad arguments, an unreadable file, or nothing to do.
+    """
+    files = find_irs(paths).files
+    report = Report([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)
+    if format_ == "text":
+        for part in text.render(report, with_proved=with_proved):
+            if isinstance(part, str):  # which needs no rich, whose import takes longer than a little model
+                click.echo(part, color=has_colour())
+            else:
+                print_table(part)
+    else:
+        click.echo(import_module(f"ov_gather.report.proofs.{format_}").render(report), nl=False)
+    for file in report.files:
+        if not file.is_read:
+            for line in findings_text.lines(file.findings):
+                click.echo(line, err=True)
+    sys.exit(report.exit_code)
+
+
+def _prove_all(files: Sequence[Path], assume: Mapping[str, Limits]) -> Iterator[ProvedFile]:
+    """Yield what is known of each file. Raises UsageError where no file has what is assumed, or contradicts it."""
+    unused = set(assume)
+    for number, path in enumerate(files):
+        model, findings = read_and_validate(path, ignore=_NOT_IN_THE_WAY)
+        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+        names = [] if model is None or errors else names_of(graph_of(model))
+        unused.difference_update(names)
+        if unused and number == len(files) - 1:
+            known = f"{path} has {', '.join(names) or 'none'}"
+            raise click.UsageError(f"--assume {min(unused)}: there is no such input or open dimension; {known}")
+        if model is None or errors:
+            yield ProvedFile(str(path), (), errors, is_read=model is not None)
+            continue
+        try:
+            given = {name: limits for name, limits in assume.items() if name in names}
+            yield ProvedFile(str(path), prove(model, assume=given))
+        except ValueError as error:
+            raise click.UsageError(f"{path}: {error}") from None

@@ -1,0 +1,56 @@
+"""`ov-gather prove` for programs, such as a server that is to refuse inputs that break a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from ov_gather.ranges.proofs import Proof
+from ov_gather.ranges.requirements import Requirement, requirements
+from ov_gather.report.findings.json import finding_object
+from ov_gather.report.places import path_text
+from ov_gather.report.proofs.report import ProvedFile, Report
+
+
+def render(report: Report) -> str:
+    """Return one object: our version, how many sites have each status, and each file. docs/prove.md describes the fields."""
+    document = {
+        "version": version("ov-gather"),
+        "counts": report.counts,
+        "files": [_file(file) for file in report.files],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _file(file: ProvedFile) -> dict[str, Any]:
+    return {
+        "path": path_text(file.path),
+        "counts": file.counts,
+        "requires": _requires(requirements(file.proofs)),
+        "proofs": [_proof(proof) for proof in file.proofs],
+        "findings": [finding_object(finding) for finding in file.findings],
+    }
+
+
+def _requires(found: Iterable[Requirement]) -> dict[str, Any]:
+    return {requirement.name: {"at_least": requirement.lows, "at_most": requirement.highs} for requirement in found}
+
+
+def _proof(proof: Proof) -> dict[str, Any]:
+    low, high = proof.index_range
+    return {
+        "layer": proof.layer,
+        "type": proof.type,
+        "line": proof.line,
+        "status": proof.status,
+        "axis": proof.axis,
+        "axis_size": proof.axis_size,
+        "lowest_index": low,
+        "highest_index": high,
+        "reason": proof.reason,
+        "requires": _requires(requirements([proof])),
+        "witness": None if proof.witness is None else asdict(proof.witness),
+    }

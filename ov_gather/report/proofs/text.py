@@ -1,0 +1,70 @@
+"""`ov-gather prove` for people: for each file a table of what is not proved, and what inputs have to keep to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ov_gather.ranges.proofs import Bound, Proof, Status
+from ov_gather.ranges.requirements import requirements
+from ov_gather.report.findings import text as findings_text
+from ov_gather.report.places import path_text, printable
+from ov_gather.report.proofs.report import ProvedFile, Report
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STYLE: Mapping[Status, str] = {"proved": "green", "refuted": "red", "conditional": "yellow", "unknown": "yellow"}
+
+
+def render(report: Report, *, with_proved: bool = False) -> Iterator[Table | str]:
+    """Yield tables and lines in the order in which they are printed. Files that cannot be read are told of elsewhere.
+
+    `with_proved`: list what is proved, too.
+    """
+    read = [file for file in report.files if file.is_read]
+    for file in read:
+        yield from _file(file, with_proved)
+    counted = ", ".join(f"{number} {status}" for status, number in report.counts.items())
+    yield f"{counted} in {len(read)} file{'' if len(read) == 1 else 's'}"
+
+
+def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
+    path = printable(path_text(file.path))
+    if file.findings:
+        yield from findings_text.lines(file.findings)
+        yield f"{path}: nothing is proved of a model with errors"
+        return
+    listed = [proof for proof in file.proofs if with_proved or proof.status != "proved"]
+    counted = ", ".join(f"{number} {status}" for status, number in file.counts.items() if number)
+    yield f"{path}: {counted or 'no gather or scatter'}"
+    if listed:
+        yield _table(listed)
+    if found := requirements(file.proofs):
+        yield "what is conditional is in bounds if"
+        yield from (f"  {printable(str(requirement))}" for requirement in found)
+
+
+def _table(proofs: Sequence[Proof]) -> Table:
+    from rich import box
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    names = ("layer", "status", "indices", "axis", "why")
+    table = Table(
+        *(Column(name, overflow="fold") for name in names), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False
+    )
+    for proof in proofs:
+        layer = f"{proof.type} '{proof.layer}'" + (f", line {proof.line}" if proof.line else "")
+        axis = "?" if proof.axis is None else f"{proof.axis}: {proof.axis_size}"
+        cells = (layer, proof.status, _range_text(*proof.index_range), axis, _why(proof))
+        table.add_row(*(Text(printable(cell)) for cell in cells), style=_STYLE[proof.status])
+    return table
+
+
+def _range_text(low: Bound, high: Bound) -> str:
+    return "any" if low is None and high is None else f"{'?' if low is None else low}..{'?' if high is None else high}"
+
+
+def _why(proof: Proof) -> str:
+    return proof.reason if proof.witness is None else f"{proof.reason}: {proof.witness.error}"

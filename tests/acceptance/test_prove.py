@@ -1,0 +1,238 @@
+"""`ov-gather prove`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import write_ir
+
+IDS, TABLE, DATA = PartialShape.of([2, 3]), PartialShape.of([10, 4]), PartialShape.of([-1, 4])
+TAKEN = PartialShape.of([2, 3, 4])
+
+
+class Embeddings:
+    """A model that looks up rows of tables, each by an index that is computed from the input `ids`."""
+
+    def __init__(self, table: PartialShape = TABLE) -> None:
+        self.builder = ModelBuilder("embeddings")
+        self.ids = self.builder.parameter("ids", I64, IDS)
+        self.zero = self.builder.const("zero", I64, np.array(0))
+        if table.is_static:
+            self.table = self.builder.const("table", F32, np.zeros(table.sizes, np.float32))
+        else:
+            self.table = self.builder.parameter("table", F32, table)
+
+    def clamped(self):
+        """Bring the ids into 0..9."""
+        return self.builder.layer("Clamp", "clamped", "opset1", {"min": "0", "max": "9"}, [self.ids], [(I64, IDS)])[0]
+
+    def plus(self, index, number):
+        """Add a number to an index."""
+        constant = self.builder.const(f"number_{number}", I64, np.array(number))
+        operands = [index, constant]
+        return self.builder.layer("Add", f"plus_{number}", "opset1", {"auto_broadcast": "numpy"}, operands, [(I64, IDS)])[0]
+
+    def look_up(self, name, index):
+        """Look up rows of the table."""
+        operands = [self.table, index, self.zero]
+        (taken,) = self.builder.layer("Gather", name, "opset8", {"batch_dims": "0"}, operands, [(F32, TAKEN)])
+        self.builder.result(f"{name}/result", taken)
+
+    def write(self, path):
+        """Write the IR, and return its path."""
+        write_ir(self.builder.build(), path)
+        return path
+
+
+@pytest.fixture
+def conditional(tmp_path):
+    model = Embeddings()
+    model.look_up("rows", model.ids)
+    model.look_up("next_rows", model.plus(model.ids, 3))
+    return model.write(tmp_path / "conditional.xml")
+
+
+@pytest.fixture
+def proved(tmp_path):
+    model = Embeddings()
+    model.look_up("rows", model.clamped())
+    return model.write(tmp_path / "proved.xml")
+
+
+@pytest.fixture
+def refuted(tmp_path):
+    model = Embeddings()
+    model.look_up("rows", model.plus(model.clamped(), 10))
+    return model.write(tmp_path / "refuted.xml")
+
+
+@pytest.fixture
+def unknown(tmp_path):
+    model = Embeddings()
+    operands = [model.ids, model.ids]
+    (power,) = model.builder.layer("Power", "power", "opset1", {"auto_broadcast": "numpy"}, operands, [(I64, IDS)])
+    model.look_up("rows", power)
+    return model.write(tmp_path / "unknown.xml")
+
+
+def test_what_is_proved_is_counted(cli, proved):
+    done = cli("prove", proved)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{proved}: 1 proved\n1 proved, 0 refuted, 0 conditional, 0 unknown in 1 file\n"
+
+
+def test_what_is_proved_is_listed_if_asked_for(cli, proved):
+    (row,) = [line for line in cli("prove", proved, "--all").stdout.splitlines() if line.startswith("Gather")]
+    assert row.split() == ["Gather", "'rows',", "line", row.split()[3], "proved", "0..9", "0:", "10", *row.split()[8:]]
+
+
+def test_conditions_are_put_together_for_each_input(cli, conditional):
+    done = cli("prove", conditional)
+    assert done.returncode == 0
+    assert "in bounds if ids in -10..9" in done.stdout
+    assert "in bounds if ids in -13..6" in done.stdout
+    assert done.stdout.splitlines()[-3:] == [
+        "what is conditional is in bounds if",
+        "  ids in -10..6",
+        "0 proved, 0 refuted, 2 conditional, 0 unknown in 1 file",
+    ]
+
+
+def test_a_refuted_index_is_shown_by_our_kernel(cli, refuted):
+    done = cli("prove", refuted)
+    assert done.returncode == 1
+    assert "gather: indices[0] = 10 is out of bounds for axis 0 of size 10 (valid -10..9)" in done.stdout
+    assert done.stdout.endswith("0 proved, 1 refuted, 0 conditional, 0 unknown in 1 file\n")
+
+
+def test_the_first_unknown_value_is_named(cli, unknown):
+    done = cli("prove", unknown)
+    assert done.returncode == 0
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("Gather")]
+    assert "unknown" in row
+    assert "'ids'" in row
+
+
+@pytest.mark.parametrize("name", ["conditional", "unknown"])
+def test_strict_wants_all_proved(cli, request, proved, name):
+    assert cli("prove", proved, "--strict").returncode == 0
+    assert cli("prove", proved, request.getfixturevalue(name), "--strict").returncode == 1
+
+
+def test_what_is_assumed_holds(cli, conditional):
+    done = cli("prove", conditional, "--assume", "ids=-10..6", "--strict")
+    assert done.returncode == 0
+    assert "2 proved" in done.stdout
+    assert "in bounds if ids >= -10" in cli("prove", conditional, "--assume", "ids=..6").stdout
+
+
+@pytest.mark.parametrize(
+    ("assume", "message"),
+    [
+        ("idss=0..6", "--assume idss: there is no such input or open dimension; "),
+        ("ids=6..0", "assume ids: no value is in 6..0"),
+        ("ids=0", "give NAME=LO..HI"),
+        ("dim(ids, 0)=1..2", "there is no such input or open dimension"),
+    ],
+)
+def test_a_wrong_assumption_is_refused(cli, conditional, assume, message):
+    done = cli("prove", conditional, "--assume", assume)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_an_assumption_may_concern_some_of_the_files(cli, tmp_path, proved):
+    model = Embeddings(DATA)
+    model.look_up("rows", model.ids)
+    model.write(tmp_path / "open.xml")
+    done = cli("prove", tmp_path, "--assume", "dim(table, 0)=10..10", "--assume", "ids=0..9", "--strict")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "2 proved, 0 refuted, 0 conditional, 0 unknown in 2 files")
+
+
+def test_conditions_on_open_sizes(cli, tmp_path):
+    model = Embeddings(DATA)
+    model.look_up("rows", model.ids)
+    done = cli("prove", model.write(tmp_path / "m.xml"))
+    assert "  ids in -dim(table, 0)..dim(table, 0) - 1" in done.stdout.splitlines()
+
+
+def test_json(cli, conditional, refuted):
+    done = cli("prove", conditional, refuted, "--format", "json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert document["version"] == cli("--version").stdout.split()[-1]
+    assert document["counts"] == {"proved": 0, "refuted": 1, "conditional": 2, "unknown": 0}
+    first, second = document["files"]
+    assert (first["path"], second["path"]) == (str(conditional), str(refuted))
+    assert first["requires"] == {"ids": {"at_least": [-10], "at_most": [6]}}
+    assert [proof["requires"]["ids"] for proof in first["proofs"]] == [
+        {"at_least": [-10], "at_most": [9]},
+        {"at_least": [-13], "at_most": [6]},
+    ]
+    (proof,) = second["proofs"]
+    line = 1 + refuted.read_text().splitlines().index(next(line for line in refuted.open() if 'type="Gather"' in line)[:-1])
+    assert proof == {
+        "layer": "rows",
+        "type": "Gather",
+        "line": line,
+        "status": "refuted",
+        "axis": 0,
+        "axis_size": 10,
+        "lowest_index": 10,
+        "highest_index": 19,
+        "reason": "an index is out of bounds in every run that gets here",
+        "requires": {},
+        "witness": {
+            "index": 10,
+            "size": 10,
+            "error": "gather: indices[0] = 10 is out of bounds for axis 0 of size 10 (valid -10..9)",
+        },
+    }
+
+
+def test_what_a_server_enforces_keeps_indices_in_bounds(cli, conditional):
+    """The gathers take every value within the range, and not those beside it."""
+    found = json.loads(cli("prove", conditional, "--format", "json").stdout)["files"][0]["requires"]["ids"]
+    table = np.zeros((10, 4))
+    for value in range(found["at_least"][0], found["at_most"][0] + 1):
+        assert table[value].shape == table[value + 3].shape == (4,)
+    for value in (found["at_least"][0] - 1, found["at_most"][0] + 1):
+        with pytest.raises(IndexError):
+            table[value], table[value + 3]
+
+
+def test_errors_of_the_document_come_first(cli, samples, proved):
+    done = cli("prove", proved, samples / "invalid" / "OVG111")
+    assert done.returncode == 1
+    assert "error OVG111" in done.stdout
+    assert "nothing is proved of a model with errors" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("1 proved, 0 refuted, 0 conditional, 0 unknown in ")
+
+
+def test_an_unreadable_file_does_not_stop_the_others(cli, samples, tmp_path, proved):
+    shutil.copy(samples / "invalid" / "OVG001" / "empty.xml", tmp_path / "a.xml")
+    done = cli("prove", tmp_path)
+    assert done.returncode == 2
+    assert "error OVG001: the file is empty" in done.stderr
+    assert done.stdout == f"{proved}: 1 proved\n1 proved, 0 refuted, 0 conditional, 0 unknown in 1 file\n"
+
+
+def test_a_bare_layer_is_not_proved(cli):
+    done = cli("prove", "ir_samples/valid/spec_layer_fragment.xml", "--strict")
+    assert done.returncode == 1
+    assert "1 unknown" in done.stdout
+
+
+def test_bad_arguments(cli, tmp_path):
+    assert cli("prove").returncode == 2
+    assert cli("prove", tmp_path / "nowhere.xml").returncode == 2
+    done = cli("prove", tmp_path)
+    assert done.returncode == 2
+    assert "there is nothing to do" in done.stderr
