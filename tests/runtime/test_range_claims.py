@@ -145,6 +145,18 @@ def test_no_value_is_outside(name: str) -> None:
     assert list(complaints(claims[result], found, _names(model, claims, arrays))) == []
 
 
+def test_a_place_among_no_elements_is_not_known() -> None:
+    """The plugin leaves the places as they were in memory."""
+    x, rows = ops.parameter([3], np.float32), ops.parameter([-1], np.float32)
+    rows.output(0).set_names({"rows"})
+    index = ops.bucketize(x, rows, "i32")
+    table = ops.constant(np.zeros((3, 2)))
+    (*_, proof) = prove(ov.Model([ops.gather(table, ops.clamp(ops.relu(index), 0, 2), number(0))], [x, rows], "m"))
+    assert proof.status == "proved"
+    (*_, proof) = prove(ov.Model([ops.gather(rows, ops.floor_mod(index, number(1)), number(0))], [x, rows], "m"))
+    assert dict(proof.requires) == {"dim(rows, 0)": (1, None)}
+
+
 def test_an_axis_that_is_squeezed_has_an_element() -> None:
     """OpenVINO makes one element of an axis of none, which is whatever lies in memory."""
     x = ops.parameter([-1], np.int32)

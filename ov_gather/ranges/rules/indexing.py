@@ -204,7 +204,7 @@ def bucketize(call: Call) -> Sequence[Value]:
     data, boundaries = call.value(0), call.value(1)
     if data is None or boundaries is None or not boundaries.shape:
         return list(call.outputs)
-    return [call.bounded(call.algebra.between(ZERO, boundaries.shape[0]), data.shape)]
+    return [_placed(call, boundaries.shape[0], data)]
 
 
 def search_sorted(call: Call) -> Sequence[Value]:
@@ -212,7 +212,14 @@ def search_sorted(call: Call) -> Sequence[Value]:
     rows, values = call.value(0), call.value(1)
     if rows is None or values is None or not rows.shape:
         return list(call.outputs)
-    return [call.bounded(call.algebra.between(ZERO, rows.shape[-1]), values.shape)]
+    return [_placed(call, rows.shape[-1], values)]
+
+
+def _placed(call: Call, dim: Polynomial, data: Value) -> Value:
+    """Give the places of elements among those of an axis. The plugin does not look for any in an empty axis."""
+    if call.semantics.is_memory_read and call.algebra.sizes.least(dim) < 1:
+        return replace(call.outputs[0], shape=data.shape)
+    return call.bounded(call.algebra.between(ZERO, dim), data.shape)
 
 
 def one_hot(call: Call, axis: int) -> Sequence[Value]:
