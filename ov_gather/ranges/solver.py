@@ -9,7 +9,7 @@ from math import inf
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.rules.call import Call, Semantics
 
@@ -119,7 +119,7 @@ class Solver:
         elements = value.elements
         if not is_one or not is_integer(value.element_type) or elements.low < 0 or elements.exactly is not None:
             return value
-        name = f"value({self._graph.name_of(key)}#{self._numbers.setdefault(key, len(self._numbers))}, 0)"
+        name = name_of_number(f"{self._graph.name_of(key)}#{self._numbers.setdefault(key, len(self._numbers))}")
         self._algebra.sizes.bounds[name] = (int(elements.low), elements.high)
         return replace(value, elements=self._algebra.both(elements, self._algebra.exact(Polynomial.name(name))), parts=None)
 
@@ -139,7 +139,8 @@ class Solver:
         A size and what is bounded by sizes does not: no tensor is so large. Its open side keeps the bound of the type.
         """
         widest, held = self._semantics.widest(declared.element_type), every_value(declared.element_type)
-        may_wrap = (elements.low < held.low and not elements.lows) or (elements.high > held.high and not elements.highs)
+        may_be_less = elements.low < held.low and not is_of_sizes(elements.lows)
+        may_wrap = may_be_less or (elements.high > held.high and not is_of_sizes(elements.highs))
         if may_wrap or (not elements.lows and not elements.highs and not self._fits(elements, declared)):
             return widest
         return self._algebra.both(elements, widest)

@@ -59,6 +59,16 @@ def place_of_one_element() -> ov.Model:
     return ov.Model([ops.multiply(places, ops.constant(np.int32([[1], [1], [1]])))], [x], "m")
 
 
+def number_that_wraps_around() -> ov.Model:
+    x = ops.parameter([], np.int32)
+    return ov.Model([ops.add(ops.relu(x), number(5))], [x], "m")
+
+
+def number_in_a_narrower_type() -> ov.Model:
+    x = ops.parameter([], np.uint8)
+    return ov.Model([ops.convert(x, "i8")], [x], "m")
+
+
 def loop_that_may_not_run() -> ov.Model:
     x, trips = ops.parameter([2], np.int32), ops.parameter([], np.int64)
     state = ops.parameter([2], np.int32)
@@ -115,6 +125,8 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a minimum of NaN": (minimum_of_what_is_no_number, [np.float32([[np.inf, 1, 0], [0, 0, 0]])]),
     "a sum that wraps around": (sum_that_wraps_around, [np.int32([2**31 - 1, 0, 1]), np.zeros(3, np.float32)]),
     "the place of the only element of a constant": (place_of_one_element, [np.int32([0])]),
+    "a number that wraps around": (number_that_wraps_around, [np.array(2**31 - 1, np.int32)]),
+    "a number in a narrower type": (number_in_a_narrower_type, [np.array(255, np.uint8)]),
     "a loop that does not run": (loop_that_may_not_run, [np.int32([-4, 9]), np.array(0)]),
     "a frame of a large number": (frame_of_a_large_number, [np.ones((2, 2, 3), np.int32)]),
     "an input of 64 bits": (input_of_64_bits, [np.array([2**32 + 1, -(2**40)])]),

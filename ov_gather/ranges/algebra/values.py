@@ -13,6 +13,8 @@ MAX_PARTS = 64
 """The longest axis along which each slice has an interval of its own: shapes, coordinates, rows of small tables."""
 
 Shape = tuple[Polynomial, ...]
+
+_NUMBER = "value("
 ONE = Polynomial.constant(1)
 
 
@@ -72,6 +74,16 @@ def in_parts(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Inte
 def is_integer(element_type: ElementType | None) -> bool:
     """Whether a type holds integers only; booleans are 0 and 1."""
     return element_type is not None and (element_type.name == "boolean" or element_type in INTEGERS)
+
+
+def name_of_number(name: str) -> str:
+    """Name a number that is computed or given, and so may be as large as its type allows, other than a dimension."""
+    return f"{_NUMBER}{name}, 0)"
+
+
+def is_of_sizes(bounds: Sequence[Polynomial]) -> bool:
+    """Whether one of some symbolic bounds is a polynomial of dimensions alone: no tensor is so large that this wraps around."""
+    return any(not any(name.startswith(_NUMBER) for name in bound.names) for bound in bounds)
 
 
 def every_value(element_type: ElementType | None) -> Interval:

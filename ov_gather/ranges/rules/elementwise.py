@@ -10,7 +10,7 @@ from struct import pack, unpack
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer, is_of_sizes
 from ov_gather.ranges.rules.call import Call, Rule
 
 ROUNDING = 2**-22
@@ -303,8 +303,8 @@ def cast(call: Call) -> Sequence[Value]:
     if is_integer(value.element_type):
         held, elements = every_value(target), value.elements
         fits = held.low <= elements.low and elements.high <= held.high
-        may_be_large = bool(elements.lows or elements.highs)  # sizes fit
-        return [call.output(value) if fits or may_be_large else call.output(value, elements=ANY, parts=None)]
+        is_size = is_of_sizes(elements.lows) or is_of_sizes(elements.highs)  # which 32 bits hold
+        return [call.output(value) if fits or (is_size and target.bits >= 32) else call.output(value, elements=ANY, parts=None)]
     towards_zero = rounded(lambda bound: floor(bound) if bound >= 0 else ceil(bound))
     return [replace(together(call, [value], lambda one: towards_zero(call.algebra, one)), may_be_nan=False)]
 
@@ -319,7 +319,7 @@ def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
 def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
     """Give the remainder of integers. Some runtimes divide large ones in float32: 2^31 - 1 by 7 then leaves up to 128."""
     exact = call.semantics.exact_integers
-    if (one.low < -exact and not one.lows) or (one.high > exact and not one.highs):
+    if (one.low < -exact and not is_of_sizes(one.lows)) or (one.high > exact and not is_of_sizes(one.highs)):
         return ANY
     return algebra.remainder(one, other, sign_of_dividend=sign_of_dividend)
 
