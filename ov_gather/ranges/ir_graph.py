@@ -57,9 +57,9 @@ class IrGraph:
 
     def step_of(self, key: Key) -> Step | None:
         """Give the layer that makes a tensor."""
-        number, layer_id, _ = _tensor(key)
+        number, layer_id, port_id = _tensor(key)
         layer = self._graphs[number].layer_by_id[layer_id]
-        if layer.type in ("Parameter", "Const"):
+        if layer.type in ("Parameter", "Const") or all(port.id != port_id for port in layer.outputs):
             return None
         if (number, layer_id) not in self._steps:
             self._steps[number, layer_id] = self._step(number, layer)
@@ -86,6 +86,10 @@ class IrGraph:
             for number, (path, graph) in enumerate(zip(self._paths, self._graphs, strict=True))
             for layer in graph.of_type(*TYPES)
         ]
+
+    def graph(self, place: Place) -> Model:
+        """Give the graph that a layer is in."""
+        return self._graphs[place.graph]
 
     def _site(self, number: int, layer: Layer) -> Site | None:
         if not layer.outputs:
@@ -134,7 +138,9 @@ class IrGraph:
     def _declare(self, number: int, layer_id: int, port_id: int) -> Value:
         graph = self._graphs[number]
         layer = graph.layer_by_id[layer_id]
-        port = next(port for port in layer.outputs if port.id == port_id)
+        port = next((port for port in layer.outputs if port.id == port_id), None)
+        if port is None:  # because another layer has the same id, which OVG101 reports
+            return Value(None, None)
         element_type = layer.declared_type or port.element_type
         declared = layer.declared_shape or port.shape
         if layer.type == "Const":
@@ -168,11 +174,11 @@ class IrGraph:
         outputs = [(number, layer.id, port.id) for port in layer.outputs]
         name, inputs = f"{_prefix(self._paths[number])}{layer.name}", self._inputs(number, layer)
         bodies = tuple(self._body(number, layer, body) for body in layer.bodies)
-        if bodies:
+        if bodies and (layer.type not in _LOOPS or len(bodies) == 1):  # else OVG121 reports it
             trips = inputs[0] if layer.type == "Loop" and inputs else None
             return Step(name, layer.type, inputs, outputs, bodies=bodies, repeats=layer.type in _LOOPS, trips=trips)
         try:
-            rule = rule_of(_described(layer))
+            rule = rule_of(_described(layer)) if inputs else None
         except (KeyError, ValueError):  # because the rules 2xx report a wrong attribute
             rule = None
         return Step(name, layer.type, inputs, outputs, rule, looks_at_shapes=layer.type == "ShapeOf")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
@@ -70,6 +70,14 @@ def _proof(analysis: Analysis, conditions: Conditions, site: Site) -> Proof:
         requires = _requirements(condition)
         return _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
     return _made(analysis, site, "unknown", _first_unknown(analysis, site))
+
+
+def refuted(graph: SiteGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
+    """Yield the sites that are out of bounds in every run, which takes less time than to prove all."""
+    analysis = analyse(graph, steps_to(graph, sites), semantics, Assumption())
+    for site in sites:
+        if analysis.outcome(site) is Outcome.OUT_OF_BOUNDS:
+            yield site, _refuted(analysis, site)
 
 
 def _refuted(analysis: Analysis, site: Site) -> Proof:

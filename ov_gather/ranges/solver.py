@@ -69,6 +69,8 @@ class Solver:
             if step.rule is not None:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
                 found = step.rule(Call(self._algebra, self._semantics, inputs, declared))
+            if len(found) != len(declared):  # because a broken model may give an operation more outputs than it has, or fewer
+                found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):
                 self._learn(key, told, value)
 

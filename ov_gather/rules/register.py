@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ov_gather.rules import (
     attributes,
+    computed,
     constants,
     document,
     graph,
@@ -84,6 +85,7 @@ _ALL: tuple[Rule, ...] = (
     constants.odd_booleans,
     indices.constant_index_out_of_bounds,
     indices.zeros_out_of_bounds,
+    computed.computed_index_out_of_bounds,
     portability.negative_constant_index,
     portability.narrowed_by_cpu,
     portability.open_rank,

@@ -11,6 +11,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Document, Source, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule
+from ov_gather.rules.computed import Sound
 from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.inference import Inferred, inferred_graphs
@@ -63,6 +64,8 @@ def _checked(document: Document, path: str, rules: list[Rule], infer: bool) -> l
         # The file was cut off while the rules read it, so their findings no longer hold, and what is missing must be reported.
         document = document.with_constants_checked()
         findings = list(_findings(path, rules, _subjects(document)))
+    if document.model is not None and not document.model.is_fragment and not _has_error(findings):
+        findings += _findings(path, rules, [((), Sound(document.model))])
     wanted = infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings)
     if wanted and document.model is not None and not document.model.is_fragment:
         findings += _findings(path, rules, inferred_graphs(document.model))

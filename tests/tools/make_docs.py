@@ -38,7 +38,7 @@ GROUPS = {
     "OVG3": "Element types",
     "OVG4": "Shapes",
     "OVG5": "Constants and the .bin file",
-    "OVG6": "Constant indices",
+    "OVG6": "Indices",
     "OVG7": "Portability",
 }
 WITHOUT_SAMPLE = {

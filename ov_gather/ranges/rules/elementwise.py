@@ -25,7 +25,7 @@ Unary = Callable[[Algebra, Interval], Interval]
 def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> Shape | None:
     """Give the shape of operands that are broadcast as NumPy does. A dimension that is not told by them is the declared one."""
     known = [shape for shape in shapes if shape is not None]
-    if len(known) < len(shapes):
+    if len(known) < len(shapes) or not known:
         return declared
     rank = max(map(len, known))
     if declared is not None and len(declared) != rank:

@@ -63,7 +63,9 @@ def _table(proofs: Sequence[Proof]) -> Table:
 
 
 def _range_text(low: Bound, high: Bound) -> str:
-    return "any" if low is None and high is None else f"{'?' if low is None else low}..{'?' if high is None else high}"
+    if low == high:
+        return "any" if low is None else f"{low}"
+    return f"{'?' if low is None else low}..{'?' if high is None else high}"
 
 
 def _why(proof: Proof) -> str:

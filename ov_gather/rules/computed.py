@@ -1,0 +1,57 @@
+"""603: indices that a model computes. This runs only on models in which nothing worse is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ov_gather.ir.model import Layer, Model
+from ov_gather.rules.base import Violation, rule
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """A whole model in which no rule has found an error, so that what it declares may be believed."""
+
+    model: Model
+
+
+def _has_no_computed_index(sound: Sound) -> bool:
+    return not any(
+        _is_computed(graph, layer, is_body=graph is not sound.model)
+        for _, graph in sound.model.walk()
+        for layer_type, version in graph.kinds
+        if layer_type.startswith(("Gather", "Scatter"))
+        for layer in graph.kinds[layer_type, version]
+    )
+
+
+def _is_computed(graph: Model, layer: Layer, *, is_body: bool) -> bool:
+    """Whether indices are neither a constant, which OVG601 judges, nor an input of the model."""
+    source = graph.producer(layer, layer.inputs[1]) if len(layer.inputs) > 1 else None
+    return source is not None and source[0].type != "Const" and (is_body or source[0].type != "Parameter")
+
+
+@rule("OVG603", Sound, unless=_has_no_computed_index)
+def computed_index_out_of_bounds(sound: Sound) -> Iterator[Violation]:
+    """A computed index is out of bounds of the axis in every run that gets to the layer.
+
+    An analysis of ranges says so, whatever the inputs of the model are. No runtime can execute the layer rightly; some read
+    foreign memory, some write zeros. Correct how the index is computed, or the size of the axis. `ov-gather prove` tells what
+    is known of all indices, those that depend on inputs included. This rule runs only on models without other errors.
+    """
+    from ov_gather.ranges.ir_graph import IrGraph  # imported late, because few models compute indices
+    from ov_gather.ranges.proofs import refuted
+    from ov_gather.ranges.rules.call import CPU_PLUGIN
+
+    graph = IrGraph(sound.model)
+    computed = [place for place in graph.places if _is_computed(graph.graph(place), place.layer, is_body=bool(place.path))]
+    by_site = {place.site: place for place in computed if place.site is not None}
+    for site, proof in refuted(graph, CPU_PLUGIN, list(by_site)):
+        place = by_site[site]
+        low, high = ("?" if bound is None else bound for bound in proof.index_range)
+        values = f"{low}" if low == high else f"{low}..{high}"
+        axis = f"axis {proof.axis} of size {proof.axis_size}"
+        message = f"indices are {values}, out of bounds of {axis}, in every run that gets here"
+        hint = "correct how indices are computed, or the size of the axis"
+        yield Violation.at(place.layer, message, hint, port=place.layer.inputs[1], subgraph_path=place.path)

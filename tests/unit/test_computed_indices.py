@@ -1,0 +1,106 @@
+"""OVG603: computed indices that are out of bounds in every run, and near misses that are not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from helpers.paths import SAMPLES
+from ov_gather import prove, validate
+
+FOLDER = SAMPLES / "invalid" / "OVG603"
+
+
+def sample(tmp_path: Path, name: str, *replacements: tuple[str, str]) -> Path:
+    """Write a sample with some changes, and return its path."""
+    text = (FOLDER / f"{name}.xml").read_text()
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / f"{name}.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes((FOLDER / f"{name}.bin").read_bytes())
+    return path
+
+
+def test_the_range_and_the_size_are_told():
+    (finding,) = validate(FOLDER / "one_past_the_end.xml")
+    assert finding.message == "indices are 5..9, out of bounds of axis 0 of size 5, in every run that gets here"
+    assert finding.location.port == 1
+
+
+def test_sizes_may_be_open():
+    (finding,) = validate(FOLDER / "size_as_index.xml")
+    assert finding.message == "indices are dim(x, 0), out of bounds of axis 0 of size dim(x, 0), in every run that gets here"
+
+
+@pytest.mark.parametrize(
+    ("name", "replacement"),
+    [
+        ("one_past_the_end", ('min="0"', 'min="-1"')),  # some indices are in bounds
+        ("one_past_the_end", ('max="4"', 'max="x"')),  # the range is not known
+        ("one_past_the_end", ('type="Add"', 'type="Subtract"')),  # -5..-1 counts from the end
+        ("size_as_index", ('type="ShapeOf" version="opset3"', 'type="Ceiling" version="opset1"')),
+    ],
+)
+def test_near_misses(tmp_path, name, replacement):
+    assert [finding for finding in validate(sample(tmp_path, name, replacement)) if finding.rule == "OVG603"] == []
+
+
+def test_below_the_first_index(tmp_path):
+    path = sample(
+        tmp_path, "one_past_the_end", ('type="Add"', 'type="Subtract"'), ('max="4"', 'max="-1"'), ('min="0"', 'min="-9"')
+    )
+    (finding,) = validate(path)
+    assert finding.message.startswith("indices are -14..-6, out of bounds of axis 0 of size 5")
+    (proof,) = prove(path)
+    assert proof.witness.error == "gather: indices[0] = -6 is out of bounds for axis 0 of size 5 (valid -5..4)"
+
+
+def test_worse_errors_come_first(tmp_path):
+    path = sample(tmp_path, "one_past_the_end", ('type="Add"', 'type="Ad"'))
+    assert [finding.rule for finding in validate(path)] == ["OVG106"]
+
+
+def test_constant_indices_are_not_reported_twice():
+    (finding,) = validate(SAMPLES / "invalid" / "OVG601" / "too_large.xml")
+    assert finding.rule == "OVG601"
+    (proof,) = prove(SAMPLES / "invalid" / "OVG601" / "too_large.xml")
+    assert (proof.status, proof.witness.index) == ("refuted", 3)
+
+
+def test_an_index_of_an_axis_of_a_huge_size_takes_no_memory(tmp_path):
+    """The table is an input of 2^30 rows; the index is the size, and so one too many."""
+    path = sample(tmp_path, "size_as_index", ('shape="?,4"', f'shape="{2**30},4"'), ("<dim>-1</dim>", f"<dim>{2**30}</dim>"))
+    (*_, proof) = prove(path)
+    assert (proof.status, proof.witness.size) == ("refuted", 2**30)
+
+
+CLAMP = """<layer id="10" name="clamp" type="Clamp" version="opset1"><data min="4" max="9" />
+<input><port id="0" precision="I32"><dim>4</dim><dim>6</dim></port></input>
+<output><port id="1" precision="I32"><dim>4</dim><dim>6</dim></port></output></layer></layers>"""
+EDGE = '<edge from-layer="1" from-port="0" to-layer="2" to-port="1" />'
+EDGES = EDGE.replace('"2" to-port="1"', '"10" to-port="0"') + EDGE.replace('"1" from-port="0"', '"10" from-port="1"')
+
+
+def test_in_a_sub_graph():
+    """The first branch clamps its indices to 4..9, along an axis of size 4."""
+    text = (SAMPLES / "valid" / "if_bodies.xml").read_text().replace("</layers>", CLAMP, 1).replace(EDGE, EDGES, 1)
+    (finding,) = validate(text.encode())
+    assert (finding.rule, finding.location.layer_name) == ("OVG603", "gather_axis_0")
+    assert finding.location.subgraph_path == ("If 'choose_axis'", "then_body")
+
+
+@pytest.mark.parametrize("rules", [(), ("OVG603",)])
+def test_a_broken_model_is_no_fault_of_ours(tmp_path, rules):
+    """Each layer loses its inputs, its outputs, or its attributes; and each id stands twice."""
+    text = (FOLDER / "one_past_the_end.xml").read_text()
+    for part in ("input", "output"):
+        for section in re.findall(f"<{part}>.*?</{part}>", text, re.S):
+            validate(text.replace(section, "").encode(), select=rules)
+    for data in re.findall("<data [^>]*>", text):
+        validate(text.replace(data, "").encode(), select=rules)
+    for number in re.findall('<layer id="([0-9]+)"', text):
+        validate(text.replace(f'<layer id="{number}"', '<layer id="0"').encode(), select=rules)
