@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import ov_gather.converters as converters
     from ov_gather.acceleration.accelerate import accelerate
+    from ov_gather.acceleration.harden import harden
     from ov_gather.crosscheck.check import cross_check
     from ov_gather.extension import extension_path, register
     from ov_gather.ir.errors import IRError
@@ -34,6 +35,7 @@ __all__ = [
     "gather",
     "gather_elements",
     "gather_nd",
+    "harden",
     "prove",
     "read_ir",
     "register",
@@ -50,6 +52,7 @@ _HOME = {
     "extension_path": "ov_gather.extension",
     "gather": "ov_gather.kernels.gather",
     "gather_nd": "ov_gather.kernels.gather_nd",
+    "harden": "ov_gather.acceleration.harden",
     "scatter_elements": "ov_gather.kernels.scatter_elements",
     "gather_elements": "ov_gather.kernels.gather_elements",
     "prove": "ov_gather.ranges.prove",

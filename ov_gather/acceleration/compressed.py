@@ -29,7 +29,7 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
         if attributes["bounds"] != "error" or attributes["batch_dims"] or shape is None or axis is None:
             continue
         size = shape[int(axis.item())]
-        if size.is_dynamic or not _is_compressed(data, halved):
+        if size.is_dynamic or not is_compressed(data, halved=halved):
             continue
         positions, first = ops.constant(np.arange(size.get_length(), dtype=np.int32)), ops.constant(np.array(0))
         checked = ours("Gather", [positions.output(0), indices, first.output(0)], {"batch_dims": 0, "bounds": "error"})
@@ -39,7 +39,7 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
     return kept
 
 
-def _is_compressed(data: Output, halved: bool) -> bool:
+def is_compressed(data: Output, *, halved: bool = False) -> bool:
     """Tell whether it is decompressed from a Constant of a smaller type, or will be once the model is written."""
     inner = data
     while inner.get_node().get_type_name() in _DECOMPRESSION:

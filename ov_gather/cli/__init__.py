@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "Execute one layer on our kernel.",
     "convert": "Convert an ONNX model to OpenVINO IR.",
     "accelerate": "Replace the gathers of an OpenVINO model by ours.",
+    "harden": "Make a model safe for any indices.",
     "bench": "Measure our kernel beside its peers.",
     "extension-path": "Print where the compiled OpenVINO extension is.",
 }
@@ -56,6 +57,7 @@ def group() -> None:
     ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
     ov-gather convert model.onnx -o model.xml
     ov-gather accelerate model.xml -o faster.xml
+    ov-gather harden model.xml -o safe.xml --policy raise
 
     Exit code: 0 clean, 1 findings or unexplained differences, 2 it could not be done.
     """

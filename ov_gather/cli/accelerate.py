@@ -38,11 +38,7 @@ def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, p
     refuse_existing([output, output.with_suffix(".bin")], force)
     read = read_model(model)
     summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
-    with replacing_together(output) as path:
-        try:
-            ov.serialize(read, path)
-        except RuntimeError as error:
-            raise OSError(f"{output} cannot be written: {error}") from None
+    write_model(read, output)
     out = console()
     out.print(summary.table() if summary.changes else str(summary))
     out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers changed")
@@ -59,3 +55,12 @@ def read_model(path: Path) -> ov.Model:
         return core.read_model(path)
     except RuntimeError as error:
         raise ValueError(f"{path}: OpenVINO cannot read it: {reason(error)}") from None
+
+
+def write_model(model: ov.Model, output: Path) -> None:
+    """Write a model as an IR, whole or not at all. Raises OSError."""
+    with replacing_together(output) as path:
+        try:
+            ov.serialize(model, path)
+        except RuntimeError as error:
+            raise OSError(f"{output} cannot be written: {error}") from None

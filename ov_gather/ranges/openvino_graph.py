@@ -79,9 +79,13 @@ class OpenvinoGraph:
     @cached_property
     def sites(self) -> list[Site]:
         """List the gathers and scatters of the model and its bodies."""
-        nodes = (node for graph in self._in_graph.values() for node in graph if node.get_type_name() in TYPES)
-        found = (self._site(node) for node in nodes)
-        return [site for site in found if site is not None]
+        return [site for _, site in self.nodes_with_sites]
+
+    @cached_property
+    def nodes_with_sites(self) -> list[tuple[openvino.Node, Site]]:
+        """List the nodes of the gathers and scatters, each with its site."""
+        nodes = [node for graph in self._in_graph.values() for node in graph if node.get_type_name() in TYPES]
+        return [(node, site) for node in nodes if (site := self._site(node)) is not None]
 
     @cached_property
     def inputs(self) -> dict[str, Key]:

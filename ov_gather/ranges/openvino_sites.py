@@ -20,7 +20,7 @@ def site_of(
     axis: int | Key | None = None
     batch_dims = 0
     try:
-        if operation.type == "GatherElements" or (operation.opset == "ov_gather" and operation.type == "Gather"):
+        if operation.type == "GatherElements":
             axis = operation.integer("axis")
         elif operation.type in _AXIS_OPERAND:
             axis = next(iter(inputs[_AXIS_OPERAND[operation.type] :]), None)

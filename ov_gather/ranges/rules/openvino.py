@@ -68,8 +68,6 @@ def _from_axis(rule: Callable[..., Sequence[Value]], position: int) -> _Make:
 
 def _gather(operation: Described) -> Rule:
     batch_dims, from_end = operation.integer("batch_dims"), operation.counts_from_end
-    if operation.opset == "ov_gather":
-        return lambda call: indexing.gather(call, operation.integer("axis"), batch_dims, from_end=True)
     return lambda call: indexing.gather(call, call.integer(2), batch_dims, from_end=from_end)
 
 

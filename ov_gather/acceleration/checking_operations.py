@@ -1,0 +1,43 @@
+"""Our operations check every index: one takes the place of a gather where its indices must be in bounds."""
+
+from __future__ import annotations
+
+from openvino import Node, Output
+from openvino import opset13 as ops
+
+from ov_gather.acceleration.compressed import is_compressed
+from ov_gather.acceleration.graph import demands_same_shape, has_same_shape, ours
+from ov_gather.acceleration.guards import Bounds, batch_dims
+
+
+def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
+    """Make ours of the same inputs; None where there is none, or where less would be known of its shape.
+
+    OpenVINO's Gather of compressed weights stays, because it decompresses only what it takes.
+    """
+    kind, (data, indices) = gather.get_type_name(), gather.input_values()[:2]
+    if not kind.startswith("Gather") or not counts_from_end or data.get_element_type().bitwidth % 8:
+        return None
+    if kind == "Gather":
+        if is_compressed(data):
+            return None
+        inputs = [data, indices, gather.input_value(2)]
+        other = ours("Gather", inputs, {"batch_dims": batch_dims(gather), "bounds": "error"})
+    elif kind == "GatherElements":
+        same_shape = demands_same_shape(gather) and not has_same_shape(gather)
+        attributes = {"axis": gather.get_attributes()["axis"], "broadcast": False, "same_shape": same_shape}
+        other = ours("GatherElements", [data, indices], attributes)
+    else:
+        if batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
+            return None  # it joins batch dimensions
+        other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
+    return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None
+
+
+def checking_positions(indices: Output, bounds: Bounds) -> Output:
+    """Give the same indices, counted from the start, or raise where one is out of bounds."""
+    kind = indices.get_element_type()
+    start, step = (ops.constant(number, kind) for number in (0, 1))
+    positions = ops.range(start, bounds.size, step, kind.get_type_name())
+    inputs = [positions.output(0), indices, ops.constant(0).output(0)]
+    return ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"}).output(0)

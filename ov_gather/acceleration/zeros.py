@@ -1,0 +1,94 @@
+"""What a gather reads for an index out of bounds becomes 0, and what a scatter would write for one is dropped."""
+
+from __future__ import annotations
+
+import numpy as np
+from openvino import Node, Output
+from openvino import opset13 as ops
+
+from ov_gather.acceleration.graph import dims
+from ov_gather.acceleration.guards import Bounds, axis_of_site, batch_dims, clamped, takes_tuples, tuple_length
+from ov_gather.acceleration.index_roots import INDICES
+
+
+def why_not_zeros(node: Node) -> str:
+    """Tell why zeros cannot be had with stock operations; empty if they can."""
+    data, indices = dims(node.input_value(0)), dims(node.input_value(1))
+    if data is None or indices is None:
+        return "a rank is open"
+    kind = node.get_output_element_type(0)
+    if (kind.bitwidth % 8 and kind.get_type_name() != "boolean") or kind.get_type_name() == "string":
+        return f"data is {kind.get_type_name()}"
+    if takes_tuples(node):
+        if tuple_length(node) is None:
+            return "the length of the tuples is open"
+        is_old = node.get_type_info().version_id == "opset5"
+        return "GatherND-5 joins batch dimensions" if is_old and batch_dims(node) > 1 else ""
+    return "" if axis_of_site(node) is not None else "the axis is not constant"
+
+
+def zero_results(gather: Node, indices: Output, bounds: Bounds) -> None:
+    """Make the elements that a gather takes by indices out of bounds 0."""
+    inside = clamped(indices, bounds)
+    is_in_bounds = ops.equal(indices, inside)
+    if takes_tuples(gather):
+        is_in_bounds = ops.reduce_logical_and(is_in_bounds, ops.constant([-1]))
+    if new_axes := _axes_of_slices(gather):
+        is_in_bounds = ops.unsqueeze(is_in_bounds, ops.constant(new_axes))
+    readers = gather.output(0).get_target_inputs()
+    gather.input(INDICES).replace_source_output(inside)
+    zero = ops.constant(0, gather.get_output_element_type(0))
+    _stand_behind(gather, ops.select(is_in_bounds, gather, zero), readers)
+
+
+def _axes_of_slices(gather: Node) -> list[int]:
+    """List the axes of the output along which one index, or tuple, gathers a whole slice."""
+    kind, batch = gather.get_type_name(), batch_dims(gather)
+    data, indices = (gather.get_input_partial_shape(port).rank.get_length() for port in (0, 1))
+    if kind == "GatherElements":
+        return []
+    if kind == "GatherND":
+        return list(range(indices - 1, indices - 1 + data - batch - (tuple_length(gather) or 0)))
+    batch %= indices + 1
+    axis = axis_of_site(gather) or 0
+    return [*range(batch, axis), *range(axis + indices - batch, data + indices - batch - 1)]
+
+
+def drop_updates(scatter: Node, indices: Output, bounds: Bounds) -> None:
+    """Send the updates of indices out of bounds to a slice that is added to data for them, and cut off behind the scatter."""
+    is_in_bounds = ops.equal(indices, clamped(indices, bounds))
+    from_start = ops.select(
+        ops.less(indices, ops.constant(0, indices.get_element_type())), ops.add(indices, bounds.size), indices
+    )
+    axis, target = 0, bounds.size
+    if not takes_tuples(scatter):
+        axis = axis_of_site(scatter) or 0
+    else:
+        is_in_bounds = ops.reduce_logical_and(is_in_bounds, ops.constant([-1]), keep_dims=True)
+        first = np.zeros(tuple_length(scatter) or 0, np.int64)
+        first[:1] = 1
+        target = ops.multiply(bounds.size, ops.constant(first.astype(bounds.size.get_element_type().to_dtype()))).output(0)
+    rank = scatter.get_input_partial_shape(0).rank.get_length()
+    added = np.zeros(rank, np.int64)
+    added[axis] = 1
+    data, kind = scatter.input_value(0), scatter.get_output_element_type(0)
+    padded = ops.pad(data, ops.constant(np.zeros(rank, np.int64)), ops.constant(added), "constant", ops.constant(0, kind))
+    size = ops.gather(ops.shape_of(data, output_type="i64"), ops.constant([axis]), ops.constant(0))
+    known = scatter.get_input_partial_shape(0)[axis]
+    stop = ops.constant([known.get_length()]) if known.is_static else size
+    readers = scatter.output(0).get_target_inputs()
+    scatter.input(0).replace_source_output(padded.output(0))
+    scatter.input(INDICES).replace_source_output(ops.select(is_in_bounds, from_start, target).output(0))
+    scatter.validate_and_infer_types()
+    whole = ops.slice(scatter, ops.constant([0]), stop, ops.constant([1]), ops.constant([axis]))
+    _stand_behind(scatter, whole, readers)
+
+
+def _stand_behind(node: Node, last: Node, readers: set[object]) -> None:
+    """Let all that read a node read another one, which bears the names of its tensor from now on."""
+    last.set_friendly_name(f"{node.get_friendly_name()}/in_bounds")
+    names = node.output(0).get_names()
+    node.output(0).set_names(set())
+    last.output(0).set_names(names)
+    for reader in readers:
+        reader.replace_source_output(last.output(0))  # type: ignore[attr-defined]

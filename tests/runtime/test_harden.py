@@ -1,0 +1,271 @@
+"""Hardened models compute the same for indices in bounds, and do what their policy says for all others."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset8, opset13
+
+import ov_gather
+from helpers.hardening import CRASHED, RAISED, ROWS, Run, crashed, expected, infer, infer_model
+from helpers.hardening_models import NODES, attend, graph_inputs, graph_network, reduce_segments
+from helpers.worker_process import call_each
+from ov_gather.acceleration.graph import operation, ours, walk
+
+KINDS = (
+    "Gather-8",
+    "Gather-1",
+    "GatherElements-6",
+    "GatherND-8",
+    "ScatterUpdate-3",
+    "ScatterNDUpdate-3",
+    "ScatterElementsUpdate-3",
+    "ScatterElementsUpdate-12",
+)
+OUT_OF_BOUNDS = (ROWS, -ROWS - 1, 2**31 - 1, -(2**31))
+
+
+def differing(runs):
+    got = call_each(infer, runs, crashed)
+    return [(run, result) for run, result in zip(runs, got, strict=True) if result != expected(run)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("policy", "portable"), [("raise", False), ("raise", True), ("clamp", True), ("zero", True)])
+def test_every_index(kind, policy, portable):
+    """Indices in bounds, legal negative ones among them, give what they gave; all others what the policy says."""
+    runs = [
+        Run(kind, policy, index, is_open, portable)
+        for index, is_open in product((ROWS - 1, -ROWS, *OUT_OF_BOUNDS), (False, True))
+        if not (kind == "GatherND-8" and is_open)  # the rank of its output is known, and the plugin demands that
+    ]
+    runs += [Run(kind, policy, 7, True, portable, threads=1)] if kind != "GatherND-8" else []
+    assert differing(runs) == []
+
+
+@pytest.mark.slow
+def test_empty_axis():
+    """An empty axis has no nearest index: every policy raises."""
+    kinds = [kind for kind in KINDS if kind != "GatherND-8"]
+    runs = [Run(kind, policy, 0, True, rows=0) for kind in kinds for policy in ("raise", "clamp", "zero")]
+    assert differing(runs) == []
+
+
+def parameter(name, shape, dtype=np.int32):
+    return opset13.parameter(shape, dtype, name=name)
+
+
+def hardened(model, policy, **options):
+    summary = ov_gather.harden(model, policy=policy, **options)
+    return model, {site.layer: site for site in summary.sites}, summary
+
+
+def lookup(shape=(4,), size=10):
+    """A table that is looked up by an input as it is."""
+    ids = parameter("ids", shape)
+    table = opset13.constant(np.arange(2 * size, dtype=np.float32).reshape(size, 2))
+    gather = opset8.gather(table, ids, opset13.constant(0))
+    gather.set_friendly_name("rows")
+    return ov.Model([gather], [ids], "model")
+
+
+def test_what_is_proved_stays():
+    ids = parameter("ids", [4])
+    inside = opset13.clamp(ids, 0, 9)
+    table = opset13.constant(np.ones((10, 2), np.float32))
+    model = ov.Model([opset8.gather(table, inside, opset13.constant(0))], [ids], "model")
+    before = [node.get_friendly_name() for node in model.get_ordered_ops()]
+    _, sites, summary = hardened(model, "clamp")
+    assert [node.get_friendly_name() for node in model.get_ordered_ops()] == before
+    assert [site.status for site in sites.values()] == ["proved"]
+    assert (summary.guards, summary.changed) == (0, ())
+
+
+@pytest.mark.parametrize(("assume", "guards"), [({"ids": (-10, 9)}, 0), ({"ids": (-10, 10)}, 1), ({}, 1)])
+def test_what_is_assumed_counts(assume, guards):
+    assert hardened(lookup(), "zero", assume=assume)[2].guards == guards
+
+
+def test_the_summary_names_each_site_and_why():
+    _, sites, summary = hardened(lookup(), "clamp")
+    assert sites["rows"].operation == "Gather-8"
+    assert sites["rows"].status == "conditional"
+    assert "ids in -10..9" in sites["rows"].reason
+    assert sites["rows"].done == "indices are clamped at the input ids"
+    assert "at the input ids" in str(summary)
+
+
+def test_ours_raises_and_tells_which_index():
+    model, sites, _ = hardened(lookup(), "raise")
+    assert sites["rows"].done == "raises: ov_gather.Gather"
+    compiled = ov_gather.register(ov.Core()).compile_model(model, "CPU")
+    request = compiled.create_infer_request()
+    request.start_async([np.array([0, 1, 10, 3], np.int32)])
+    with pytest.raises(RuntimeError, match=r"indices\[2\] = 10 is out of bounds for axis 0 of size 10"):
+        request.wait()
+
+
+@pytest.mark.parametrize("policy", ["raise", "clamp", "zero"])
+def test_portable_models_need_no_extension(policy, tmp_path):
+    model, _, _ = hardened(lookup(), policy, portable=True)
+    assert not [node for _, node in walk(model) if operation(node).startswith("ov_gather")]
+    ov.save_model(model, tmp_path / "m.xml")
+    assert ov.Core().read_model(tmp_path / "m.xml")
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_one_clamp_serves_all_sites_of_an_input(is_open):
+    """Both rows of edges are indices of the same axis: edges are clamped once, for two gathers and a scatter."""
+    model = graph_network(is_open)
+    before = infer_model(model, graph_inputs(3))
+    _, sites, summary = hardened(model, "clamp")
+    assert summary.guards == 1
+    assert {site.done for site in sites.values() if site.done} == {"indices are clamped at the input edges, one for 3 sites"}
+    assert before == infer_model(model, graph_inputs(3)) != RAISED
+
+
+def test_an_input_that_is_also_a_number_is_not_clamped():
+    """The clamp is for the indices alone: what else reads the input reads what it was given."""
+    ids = parameter("ids", [3])
+    table = opset13.constant(np.arange(10, dtype=np.float32))
+    gather = opset8.gather(table, ids, opset13.constant(0))
+    model = ov.Model([gather, opset13.multiply(ids, opset13.constant(np.int32(2)))], [ids], "model")
+    hardened(model, "clamp")
+    given = np.array([3, -77, 500], np.int32)
+    assert infer_model(model, [given]) == [np.array([3, 0, 9], np.float32).tobytes(), (given * 2).tobytes()]
+
+
+def test_indices_that_would_mean_others_share_no_guard():
+    """-1 is the last of each axis, and the axes are not of one size."""
+    ids = parameter("ids", [2])
+    tables = [opset13.constant(np.arange(size, dtype=np.float32)) for size in (4, 9)]
+    model = ov.Model([opset8.gather(table, ids, opset13.constant(0)) for table in tables], [ids], "model")
+    for policy in ("raise", "clamp", "zero"):
+        changed = model.clone()
+        hardened(changed, policy)
+        assert infer_model(changed, [np.array([-1, 2], np.int32)]) == [
+            np.array(row, np.float32).tobytes() for row in ([3, 2], [8, 2])
+        ]
+
+
+@pytest.mark.parametrize(("policy", "out"), [("raise", RAISED), ("clamp", 9.0), ("zero", 0.0)])
+def test_sites_in_bodies(policy, out):
+    """The branch of an If, in the body of a Loop, gathers by an index that comes from outside."""
+    model = branch_in_loop()
+    good, bad = ([np.array([True]), np.array([index], np.int32)] for index in (-1, 33))
+    before = infer_model(model, good)
+    _, sites, _ = hardened(model, policy)
+    (name,) = [name for name, site in sites.items() if site.done]
+    assert name.count("/") == 2
+    assert infer_model(model, good) == before == [np.full(3, 9, np.float32).tobytes()]
+    assert infer_model(model, bad) == (out if out == RAISED else [np.full(3, out, np.float32).tobytes()])
+
+
+def branch_in_loop():
+    index, other = parameter("index", [1]), parameter("other", [1])
+    table = opset13.constant(np.arange(10, dtype=np.float32))
+    taken = ov.Model([opset8.gather(table, index, opset13.constant(0))], [index], "taken")
+    skipped = ov.Model([opset13.convert(other, "f32")], [other], "skipped")
+    condition, inner = opset13.parameter([1], bool, name="condition"), parameter("inner", [1])
+    branch = opset13.if_op(condition)
+    branch.set_friendly_name("branch")
+    branch.set_then_body(taken)
+    branch.set_else_body(skipped)
+    branch.set_input(inner.output(0), index, other)
+    result = branch.set_output(taken.get_results()[0], skipped.get_results()[0])
+    again = opset13.constant(np.array([True]))
+    body = ov.Model([result, again.output(0)], [condition, inner], "body")
+    loop = opset13.loop(opset13.constant(np.int32(3)), opset13.constant(True))
+    loop.set_friendly_name("loop")
+    is_taken, ids = opset13.parameter([1], bool, name="is_taken"), parameter("ids", [1])
+    loop.set_function(body)
+    loop.set_special_body_ports([-1, 1])
+    loop.set_invariant_input(condition, is_taken.output(0))
+    loop.set_invariant_input(inner, ids.output(0))
+    out = loop.get_concatenated_slices(body.get_results()[0].output(0), 0, 1, 1, -1, 0)
+    return ov.Model([out], [is_taken, ids], "model")
+
+
+def test_names_of_outputs_stay():
+    for policy in ("raise", "clamp", "zero"):
+        model = lookup()
+        model.output(0).set_names({"out"})
+        hardened(model, policy)
+        assert model.output("out").get_partial_shape().to_shape() == [4, 2]
+
+
+def test_twice_is_once():
+    for policy in ("raise", "clamp"):
+        model, _, _ = hardened(lookup(), policy)
+        assert hardened(model, policy)[2].guards == 0
+
+
+@pytest.mark.parametrize(("axis", "is_proved"), [(0, False), (1, True)])
+def test_ours_is_proved_along_its_own_axis(axis, is_proved):
+    ids = parameter("ids", [4])
+    data = opset13.constant(np.ones((2, 9), np.float32)).output(0)
+    inputs = [data, opset13.clamp(ids, 2, 5).output(0), opset13.constant(axis).output(0)]
+    model = ov.Model([ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"})], [ids], "model")
+    (proof,) = ov_gather.prove(model)
+    assert proof.axis_size == (2, 9)[axis]
+    assert (proof.status == "proved") == is_proved
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "reason"),
+    [
+        ({"policy": "wrap"}, ValueError, "there is no policy 'wrap'; there are raise, clamp, zero"),
+        ({"assume": {"words": (0, 5)}}, ValueError, "assume words: the model has no such input or open dimension, but ids"),
+        ({"assume": {"ids": (5, 0)}}, ValueError, r"assume ids: no value is in 5\.\.0"),
+    ],
+)
+def test_what_cannot_be_done_changes_nothing(options, error, reason):
+    model = lookup()
+    with pytest.raises(error, match=reason):
+        ov_gather.harden(model, **options)
+    assert len(model.get_ordered_ops()) == len(lookup().get_ordered_ops())
+
+
+def test_a_compiled_model_is_refused():
+    with pytest.raises(
+        TypeError, match=r"model must be an openvino\.Model, not CompiledModel: harden it before it is compiled"
+    ):
+        ov_gather.harden(ov.Core().compile_model(lookup(), "CPU"))
+
+
+GRAPHS = [
+    (policy, is_open, index)
+    for policy in ("", "raise", "clamp", "zero")
+    for is_open in (False, True)
+    for index in (NODES, -NODES - 1, 2**30, -(2**30), 2**31 - 1, -(2**31))
+]
+
+
+@pytest.mark.slow
+def test_graph_attention_survives_every_index():
+    """A layer of graph attention, as PyTorch Geometric's GAT scatters and gathers, crashes; hardened it does not."""
+    results = dict(zip(GRAPHS, call_each(attend, GRAPHS, crashed), strict=True))
+    assert CRASHED in [result for (policy, *_), result in results.items() if not policy]
+    assert {result for (policy, *_), result in results.items() if policy == "raise"} == {RAISED}
+    assert {result for (policy, *_), result in results.items() if policy in ("clamp", "zero")} == {"finite"}
+
+
+@pytest.mark.slow
+def test_tables_by_columns_survive_every_index():
+    """Columns of an input look up tables and reduce by segments, as TAPAS does: that crashes; hardened it does not."""
+    results = dict(zip(SEGMENTS, call_each(reduce_segments, SEGMENTS, crashed), strict=True))
+    assert CRASHED in [result for (policy, *_), result in results.items() if not policy]
+    assert {result for (policy, *_), result in results.items() if policy == "raise"} == {RAISED}
+    assert {result for (policy, *_), result in results.items() if policy in ("clamp", "zero")} == {"finite"}
+
+
+SEGMENTS = [
+    (policy, is_open, index)
+    for policy in ("", "raise", "clamp", "zero")
+    for is_open in (False, True)
+    for index in (99, -100, 2**30, -(2**30), 2**31 - 1, -(2**31))
+]
