@@ -17,6 +17,8 @@ from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import Obstacle, Site
 
 _LIMIT = 2**31
+_RECENT = 4
+"""So many of the conditions that were found last are tried first."""
 LARGE = 4096
 """Open dimensions are first taken for so large at least, and then for as small as a proof allows."""
 FINITE = 3.4028234663852886e38
@@ -37,6 +39,7 @@ class Conditions:
         self._graph, self._semantics, self._given = graph, semantics, given
         self._runs = Runs(graph, semantics, given, steps)
         self._found: dict[Hashable, Assumption | None] = {}
+        self._known: list[Assumption] = []
         self._of_outputs: dict[Key, Assumption] = {}
 
     def weakest(self, site: Site) -> Assumption | None:
@@ -50,7 +53,9 @@ class Conditions:
             return None
         key = (site.indices, tuple((demand.size, demand.counts_from_end) for demand in wanted))
         if key not in self._found:
-            self._found[key] = self._search(site)
+            found = self._found[key] = self._search(site)
+            if found is not None and found not in self._known:
+                self._known.append(found)
         found = self._found[key]
         if found is not None and site.output is not None:
             self._of_outputs[site.output] = found
@@ -59,14 +64,18 @@ class Conditions:
     def _search(self, site: Site) -> Assumption | None:
         steps = steps_to(self._graph, [site])
         own = Runs(self._graph, self._semantics, self._given, steps)
-        for runs, sizes in ((own, self._before(steps)), (self._runs, self._sizes(1)), (self._runs, self._same_sizes(LARGE))):
+        weakening = Weakening(self._graph, own, site)
+        for known in self._known[-_RECENT:]:
+            if self._runs.prove(known, site):  # because many sites of a model need the same
+                return weakening.run(known)
+        for runs, sizes in ((self._runs, self._sizes(1)), (own, self._before(steps)), (self._runs, self._same_sizes(LARGE))):
             elements = (dict.fromkeys(self._graph.inputs, Interval(element, element)) for element in (0, 1))
             # Where elements that are known do not help, nothing does.
             if not any(runs.prove(joined(sizes, Assumption(inputs)), site) for inputs in elements):
                 continue
             for guess in self._guesses(runs, site, sizes):
                 if runs.prove(guess, site):
-                    return Weakening(self._graph, own, site).run(guess)
+                    return weakening.run(guess)
         return None
 
     def _before(self, steps: Sequence[Step]) -> Assumption:
@@ -188,11 +197,15 @@ class Weakening:
         return self._runs.prove(condition, self._site)
 
     def _reduced(self, condition: Assumption) -> Assumption:
+        """Leave out what is not needed: at first all sizes, or all inputs, and then one by one."""
         for part in ("same", "dims", "inputs"):
+            without = replace(condition, **{part: {}})
+            if getattr(condition, part) and self._suffices(without):
+                condition = without
             for name in list(getattr(condition, part)):
                 smaller = {other: bounds for other, bounds in getattr(condition, part).items() if other != name}
                 candidate = replace(condition, **{part: smaller})
-                if self._suffices(candidate):
+                if smaller and self._suffices(candidate):
                     condition = candidate
         return condition
 
@@ -214,13 +227,22 @@ class Weakening:
         return moved(_farthest(lambda distance: self._suffices(moved(distance)), _LIMIT - 1 - abs(int(start))))
 
     def _smaller(self, condition: Assumption, name: str) -> Assumption:
-        """Make the least size of a dimension smaller."""
+        """Find the least size of a dimension, which is small in most cases."""
         low, high = condition.dims[name]
 
-        def moved(distance: int) -> Assumption:
-            return replace(condition, dims={**condition.dims, name: (low - distance, high)})
+        def of(size: int) -> Assumption:
+            return replace(condition, dims={**condition.dims, name: (size, high)})
 
-        return moved(_farthest(lambda distance: self._suffices(moved(distance)), low))
+        if low > 1 and not self._suffices(of(low - 1)):
+            return condition
+        enough, too_small = 1, 0
+        while enough < low and not self._suffices(of(enough)):
+            too_small, enough = enough, 2 * enough
+        enough = min(enough, low)
+        while enough - too_small > 1:
+            middle = (too_small + enough) // 2
+            too_small, enough = (too_small, middle) if self._suffices(of(middle)) else (middle, enough)
+        return of(enough)
 
 
 def _farthest(holds: Callable[[int], bool], limit: int) -> int:

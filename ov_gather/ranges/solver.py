@@ -9,7 +9,7 @@ from math import inf
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer, is_of_sizes, name_of_number
+from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.rules.call import Call, Semantics
 
@@ -108,7 +108,8 @@ class Solver:
             value = replace(value, parts=None)
         if not self._fits(value.elements, declared):
             value = self._fitted_value(value, declared)
-        value = replace(value, element_type=declared.element_type, shape=shape)
+        if value.element_type is not declared.element_type or value.shape is not shape:
+            value = replace(value, element_type=declared.element_type, shape=shape)
         if key in self._assumed:
             value = replace(
                 value, elements=self._algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False
@@ -117,16 +118,19 @@ class Solver:
 
     def _named(self, key: Key, value: Value) -> Value:
         """Give a number that is not known a name, so that sizes that are computed of it are known to be equal."""
-        is_one = value.shape is not None and all(dim == ONE for dim in value.shape)
         elements = value.elements
-        if not is_one or not is_integer(value.element_type) or elements.low < 0 or elements.exactly is not None:
+        if elements.low < 0 or value.shape is None or not is_integer(value.element_type) or elements.exactly is not None:
+            return value
+        if any(dim.value != 1 for dim in value.shape):
             return value
         name = name_of_number(f"{self._graph.name_of(key)}#{self._numbers.setdefault(key, len(self._numbers))}")
-        self._algebra.sizes.bounds[name] = (int(elements.low), elements.high)
+        self._algebra.sizes.learn(name, (int(elements.low), elements.high))
         return replace(value, elements=self._algebra.both(elements, self._algebra.exact(Polynomial.name(name))), parts=None)
 
     def _fits(self, elements: Interval, declared: Value) -> bool:
         element_type = declared.element_type
+        if not is_integer(element_type):
+            return True
         return _lies_in(elements, self._semantics.widest(element_type)) and _lies_in(elements, every_value(element_type))
 
     def _fitted_value(self, value: Value, declared: Value) -> Value:
@@ -266,4 +270,6 @@ def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
     """Take the shape that was computed, but the numbers that the model declares; the declared one where ranks differ."""
     if shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None or declared is not None else shape
+    if all(dim.value is None for dim in declared):
+        return shape
     return tuple(told if told.value is not None else dim for dim, told in zip(shape, declared, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import inf, prod
 
@@ -30,7 +30,7 @@ class Polynomial:
     @classmethod
     def constant(cls, value: int) -> Polynomial:
         """Make the polynomial that is this number."""
-        return cls.of({(): value})
+        return cls((((), value),) if value else ())
 
     @classmethod
     def name(cls, name: str) -> Polynomial:
@@ -50,8 +50,11 @@ class Polynomial:
         return frozenset(name for monomial, _ in self.terms for name in monomial)
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
+        added = _polynomial(other).terms
+        if not added or not self.terms:  # because most sums have one of a few terms, which need no order
+            return self if not added else Polynomial(added)
         terms = dict(self.terms)
-        for monomial, factor in _polynomial(other).terms:
+        for monomial, factor in added:
             terms[monomial] = terms.get(monomial, 0) + factor
         return Polynomial.of(terms)
 
@@ -129,6 +132,14 @@ class Sizes:
 
     bounds: MutableMapping[str, tuple[int, Number]]
     default: tuple[int, Number] = (0, inf)
+    _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
+
+    def learn(self, name: str, bounds: tuple[int, Number]) -> None:
+        """Remember the bounds of a name, in the place of what was known of it."""
+        before = self.bounds.get(name)
+        self.bounds[name] = bounds
+        if before not in (None, bounds):
+            self._least.clear()
 
     def of(self, name: str) -> tuple[int, Number]:
         """Give the least and the greatest value of a name."""
@@ -142,6 +153,11 @@ class Sizes:
         """
         if polynomial.value is not None:
             return polynomial.value
+        if polynomial not in self._least:
+            self._least[polynomial] = self._estimate(polynomial)
+        return self._least[polynomial]
+
+    def _estimate(self, polynomial: Polynomial) -> Number:
         lowest = {name: self.of(name)[0] for name in polynomial.names}
         shifted = polynomial.with_values({name: Polynomial.name(name) + low for name, low in lowest.items()})
         above = {name: self.of(name)[1] - low for name, low in lowest.items()}

@@ -73,7 +73,7 @@ def in_parts(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Inte
 
 def is_integer(element_type: ElementType | None) -> bool:
     """Whether a type holds integers only; booleans are 0 and 1."""
-    return element_type is not None and (element_type.name == "boolean" or element_type in INTEGERS)
+    return element_type is not None and element_type.name in _RANGES
 
 
 def name_of_number(name: str) -> str:
@@ -88,12 +88,17 @@ def is_of_sizes(bounds: Sequence[Polynomial]) -> bool:
 
 def every_value(element_type: ElementType | None) -> Interval:
     """Give all values of an element type; only integers have bounds."""
-    if element_type is None or not is_integer(element_type):
-        return ANY
-    if element_type.name == "boolean":
-        return Interval(0, 1)
+    return ANY if element_type is None else _RANGES.get(element_type.name, ANY)
+
+
+def _range(element_type: ElementType) -> Interval:
     bits = element_type.bits
-    return Interval(0, (1 << bits) - 1) if element_type.name[0] == "u" else Interval(-(1 << bits - 1), (1 << bits - 1) - 1)
+    if element_type.name[0] == "u":
+        return Interval(0, (1 << bits) - 1)
+    return Interval(-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+_RANGES = {"boolean": Interval(0, 1)} | {element_type.name: _range(element_type) for element_type in INTEGERS}
 
 
 def product(dims: Sequence[Polynomial]) -> Polynomial:

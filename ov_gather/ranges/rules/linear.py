@@ -26,6 +26,14 @@ def matrix_product(call: Call, transposed: tuple[bool, bool]) -> Sequence[Value]
     return [declared if batch is None else replace(declared, shape=(*batch, *rows, *columns))]
 
 
+def attention(call: Call) -> Sequence[Value]:
+    """Scaled dot-product attention gives each query a vector of the length that values have."""
+    query, values = call.value(0), call.value(2)
+    if query is None or values is None or not query.shape or not values.shape:
+        return list(call.outputs)
+    return [replace(call.outputs[0], shape=(*query.shape[:-1], values.shape[-1]))]
+
+
 def _stored(shape: Shape | None, is_transposed: bool) -> Shape | None:
     if shape is None or not is_transposed or len(shape) < 2:
         return shape

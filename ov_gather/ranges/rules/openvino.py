@@ -286,6 +286,7 @@ _RULES: Mapping[str, _Make] = {
     "Result": _always(shaping.same_shape),
     "Select": _always(elementwise.select),
     "ScatterElementsUpdate": _scatter,
+    "ScaledDotProductAttention": _always(linear.attention),
     "ScatterNDUpdate": _scatter,
     "ScatterUpdate": _scatter,
     "SearchSorted": _always(indexing.search_sorted),

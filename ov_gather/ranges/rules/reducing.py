@@ -8,7 +8,7 @@ from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import ONE, Shape, Value, in_parts, product
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, in_parts, is_integer, product
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
 
@@ -74,7 +74,7 @@ def running_total(call: Call, axis: int | None) -> Sequence[Value]:
 
 def _summed(call: Call, data: Value, dims: Sequence[Polynomial], shape: Shape) -> Value:
     found = _sum_of(call, data.elements, dims)
-    may_be_nan = data.may_be_nan or inf in (-found.low, found.high)
+    may_be_nan = data.may_be_nan or (not is_integer(data.element_type) and inf in (-data.elements.low, data.elements.high))
     return call.output(elements=found, shape=shape, parts=None, may_be_nan=may_be_nan)
 
 
