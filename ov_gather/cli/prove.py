@@ -19,7 +19,7 @@ from ov_gather.report.proofs.report import ProvedFile, Report
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.validation import read_and_validate
 
-_FORMATS = ("text", "json")
+_FORMATS = ("text", "json", "sarif")
 _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 """Indices are what is to be proved. OpenVINO itself writes what violates OVG406, for an If whose condition it knows."""
 

@@ -275,3 +275,23 @@ def test_whatever_a_finding_holds(name, sarif_schema):
             jsonschema.validate(document, sarif_schema)
     if name == "junit":
         ElementTree.fromstring(text)
+
+
+@pytest.mark.parametrize(("options", "level"), [((), "note"), (("--strict",), "warning")])
+def test_sarif_of_proofs(cli, sarif_schema, options, level):
+    paths = ("ir_samples/invalid/OVG603/one_past_the_end.xml", "ir_samples/valid/loop.xml", AXIS_3)
+    done = cli("prove", *paths, "--format", "sarif", *options)
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, sarif_schema)
+    (run,) = document["runs"]
+    refuted, conditional, broken = run["results"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == ["refuted", "conditional", "OVG204"]
+    assert [result["level"] for result in run["results"]] == ["error", level, "error"]
+    assert "indices[0] = 5 is out of bounds for axis 0 of size 5 (valid -5..4)" in refuted["message"]["text"]
+    (location,) = conditional["locations"]
+    assert location["logicalLocations"][0]["name"] == "Loop 'loop'/body/gather"
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "ir_samples/valid/loop.xml"
+    assert location["physicalLocation"]["region"]["startLine"] > 1
+    assert broken["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == AXIS_3

@@ -57,7 +57,7 @@ def _table(proofs: Sequence[Proof]) -> Table:
     for proof in proofs:
         layer = f"{proof.type} '{proof.layer}'" + (f", line {proof.line}" if proof.line else "")
         axis = "?" if proof.axis is None else f"{proof.axis}: {proof.axis_size}"
-        cells = (layer, proof.status, _range_text(*proof.index_range), axis, _why(proof))
+        cells = (layer, proof.status, _range_text(*proof.index_range), axis, why(proof))
         table.add_row(*(Text(printable(cell)) for cell in cells), style=_STYLE[proof.status])
     return table
 
@@ -68,5 +68,6 @@ def _range_text(low: Bound, high: Bound) -> str:
     return f"{'?' if low is None else low}..{'?' if high is None else high}"
 
 
-def _why(proof: Proof) -> str:
+def why(proof: Proof) -> str:
+    """Return the reason for a status, and what our kernel says where it is refuted."""
     return proof.reason if proof.witness is None else f"{proof.reason}: {proof.witness.error}"

@@ -1,0 +1,72 @@
+"""SARIF 2.1.0 is written here, for code scanning services and editors: what all reports have in common."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def document(rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]], **more: Any) -> str:
+    """Return the text of a file with one run, which holds rules and results; `more` are other properties of the run."""
+    driver = {"name": "ov-gather", "version": version("ov-gather"), "rules": rules}
+    run = {"tool": {"driver": driver}, "invocations": [{"executionSuccessful": True}], "results": results, **more}
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def described(rule_id: str, name: str, summary: str, documentation: str, level: str) -> dict[str, Any]:
+    """Return a rule with its documentation. A name is written with underscores, e.g. "missing_attribute"."""
+    return {
+        "id": rule_id,
+        "name": "".join(word.capitalize() for word in name.split("_")),
+        "shortDescription": {"text": summary},
+        "fullDescription": {"text": documentation},
+        "help": {"text": documentation},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def result(rule_id: str, index: int, level: str, text: str, location: dict[str, Any]) -> dict[str, Any]:
+    """Return what a rule, the one of this index, says of a place."""
+    return {
+        "ruleId": rule_id,
+        "ruleIndex": index,
+        "level": level,
+        "message": {"text": _without_links(text)},
+        "locations": [location],
+    }
+
+
+def location(path: str, line: int, logical: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """Return a place: the file, the line unless it is 0, and what stands there."""
+    place: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(path)}}}
+    if line:
+        place["physicalLocation"]["region"] = {"startLine": line}
+    if logical:
+        place["logicalLocations"] = logical
+    return place
+
+
+def _without_links(text: str) -> str:
+    """Return the text, its brackets escaped where a part of it, perhaps a name, could be read as a link (SARIF 2.1.0,
+    3.11.6).
+    """
+    return re.sub(r"[\\\[\]]", r"\\\g<0>", text) if "](" in text else text
+
+
+def _uri(path: str) -> str:
+    """Return the URI of a file: relative to the working directory, which in CI is the repository, or absolute if it lies
+    elsewhere.
+    """
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links out of the repository
+    directory = Path.cwd()
+    if absolute.is_relative_to(directory):
+        return quote(os.fsencode(absolute.relative_to(directory).as_posix()))
+    return absolute.as_uri()
