@@ -1,0 +1,75 @@
+"""Prints a Markdown table of what `prove` knows of real models, as in docs/prove.md.
+
+python tests/tools/proof_table.py DIRECTORY...    IRs that are called NAME.onnx-route.xml or NAME.torch-route.xml
+
+Sites whose indices are a constant are left out: that they are in bounds says little about an analysis.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from ov_gather.ir.reader import read_ir
+from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.graph import in_order
+from ov_gather.ranges.ir_graph import IrGraph
+from ov_gather.ranges.proofs import prove_sites
+from ov_gather.ranges.rules.call import CPU_PLUGIN
+from ov_gather.ranges.sites import Site
+
+STATUSES = ("proved", "conditional", "unknown", "refuted")
+
+
+def main() -> None:
+    """Print one table for each directory."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directories", nargs="+", type=Path, metavar="DIRECTORY")
+    for directory in parser.parse_args().directories:
+        print_table(directory)
+
+
+def print_table(directory: Path) -> None:
+    """Print a row for each model, both routes together, and one for all."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    seconds: dict[str, float] = defaultdict(float)
+    for path in sorted(directory.glob("*-route.xml")):
+        name = path.name.partition(".")[0]
+        found, seconds_taken = measure(path)
+        counts[name] += found
+        seconds[name] = max(seconds[name], seconds_taken)
+    print(f"| {directory.name} | {' | '.join(STATUSES)} | seconds |\n| --- |{' --- |' * (len(STATUSES) + 1)}")
+    for name, counted in counts.items():
+        if counted:
+            print(row(name, counted, seconds[name]))
+    total = sum(counts.values(), Counter())
+    print(row(f"all {len(counts)}", total, max(seconds.values(), default=0)))
+    share = {status: f"{100 * total[status] / max(total.total(), 1):.0f}%" for status in STATUSES}
+    print(f"| | {' | '.join(share.values())} | |\n")
+
+
+def measure(path: Path) -> tuple[Counter[str], float]:
+    """Count the computed sites of each status, and the seconds that it took to read the IR and to prove them."""
+    start = time.perf_counter()
+    graph = IrGraph(read_ir(path))
+    computed = [site for site in graph.sites if not is_constant(graph, site)]
+    proofs = prove_sites(graph, CPU_PLUGIN, Assumption(), computed)
+    return Counter(proof.status for proof in proofs), time.perf_counter() - start
+
+
+def is_constant(graph: IrGraph, site: Site) -> bool:
+    """Whether indices depend on constants alone."""
+    steps = in_order(graph, [site.indices])
+    leaves = {key for step in steps for key in step.inputs if key is not None and graph.step_of(key) is None}
+    return all(not graph.declared(key).elements.is_any for key in leaves or {site.indices})
+
+
+def row(name: str, counted: Counter[str], seconds: float) -> str:
+    """A row of the table; the seconds are those of the slower route."""
+    return f"| {name} | {' | '.join(str(counted[status]) for status in STATUSES)} | {seconds:.2f} |"
+
+
+if __name__ == "__main__":
+    main()
