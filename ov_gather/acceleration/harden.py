@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from openvino import Model, Node, Output
@@ -171,17 +171,15 @@ class _Hardening:
 def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, tuple[Node, int]]) -> Unproved:
     wanted = analysis.demands(site)
     if isinstance(wanted, Obstacle):
-        return Unproved(node, site.counts_from_end, None, None, may_be_empty=True)
+        return Unproved(node, site.counts_from_end)
     may_be_empty = any(analysis.algebra.sizes.least(demand.size) < 1 for demand in wanted)
-    limit: Hashable = None
-    size_of = None
-    if not site.has_coordinates:
-        size = wanted[0].size
-        if size.value is None and site.within is None:
-            size_of = next((inputs[name] for name in size.names if name in inputs and size == Polynomial.name(name)), None)
-        if size.value is not None or size_of is not None:
-            limit = (str(size), site.counts_from_end)
-    return Unproved(node, site.counts_from_end, limit, size_of, may_be_empty)
+    if site.has_coordinates:
+        return Unproved(node, site.counts_from_end, may_be_empty=may_be_empty)
+    size, size_of = wanted[0].size, None
+    if size.value is None and site.within is None:
+        size_of = next((inputs[name] for name in size.names if name in inputs and size == Polynomial.name(name)), None)
+    is_computed = size.value is None and size_of is None
+    return Unproved(node, site.counts_from_end, (str(size), site.counts_from_end), size_of, is_computed, may_be_empty)
 
 
 def _sizes_of_inputs(graph: OpenvinoGraph, model: Model) -> dict[str, tuple[Node, int]]:

@@ -22,14 +22,16 @@ class Unproved:
     Attributes:
         limit: what its indices are in bounds of; sites of the same limit may share a guard. None: it shares none.
         size_of: the input of the model, and its axis, whose size the axis of data has; None where that is not known.
+        has_computed_size: whether the size of the axis is that of data when the model runs, and of nothing else that is known.
         may_be_empty: whether the axis of its indices, or one of the axes, may be empty.
     """
 
     node: Node
     counts_from_end: bool
-    limit: Hashable
-    size_of: tuple[Node, int] | None
-    may_be_empty: bool
+    limit: Hashable = None
+    size_of: tuple[Node, int] | None = None
+    has_computed_size: bool = True
+    may_be_empty: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,8 @@ class _Search:
             mover = self._places[number].get_node()
             if site.limit is None or not self._feeds_only(mover, site.limit):
                 continue
+            if site.has_computed_size and _has_shape_read(mover):
+                continue  # the size may depend on that shape, and then the guard would on itself
             if _only_moves(mover) or mover.get_type_name() in _SPLITS or self._divides(mover, site.limit):
                 self._claims[_reader(mover.input(0))] = site.limit
                 self._places[number] = mover.input_value(0)
@@ -122,6 +126,10 @@ def _reader(reader: Input) -> tuple[int, int]:
 
 def _is_shape_of(reader: Input) -> bool:
     return bool(reader.get_node().get_type_name() == "ShapeOf")
+
+
+def _has_shape_read(node: Node) -> bool:
+    return any(_is_shape_of(reader) for output in node.outputs() for reader in output.get_target_inputs())
 
 
 def _pick(node: Node) -> tuple[int, set[int], int] | None:

@@ -269,3 +269,18 @@ SEGMENTS = [
     for is_open in (False, True)
     for index in (99, -100, 2**30, -(2**30), 2**31 - 1, -(2**31))
 ]
+
+
+def test_a_guard_does_not_depend_on_itself():
+    """The size of the axis of data is that of the indices, whose shape is read behind an operation that moves them."""
+    ids = parameter("ids", [-1])
+    moved = opset13.unsqueeze(ids, opset13.constant([1]))
+    rows = opset13.gather(opset13.shape_of(moved), opset13.constant([0]), opset13.constant(0))
+    shape = opset13.concat([rows, opset13.constant([1])], 0)
+    data = opset13.broadcast(opset13.constant(np.float32(1)), shape)
+    model = ov.Model([opset13.gather_elements(data, moved, 0)], [ids], "model")
+    for policy in ("raise", "clamp", "zero"):
+        changed = model.clone()
+        hardened(changed, policy, portable=True)
+        assert infer_model(changed, [np.array([0, -1, 1], np.int32)]) == [np.ones((3, 1), np.float32).tobytes()]
+        assert (infer_model(changed, [np.array([0, -1, 7], np.int32)]) == RAISED) == (policy == "raise")

@@ -1,0 +1,134 @@
+"""Harden real IRs, and run them: `python tests/tools/real_harden.py DIRECTORY [NAME...] [--time]`.
+
+DIRECTORY is what `tests/tools/real_irs.py` wrote. For each IR and policy it tells how many gathers and scatters have indices
+that are computed, how many guards were inserted, whether the outputs for the example inputs are the same bit by bit in f32, and
+how often integers out of bounds crash the process. The first line of an IR is the one that was not hardened. With --time it
+tells the median of the time, by turns with the model that was not hardened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import openvino as ov
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/
+
+import ov_gather
+from helpers.hardening import CRASHED, RAISED, crashed, infer_model
+from helpers.worker_process import call_each
+from ov_gather.acceleration.graph import is_computed_early, walk
+from ov_gather.ranges.sites import TYPES
+
+POLICIES = ("", "raise", "portable", "clamp", "zero")
+OUTLIERS = (100_000, -100_000, 2**31 - 1, -(2**31))
+TURNS = 40
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--time", action="store_true")
+    options = parser.parse_args()
+    irs = [path for path in sorted(options.directory.glob("*/*.xml")) if not options.names or name_of(path) in options.names]
+    total, failures = Counter(), 0
+    for path in irs:
+        before = None
+        for policy in POLICIES:
+            (result,) = call_each(same_inputs, [(path, policy)], crashed)
+            if result == CRASHED:
+                print(path.stem, path.parent.name, policy, CRASHED)
+                failures += bool(policy)
+                continue
+            computed, guards, seconds, outputs = result
+            before = outputs if not policy else before
+            ends = Counter(call_each(outlier, [(path, policy, value) for value in OUTLIERS], crashed))
+            ratio = f"time {compare(path, policy):.3f}" if options.time and policy else ""
+            said = "same" if outputs == before else "DIFFERENT"
+            failures += bool(policy) and (outputs != before or CRASHED in ends)
+            total[path.parent.name, policy or "computed"] += guards if policy else computed
+            print(
+                path.stem,
+                path.parent.name,
+                policy or "-",
+                computed,
+                guards,
+                f"{seconds:.2f} s",
+                said,
+                dict(ends),
+                ratio,
+                flush=True,
+            )
+    for (shapes, policy), number in sorted(total.items()):
+        print(shapes, policy, number, f"{number / max(1, total[shapes, 'computed']):.1%}")
+    return failures > 0
+
+
+def name_of(path: Path) -> str:
+    return path.name.partition(".")[0]
+
+
+def hardened(path: Path, policy: str):
+    """The model, how many indices are computed, how many guards were inserted, and how many seconds that took."""
+    model = ov_gather.register(ov.Core()).read_model(path)
+    sites = [node for _, node in walk(model) if node.get_type_name() in TYPES]
+    computed = sum(not is_computed_early([node.input_value(1)]) for node in sites)
+    if not policy:
+        return model, computed, 0, 0.0
+    start = perf_counter()
+    is_portable = policy == "portable"
+    summary = ov_gather.harden(model, policy="raise" if is_portable else policy, portable=is_portable)
+    return model, computed, summary.guards, perf_counter() - start
+
+
+def example(path: Path, model: ov.Model) -> list[np.ndarray]:
+    arrays = np.load(path.parent / f"{name_of(path)}.npz")
+    found = [next((name for name in port.get_names() if name in arrays), None) for port in model.inputs]
+    chosen = [arrays[name or arrays.files[position]] for position, name in enumerate(found)]
+    return [array.astype(port.get_element_type().to_dtype()) for array, port in zip(chosen, model.inputs, strict=True)]
+
+
+def same_inputs(item):
+    path, policy = item
+    model, computed, guards, seconds = hardened(path, policy)
+    return computed, guards, seconds, infer_model(model, example(path, model))
+
+
+def outlier(item):
+    """What an integer out of bounds does in every integer input, at its last element: crash, raise or go through."""
+    path, policy, value = item
+    model, *_ = hardened(path, policy)
+    inputs = example(path, model)
+    for array in inputs:
+        if array.dtype.kind == "i" and array.size:
+            array.flat[-1] = value
+    return RAISED if infer_model(model, inputs) == RAISED else "through"
+
+
+def compare(path: Path, policy: str) -> float:
+    """How the median time of the hardened model is to that of the model as it was, by turns."""
+    core = ov_gather.register(ov.Core())
+    requests = []
+    for one in ("", policy):
+        model, *_ = hardened(path, one)
+        request = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+        requests.append((request, [ov.Tensor(array) for array in example(path, model)]))
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(TURNS):
+        for (request, tensors), found in zip(requests, times, strict=True):
+            start = perf_counter()
+            request.start_async(dict(enumerate(tensors)))
+            request.wait()
+            found.append(perf_counter() - start)
+    return median(times[1][3:]) / median(times[0][3:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
