@@ -9,8 +9,9 @@ import onnx_ir
 from ov_gather.kernels.arguments import checked_axis
 from ov_gather.ops.onnx_nodes import attribute
 
-from .interval import Dim
 from .nodes import ConversionError, describe
+
+Dim = int | onnx_ir.SymbolicDim
 
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:

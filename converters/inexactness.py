@@ -15,13 +15,13 @@ from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
 from ov_gather.ops.meanings import ONNX, carries, operators
-from ov_gather.ops.onnx_nodes import GATHERS, attribute
+from ov_gather.ops.onnx_nodes import GATHERS
 
 from .errors import describe
-from .graphs import axis_of, bodies_of, constant_of, constants_of, inputs_of, is_used, nodes_of, uses_of
+from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_used, nodes_of, uses_of
 from .loading import is_default
 from .passes.empty_constants import lost_constants
-from .ranges import Ranges, integer_ranges
+from .ranges import Ranges
 from .repeats import wrong_tiles
 
 _INT32 = np.iinfo(np.int32)
@@ -66,7 +66,7 @@ def find_inexactness(
         assume_in_bounds: indices out of bounds do not count.
         checks_inputs: whoever executes the model checks that 64-bit inputs fit in 32 bits and knows the rank of each.
     """
-    ranges = integer_ranges(model)
+    ranges = Ranges(model)
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
     found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
     if target == "stock":
@@ -105,7 +105,7 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
         if value is None or _element_type(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
             return False
         interval = ranges.of(value)
-        return interval is None or interval.lo < _INT32.min or interval.hi > _INT32.max
+        return interval is None or interval.low < _INT32.min or interval.high > _INT32.max
 
     for value in filter(is_wide, filter(is_used, inputs_of(model))):
         is_harmless = (checks_inputs and _stays_within(value)) or (assume_in_bounds and _is_only_index(value))
@@ -196,26 +196,8 @@ def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool)
     if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = _OUT_OF_BOUNDS.get(node.op_type)
-    if instead and not assume_in_bounds and not _is_in_bounds(node, ranges):
+    if instead and not assume_in_bounds and not ranges.are_in_bounds(node):
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
-
-
-def _is_in_bounds(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    data, indices = node.inputs[:2]
-    if data is None or indices is None or data.shape is None:
-        return False
-    if node.op_type == "Gather":
-        dims = [data.shape[axis_of(node, data.shape.rank())]]
-    else:
-        depth = None if indices.shape is None else indices.shape[-1]
-        first = attribute(node, "batch_dims", 0)
-        if not isinstance(depth, int):
-            return False
-        dims = list(data.shape[first : first + depth])
-    if constant_of(indices) is not None and all(isinstance(dim, int) for dim in dims):
-        return True  # legalize has refused what is not
-    interval = ranges.of(indices)
-    return interval is not None and all(map(interval.indexes, dims))
 
 
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"

@@ -14,7 +14,7 @@ from .passes.inline_functions import inline_functions
 from .passes.keep_slices import keep_slices
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import slice_data
-from .ranges import integer_ranges
+from .ranges import Ranges
 
 __all__ = ["TARGETS", "Rewrite", "legalize"]
 
@@ -47,7 +47,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     inlined = inline_functions(model)
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
-    rewriter = Rewriter(model, integer_ranges(model))
+    rewriter = Rewriter(model, Ranges(model))
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     constant_indices(rewriter)
     if target == "stock":

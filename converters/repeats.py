@@ -40,7 +40,7 @@ def _parts(value: onnx_ir.Value) -> Iterator[onnx_ir.Value]:
 
 def _is_fixed(part: onnx_ir.Value, ranges: Ranges) -> bool:
     found = ranges.of(part)
-    return constant_of(part) is not None or (found is not None and found.lo == found.hi)
+    return constant_of(part) is not None or (found is not None and found.low == found.high)
 
 
 def _repeated(part: onnx_ir.Value, ranges: Ranges) -> int:
@@ -48,7 +48,7 @@ def _repeated(part: onnx_ir.Value, ranges: Ranges) -> int:
     tensor, found = constant_of(part), ranges.of(part)
     if tensor is not None:
         return int((tensor.numpy() > 1).sum())
-    if found is not None and found.hi <= 1:
+    if found is not None and found.high <= 1:
         return 0
     size = 1 if part.shape is None or part.shape.rank() != 1 else part.shape[0]
     return size if isinstance(size, int) and part.shape is not None else _REPEATED + 1

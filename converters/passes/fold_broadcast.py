@@ -8,8 +8,7 @@ import onnx_ir
 
 from ov_gather.divergences import low_precision
 
-from ..graphs import elements_of, nodes_of, same
-from ..interval import Dim
+from ..graphs import Dim, elements_of, nodes_of, same
 from ..passes.rewriter import Rewriter
 from ..passes.slice_data import I64, narrower, slice_to
 from ..quantised import is_low_precision, is_quantised
@@ -110,8 +109,7 @@ def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) 
     if varies and fold.repeated and not all(isinstance(dim, int) and dim > 0 for dim in fold.indices[:axis]):
         # onnxruntime 1.31 takes an Expand to sizes of 0 and 1 for one that does nothing
         return f"it is along an axis of open size, or of size 0, before axis {axis}"
-    found = rewriter.ranges.of(fold.value)
-    if not unchecked and not (found is not None and found.indexes(fold.data[axis])):
+    if not unchecked and not (data is not None and rewriter.ranges.are_indices(fold.value, data, axis)):
         return "they may be out of bounds, where stock Gather and GatherND do not raise"
     return None
 

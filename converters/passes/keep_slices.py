@@ -36,4 +36,4 @@ def _producer(value: onnx_ir.Value | None) -> onnx_ir.Node | None:
 
 def _is_all(rewriter: Rewriter, value: onnx_ir.Value, number: int) -> bool:
     found = rewriter.ranges.of(value)
-    return found is not None and found.lo == found.hi == number
+    return found is not None and found.low == found.high == number

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir
 
-from ..graphs import bodies_of, is_used
-from ..interval import Dim
+from ..graphs import Dim, bodies_of, is_used
 from ..nodes import describe
 from ..ranges import Ranges
 

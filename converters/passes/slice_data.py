@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import onnx_ir
 
-from ..graphs import elements_of, nodes_of, same
-from ..interval import LARGEST_SIZE, Dim
+from ov_gather.ranges.algebra.values import LARGEST_SIZE
+
+from ..graphs import Dim, elements_of, nodes_of, same
 from ..passes.rewriter import Rewriter
 
 I64 = onnx_ir.DataType.INT64

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ov_gather.ir.element_types import INTEGERS, ElementType
+from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 
 MAX_PARTS = 64
 """The longest axis along which each slice has an interval of its own: shapes, coordinates, rows of small tables."""
+
+LARGEST_SIZE = 2**31 - 1
+"""No tensor has more elements, as is taken for granted: what counts its elements or axes is no greater."""
 
 Shape = tuple[Polynomial, ...]
 
@@ -98,7 +101,7 @@ def _range(element_type: ElementType) -> Interval:
     return Interval(-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
-_RANGES = {"boolean": Interval(0, 1)} | {element_type.name: _range(element_type) for element_type in INTEGERS}
+_RANGES = {"boolean": Interval(0, 1)} | {row.name: _range(row) for row in ELEMENT_TYPES if row.name[0] in "iu"}
 
 
 def product(dims: Sequence[Polynomial]) -> Polynomial:

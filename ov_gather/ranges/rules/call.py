@@ -44,6 +44,8 @@ class Semantics:
 
 
 ONNX = Semantics(integer=None, exact_integers=1 << 64, float_error=2**-22, is_memory_read=False)
+CONVERTED = Semantics(integer=None, exact_integers=1 << 24, float_error=2**-22, is_memory_read=False)
+"""What the CPU plugin does in the runs that ONNX gives a meaning, as long as no value needs more than 32 bits."""
 CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, is_memory_read=True)
 
 

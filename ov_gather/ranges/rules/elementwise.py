@@ -126,11 +126,17 @@ def divide(call: Call) -> Sequence[Value]:
 
 def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interval) -> Interval:
     """Divide integers. Large ones are divided as floating-point numbers by some runtimes, which rounds the result."""
-    found, exact = algebra.divide(one, other), call.semantics.exact_integers
+    found, exact = algebra.divide(one, _divisor(call, other)), call.semantics.exact_integers
     if max(abs(one.low), abs(one.high), abs(other.low), abs(other.high)) <= exact or found.is_any:
         return found
     low, high = (0 if abs(bound) == inf else _rounding(bound) for bound in (found.low, found.high))
     return replace(found, low=found.low - low, high=found.high + high)
+
+
+def _divisor(call: Call, given: Interval) -> Interval:
+    """Leave 0 out of what integers are divided by, if a run with it ends."""
+    ends = given.low == 0 and not call.semantics.is_memory_read
+    return call.algebra.both(given, Interval(1, inf)) if ends else given
 
 
 def _nan_by_zero(call: Call, results: Sequence[Value]) -> Sequence[Value]:
@@ -321,7 +327,7 @@ def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one
     exact = call.semantics.exact_integers
     if (one.low < -exact and not is_of_sizes(one.lows)) or (one.high > exact and not is_of_sizes(one.highs)):
         return ANY
-    return algebra.remainder(one, other, sign_of_dividend=sign_of_dividend)
+    return algebra.remainder(one, _divisor(call, other), sign_of_dividend=sign_of_dividend)
 
 
 def _real_remainder(call: Call, _: Algebra, one: Interval, other: Interval) -> Interval:

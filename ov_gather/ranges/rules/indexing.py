@@ -8,7 +8,7 @@ from math import ceil, floor, inf
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import MAX_PARTS, ONE, Value, in_parts, is_integer, product
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Value, in_parts, is_integer, product
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
 from ov_gather.ranges.rules.moves import take
@@ -116,8 +116,11 @@ def top_k(call: Call, axis: int) -> Sequence[Value]:
         return list(call.outputs)
     axis %= len(data.shape)
     number = call.dims(1)
-    if number is None or len(number) != 1 or not call.algebra.sizes.is_at_most(number[0], data.shape[axis]):
+    is_enough = number is not None and len(number) == 1 and call.algebra.sizes.is_at_most(number[0], data.shape[axis])
+    if call.semantics.is_memory_read and not is_enough:
         return list(call.outputs)  # because OpenVINO does not refuse more elements than there are
+    if number is None or len(number) != 1:
+        return [call.output(data, shape=call.outputs[0].shape, parts=None), _places(call, data.shape[axis], 1)]
     shape = (*data.shape[:axis], number[0], *data.shape[axis + 1 :])
     values = call.output(data, shape=shape, parts=None)
     places = [_places(call, data.shape[axis], position) for position in range(1, len(call.outputs))]
@@ -143,7 +146,7 @@ def non_zero(call: Call) -> Sequence[Value]:
     """The positions of elements that are not zero: one row for each axis, one column for each element."""
     data = call.value(0)
     if data is None or data.shape is None:
-        return [call.bounded(Interval(0, inf))]
+        return [call.bounded(Interval(0, LARGEST_SIZE))]
     if call.semantics.is_memory_read and len(data.shape) > 1 and all(dim == ONE for dim in data.shape):
         return list(call.outputs)  # because OpenVINO, when it folds a constant of one element, sets the first row only
     rows = [positions(call.algebra, dim) for dim in data.shape]
@@ -151,7 +154,7 @@ def non_zero(call: Call) -> Sequence[Value]:
         some = [place for place, part in enumerate(data.parts.intervals) if (part.low, part.high) != (0, 0)]
         rows[data.parts.axis] = Interval(some[0], some[-1]) if some else Interval(0, 0)
     columns = None if call.outputs[0].shape is None else call.outputs[0].shape[-1]
-    found = call.bounded(Interval(0, inf))
+    found = call.bounded(Interval(0, LARGEST_SIZE))
     if columns is not None:
         found = replace(found, shape=(Polynomial.constant(len(rows)), columns))
     return [in_parts(call.algebra, found, 0, rows) if rows and len(rows) <= MAX_PARTS else found]

@@ -8,11 +8,8 @@ from functools import partial
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules import elementwise, indexing, linear, reducing, shaping
+from ov_gather.ranges.rules import elementwise, indexing, linear, reducing, shaping, slicing
 from ov_gather.ranges.rules.call import Call, Rule
-
-UNBOUNDED = 2**31 - 1
-"""An end of a slice from here on is the end of the axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,38 +90,6 @@ def _even_split(operation: Described) -> Rule:
     return rule
 
 
-def _slice(operation: Described) -> Rule:
-    def rule(call: Call) -> Sequence[Value]:
-        value, starts, stops, steps = call.value(0), call.dims(1), call.dims(2), call.integers(3)
-        rank = None if value is None else value.rank
-        count = _length(call, 1)
-        axes = list(range(count or 0)) if len(call.inputs) < 5 else call.integers(4)
-        if rank is None or axes is None or count is None or any(not -rank <= axis < rank for axis in axes):
-            return shaping.elements_only(call)
-        if starts is None or stops is None or steps is None or not len(axes) == len(starts) == len(stops) == len(steps):
-            return shaping.cut(call, [shaping.Cut(axis % rank, None, None, is_known=False) for axis in axes])
-        cuts = [
-            shaping.Cut(axis % rank, start, _end(stop, step), step)
-            for axis, start, stop, step in zip(axes, starts, stops, steps, strict=True)
-        ]
-        return shaping.cut(call, cuts)
-
-    return rule
-
-
-def _length(call: Call, position: int) -> int | None:
-    value = call.value(position)
-    return None if value is None or not value.shape else value.shape[0].value
-
-
-def _end(stop: Polynomial, step: int) -> Polynomial | None:
-    """Give the end of a slice, None where that is the end of the axis, or its front, as seen from behind."""
-    number = stop.value
-    if number is None or not (number >= UNBOUNDED if step > 0 else number <= -UNBOUNDED):
-        return stop
-    return None
-
-
 def _strided_slice(operation: Described) -> Rule:
     masks = {name: operation.integers(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if any(masks["ellipsis"]) or any(masks["new_axis"]):
@@ -135,7 +100,7 @@ def _strided_slice(operation: Described) -> Rule:
 
     def rule(call: Call) -> Sequence[Value]:
         value, starts, stops = call.value(0), call.dims(1), call.dims(2)
-        count = _length(call, 1)
+        count = slicing.length_of(call, 1)
         steps = call.integers(3) if len(call.inputs) > 3 else [1] * (count or 0)
         rank = None if value is None else value.rank
         if rank is None or count is None or count > rank:
@@ -150,7 +115,7 @@ def _strided_slice(operation: Described) -> Rule:
             elif step is None or (start is None and not is_set("begin", axis)) or (stop is None and not is_set("end", axis)):
                 cuts.append(shaping.Cut(axis, None, None, is_known=False))
             else:
-                end = None if stop is None or is_set("end", axis) else _end(stop, step)
+                end = None if stop is None or is_set("end", axis) else slicing.end_of(stop, step)
                 cuts.append(shaping.Cut(axis, None if is_set("begin", axis) else start, end, step))
         return shaping.cut(call, cuts, removed)
 
@@ -292,7 +257,7 @@ _RULES: Mapping[str, _Make] = {
     "SearchSorted": _always(indexing.search_sorted),
     "ReverseSequence": _always(shaping.computed_elements),
     "ShapeOf": _always(shaping.shape_of),
-    "Slice": _slice,
+    "Slice": _always(partial(slicing.slice_of, axes=4, steps=3)),
     "SpaceToDepth": _always(shaping.elements_only),
     "Split": _even_split,
     "Squeeze": _always(_squeeze),

@@ -8,7 +8,7 @@ from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import ONE, Shape, Value, in_parts, is_integer, product
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_integer, product
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
 
@@ -93,4 +93,6 @@ def multiplied(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Se
     factors = call.dims(0)
     if factors is not None and reduced == [0]:
         return [call.bounded(limited(call, call.algebra.exact(product(factors))), shape)]
+    if data.elements.low >= 0 and data.elements.highs:  # a product of sizes is the number of elements of a tensor
+        return [call.bounded(Interval(0, LARGEST_SIZE), shape)]
     return [replace(call.outputs[0], shape=shape)]

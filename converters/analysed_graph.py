@@ -1,0 +1,231 @@
+"""The analysis of ranges sees an ONNX model through this adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import onnx_ir
+
+from ov_gather.ir.element_types import ElementType, by_onnx
+from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ranges.algebra.constants import CHUNK, constant_value
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
+from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
+from ov_gather.ranges.rules.onnx import Operator, rule_of
+from ov_gather.ranges.sites import Site
+
+from .graphs import bodies_of, constant_of, inputs_of
+
+_LOOPS = ("Loop", "Scan")
+_WITH_AXIS = ("Gather", "GatherElements", "Scatter", "ScatterElements")
+_SITES = (*_WITH_AXIS, "GatherND", "ScatterND")
+
+
+class AnalysedGraph:
+    """An AnalysedGraph gives the analysis the nodes of a model, whose functions are inlined and whose shapes are inferred.
+
+    The key of a tensor is its value; in a body that takes it from around, the value and the body.
+    """
+
+    def __init__(self, model: onnx_ir.Model) -> None:
+        self.bounds: dict[str, tuple[int, Number]] = {}
+        self._model = model
+        self._declared: dict[Key, Value] = {}
+        self._steps: dict[onnx_ir.Node, Step] = {}
+        self._captured: dict[onnx_ir.Graph, list[onnx_ir.Value]] = {}
+        self._holders = {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
+        self._numbers = {body: number for number, body in enumerate(self._holders, 1)}
+
+    # What the analysis asks
+
+    def step_of(self, key: Key) -> Step | None:
+        """Give the node that makes a tensor."""
+        node = None if isinstance(key, tuple) else _value(key).producer()
+        if node is None or node.op_type == "Constant":
+            return None
+        if node not in self._steps:
+            self._steps[node] = self._step(node)
+        return self._steps[node]
+
+    def declared(self, key: Key) -> Value:
+        """Give the type and shape that are declared or inferred, and the elements of a constant."""
+        if key not in self._declared:
+            self._declared[key] = self._declare(_value(key))
+        return self._declared[key]
+
+    def name_of(self, key: Key) -> str:
+        """Name a tensor as people do."""
+        node = _value(key).producer()
+        return f"input '{_value(key).name}'" if node is None else f"{node.op_type} '{node.name or _value(key).name}'"
+
+    # What proofs ask
+
+    @cached_property
+    def inputs(self) -> dict[str, Key]:
+        """List the inputs of the model by name."""
+        return {str(value.name): value for value in inputs_of(self._model)}
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """List the gathers and scatters of the model and its bodies."""
+        found = (self.site(node) for node in self._model.graph.all_nodes())
+        return [site for site in found if site is not None]
+
+    def site(self, node: onnx_ir.Node) -> Site | None:
+        """Give the site that a node is; None where it is none, or lacks inputs."""
+        if node.domain != "" or node.op_type not in _SITES or len(node.inputs) < 2:
+            return None
+        data, indices = self._inputs(node)[:2]
+        if data is None or indices is None:
+            return None
+        axis = attribute(node, "axis", 0) if node.op_type in _WITH_AXIS else None
+        name = str(node.name or node.outputs[0].name)
+        return Site(name, node.op_type, 0, data, indices, axis, attribute(node, "batch_dims", 0), within=self._around(node))
+
+    def wanted(self, graph: onnx_ir.Graph) -> Iterator[Key]:
+        """Yield the tensors of a graph whose elements somebody may ask for: all integers, what sites look at, and bodies."""
+        for node in graph:
+            for value in node.outputs:
+                if is_integer(_element_type(value)) or bodies_of(node):
+                    yield value
+            if (site := self.site(node)) is not None:
+                yield from (site.indices, site.data)
+
+    # How it is done
+
+    def _key(self, value: onnx_ir.Value | None, graph: onnx_ir.Graph) -> Key | None:
+        if value is None:
+            return None
+        node = value.producer()
+        owner = value.graph if node is None else node.graph
+        return value if owner is graph or owner is None else (value, graph)
+
+    def _inputs(self, node: onnx_ir.Node) -> list[Key | None]:
+        return [self._key(value, _graph_of(node)) for value in node.inputs]
+
+    def _around(self, node: onnx_ir.Node) -> Key | None:
+        """Give an output of the node of the whole model that a node is in the body of."""
+        outermost = None
+        while (holder := self._holders.get(_graph_of(outermost or node))) is not None:
+            outermost = holder
+        return None if outermost is None else outermost.outputs[0]
+
+    def _declare(self, value: onnx_ir.Value) -> Value:
+        element_type = _element_type(value)
+        tensor = constant_of(value)
+        if tensor is not None and element_type is not None and tensor.dtype.bitwidth >= 32 and tensor.size <= CHUNK:
+            return constant_value(element_type, tensor.numpy())
+        shape = tensor.shape if tensor is not None else value.shape
+        found = Value(element_type, self._shape(value, shape), may_be_nan=not is_integer(element_type))
+        node = value.producer()
+        if node is None or node.domain != "" or node.op_type not in ("Shape", "Size"):
+            return found
+        size = Polynomial.name(f"size({self._name(value)})")
+        return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (size,)))
+
+    def _shape(self, value: onnx_ir.Value, shape: onnx_ir.Shape | None) -> Shape | None:
+        return None if shape is None else tuple(self._dim(value, axis, dim) for axis, dim in enumerate(shape))
+
+    def _dim(self, value: onnx_ir.Value, axis: int, dim: int | onnx_ir.SymbolicDim) -> Polynomial:
+        """Name an open dimension. Inputs and tensors outside of bodies that name it alike have the same size along it."""
+        if isinstance(dim, int):
+            return Polynomial.constant(dim)
+        node = value.producer()
+        graph = value.graph if node is None else node.graph
+        number = self._numbers.get(graph, 0) if isinstance(graph, onnx_ir.Graph) else 0
+        name = f"dim({self._name(value)}, {axis})" if dim.value is None else f"dim({dim.value})"
+        if number and dim.value is not None:
+            name = f"dim({dim.value}#{number})"  # in each execution of a body it may be another one
+        self.bounds[name] = (0, LARGEST_SIZE)
+        return Polynomial.name(name)
+
+    def _name(self, value: onnx_ir.Value) -> str:
+        return str(value.name) if value in self.inputs.values() else f"{value.name}#{id(value)}"
+
+    def _step(self, node: onnx_ir.Node) -> Step:
+        outputs: list[Key] = list(node.outputs)
+        bodies = [body for _, body in bodies_of(node)] if node.domain == "" else []
+        name, inputs = str(node.name), self._inputs(node)
+        if not bodies:
+            rule = rule_of(Operator(node.op_type, _attributes(node))) if node.domain == "" else None
+            return Step(name, node.op_type, inputs, outputs, rule, looks_at_shapes=node.op_type in ("Shape", "Size"))
+        graph = _graph_of(node)
+        around = dict.fromkeys(self._key(value, graph) for body in bodies for value in self._taken(body))
+        found = [self._body(node, body) for body in bodies]
+        repeats, trips = node.op_type in _LOOPS, inputs[0] if node.op_type == "Loop" else None
+        return Step(name, node.op_type, [*inputs, *around], outputs, bodies=found, repeats=repeats, trips=trips)
+
+    def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph) -> Body:
+        graph, ends = _graph_of(node), [self._key(value, body) for value in body.outputs]
+        arrivals = [Passage(self._key(value, graph), (value, body)) for value in self._taken(body)]
+        given = self._inputs(node)
+        if node.op_type == "If":
+            states, first = 0, 0
+        elif node.op_type == "Loop":
+            states, first = len(body.inputs) - 2, 1
+            arrivals.append(Passage(None, body.inputs[0], Way.COUNT))
+            arrivals += self._states(given[1:], body.inputs[1:], ends)
+        else:
+            states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
+            outer = given[len(given) - len(body.inputs) :]  # behind the lengths of the sequences, in opset 8
+            arrivals += self._states(outer[:states], body.inputs[:states], ends)
+            slices = zip(outer[states:], body.inputs[states:], strict=True)
+            arrivals += [Passage(key, inner, Way.SLICED) for key, inner in slices]
+        ways = [Way.AS_IT_IS if i < states or node.op_type == "If" else Way.SLICED for i in range(len(node.outputs))]
+        departures = [
+            Passage(outer, inner, way)
+            for outer, inner, way in zip(node.outputs, ends[first:], ways, strict=False)
+            if inner is not None
+        ]
+        return Body(arrivals, departures, [*self.wanted(body)])
+
+    def _states(self, outer: list[Key | None], inner: Any, ends: list[Key | None]) -> list[Passage]:
+        """Lead what an iteration hands on to the next; the outputs of the body begin with it in the order of its inputs."""
+        outer = [*outer, *[None] * (len(inner) - len(outer))]
+        return [Passage(key, value, Way.STATE, end) for key, value, end in zip(outer, inner, ends, strict=False)]
+
+    def _taken(self, body: onnx_ir.Graph) -> list[onnx_ir.Value]:
+        """List the values that a body and the bodies in it take from around it."""
+        if body not in self._captured:
+            found: dict[onnx_ir.Value, None] = {}
+            for node in body:
+                used = [value for value in node.inputs if value is not None]
+                used += [value for _, inner in bodies_of(node) for value in self._taken(inner)]
+                found.update(dict.fromkeys(value for value in used if isinstance(self._key(value, body), tuple)))
+            found.update(dict.fromkeys(value for value in body.outputs if isinstance(self._key(value, body), tuple)))
+            self._captured[body] = list(found)
+        return self._captured[body]
+
+
+def _value(key: Key) -> onnx_ir.Value:
+    value = key[0] if isinstance(key, tuple) else key
+    assert isinstance(value, onnx_ir.Value)
+    return value
+
+
+def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
+    assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
+    return node.graph
+
+
+def _element_type(value: onnx_ir.Value) -> ElementType | None:
+    is_tensor = isinstance(value.type, onnx_ir.TensorType) and value.dtype is not None
+    return by_onnx(value.dtype.value) if is_tensor and value.dtype is not None else None
+
+
+def _attributes(node: onnx_ir.Node) -> dict[str, Any]:
+    """Read the attributes of a node; what a tensor holds is told as a Value."""
+    found: dict[str, Any] = {}
+    for name, given in node.attributes.items():
+        if given.type == onnx_ir.AttributeType.TENSOR:
+            tensor = given.as_tensor()
+            element_type = by_onnx(tensor.dtype.value)
+            if element_type is not None and element_type.bits >= 4:
+                found[name] = constant_value(element_type, tensor.numpy())
+        elif not given.is_ref():
+            found[name] = given.value
+    return found

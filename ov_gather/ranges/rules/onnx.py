@@ -1,0 +1,286 @@
+"""Each operator of ONNX has a rule here, by its type, version and attributes. A rule looks at operands when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
+from ov_gather.ranges.rules import elementwise, indexing, linear, moves, reducing, shaping, slicing
+from ov_gather.ranges.rules.call import Call, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator of ONNX's default domain.
+
+    Attributes:
+        type: e.g. "GatherElements".
+        attributes: by name: numbers, texts, sequences of these; of a tensor its Value.
+    """
+
+    type: str
+    attributes: Mapping[str, Any]
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """Give an attribute that is a number."""
+        return int(self.attributes.get(name, default))
+
+    def integers(self, name: str) -> list[int] | None:
+        """Give an attribute that is a list of numbers; None where it is absent."""
+        return [int(number) for number in self.attributes[name]] if name in self.attributes else None
+
+    def text(self, name: str, default: str) -> str:
+        """Give an attribute that is a text."""
+        return str(self.attributes.get(name, default))
+
+
+def rule_of(operator: Operator) -> Rule | None:
+    """Find the rule of an operator; None where nothing is known of its results."""
+    make = _RULES.get(operator.type)
+    if make is None:
+        return None
+    rule = make(operator)
+
+    def of_every_output(call: Call) -> Sequence[Value]:
+        found = rule(call)
+        return [*found, *call.outputs[len(found) :]][: len(call.outputs)]
+
+    return of_every_output
+
+
+_Make = Callable[[Operator], Rule]
+
+
+def _always(rule: Rule) -> _Make:
+    return lambda operator: rule
+
+
+def _along(rule: Callable[..., Sequence[Value]], default: int) -> _Make:
+    """Make a rule of one that takes an axis, which is an attribute."""
+    return lambda operator: partial(rule, axis=operator.integer("axis", default))
+
+
+def _axes(operator: Operator, call: Call) -> tuple[bool, list[int] | None]:
+    """Give the axes, an attribute before opset 13 or 18 and an operand since; and whether they are known, or absent."""
+    if "axes" in operator.attributes:
+        return True, operator.integers("axes")
+    if call.value(1) is None:
+        return True, None
+    axes = call.integers(1)
+    return axes is not None, axes
+
+
+def _reduced(rule: Callable[..., Sequence[Value]]) -> _Make:
+    """Make a rule of one that reduces axes; without axes it reduces all of them, or with `noop_with_empty_axes` none."""
+
+    def make(operator: Operator) -> Rule:
+        keep_dims = bool(operator.integer("keepdims", 1))
+
+        def apply(call: Call) -> Sequence[Value]:
+            is_known, axes = _axes(operator, call)
+            if not is_known:
+                return list(call.outputs)
+            if not axes and operator.integer("noop_with_empty_axes"):
+                return shaping.same_shape(call)
+            return rule(call, axes or None, keep_dims=keep_dims)
+
+        return apply
+
+    return make
+
+
+def _squeeze(operator: Operator) -> Rule:
+    def rule(call: Call) -> Sequence[Value]:
+        is_known, axes = _axes(operator, call)
+        return shaping.squeeze(call, axes) if is_known else shaping.declared_shape(call)
+
+    return rule
+
+
+def _clip(operator: Operator) -> Rule:
+    if "min" in operator.attributes or "max" in operator.attributes:  # before opset 11, of fractions alone
+        return shaping.shape_only
+
+    def rule(call: Call) -> Sequence[Value]:
+        found, low, high = (call.value(position) for position in range(3))
+        for bound, meaning in ((low, "maximum"), (high, "minimum")):
+            if found is not None and bound is not None:
+                (found,) = elementwise.BINARY[meaning](replace(call, inputs=[found, bound]))
+        return [call.outputs[0] if found is None else call.output(found)]
+
+    return rule
+
+
+def _split(operator: Operator) -> Rule:
+    axis = operator.integer("axis")
+
+    def rule(call: Call) -> Sequence[Value]:
+        lengths, value, number = operator.integers("split"), call.value(0), len(call.outputs)
+        if call.value(1) is not None:
+            lengths = call.integers(1)
+        elif lengths is None and value is not None and value.shape is not None and -len(value.shape) <= axis < len(value.shape):
+            size = value.shape[axis].value
+            lengths = None if size is None or size % number else [size // number] * number
+        return shaping.split(call, axis, lengths)
+
+    return rule
+
+
+def _pad(operator: Operator) -> Rule:
+    if "pads" in operator.attributes:  # before opset 11, of fractions alone
+        return lambda call: list(call.outputs)
+    with_value = operator.text("mode", "constant") == "constant"
+
+    def rule(call: Call) -> Sequence[Value]:
+        pads, data, frame = call.value(1), call.value(0), [None, None]
+        if pads is not None and data is not None and data.rank and slicing.length_of(call, 1) == 2 * data.rank:
+            axes = range(data.rank)
+            frame = [moves.take(call.algebra, pads, 0, [axis + end for axis in axes]) for end in (0, data.rank)]
+        return shaping.pad(replace(call, inputs=[data, *frame, call.value(2)]), with_value=with_value)
+
+    return rule
+
+
+def _slice(operator: Operator) -> Rule:
+    if "starts" in operator.attributes:  # before opset 10
+        return shaping.elements_only
+    return partial(slicing.slice_of, axes=3, steps=4)
+
+
+def _shape(operator: Operator) -> Rule:
+    end = operator.integer("end") if "end" in operator.attributes else None
+    return partial(shaping.shape_of, start=operator.integer("start"), end=end)
+
+
+def _constant_of_shape(operator: Operator) -> Rule:
+    fill = operator.attributes.get("value")
+
+    def rule(call: Call) -> Sequence[Value]:
+        dims = call.dims(0)
+        shape = call.outputs[0].shape if dims is None else tuple(dims)
+        if not isinstance(fill, Value) or product(fill.shape or ()).value != 1:
+            return [call.output(shape=shape)]
+        return [call.output(shape=shape, elements=fill.elements, may_be_nan=fill.may_be_nan)]
+
+    return rule
+
+
+def _scatter(operator: Operator) -> Rule:
+    return partial(indexing.scatter, updates=2, reduction=operator.text("reduction", "none"))
+
+
+def _one_hot(call: Call) -> Sequence[Value]:
+    """Each element is one of the two values."""
+    values = call.value(2)
+    return list(call.outputs) if values is None else [call.output(elements=values.elements, may_be_nan=values.may_be_nan)]
+
+
+def _with_places(call: Call) -> Sequence[Value]:
+    """Some elements of the first operand, and where they are, or how many of them there are."""
+    places = [call.bounded(Interval(0, LARGEST_SIZE), position=position) for position in range(1, len(call.outputs))]
+    return [*shaping.elements_only(call), *places]
+
+
+def _coordinates_in_scores(call: Call) -> Sequence[Value]:
+    """NonMaxSuppression tells batch, class and box, which are coordinates in the second operand."""
+    scores = call.value(1)
+    if scores is None or not scores.shape:
+        return [call.bounded(Interval(0, LARGEST_SIZE))]
+    return [call.bounded(call.algebra.hull(*(indexing.positions(call.algebra, dim) for dim in scores.shape)))]
+
+
+def _top_k(operator: Operator) -> Rule:
+    return partial(indexing.top_k, axis=operator.integer("axis", -1))
+
+
+_COMPARISONS = "And Equal Greater GreaterOrEqual IsInf IsNaN Less LessOrEqual Not Or Xor"
+_ANY_VALUE = "BitShift BitwiseAnd BitwiseOr BitwiseXor Pow PRelu"
+_SAME_SHAPE = """
+    Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Celu Cosh Dropout Elu Exp Gelu GroupNormalization HardSigmoid
+    HardSwish InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax Mish Reciprocal Selu Sinh Softplus Softsign Tan
+    ThresholdedRelu
+"""
+_RULES: Mapping[str, _Make] = {
+    **{
+        name: _always(elementwise.BINARY[meaning])
+        for name, meaning in {
+            "Add": "add",
+            "Max": "maximum",
+            "Min": "minimum",
+            "Mul": "multiply",
+            "Sub": "subtract",
+        }.items()
+    },
+    **{
+        name: _always(elementwise.UNARY[meaning])
+        for name, meaning in {
+            "Abs": "absolute",
+            "Ceil": "ceiling",
+            "Cos": "both signs of a share",
+            "Erf": "both signs of a share",
+            "Floor": "floor",
+            "Neg": "negative",
+            "Relu": "rectified",
+            "Round": "round",
+            "Sigmoid": "share",
+            "Sign": "sign",
+            "Sin": "both signs of a share",
+            "Softmax": "share",
+            "Sqrt": "square root",
+            "Tanh": "both signs of a share",
+        }.items()
+    },
+    **dict.fromkeys(_COMPARISONS.split(), _always(elementwise.compare)),
+    **dict.fromkeys(_ANY_VALUE.split(), _always(elementwise.any_value)),
+    **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
+    **dict.fromkeys(["ArgMax", "ArgMin"], _along(indexing.arg_extreme, 0)),
+    **dict.fromkeys(["Cast", "CastLike"], _always(elementwise.cast)),
+    **dict.fromkeys(["Compress", "DepthToSpace", "SpaceToDepth"], _always(shaping.elements_only)),
+    **dict.fromkeys(["MaxPool", "Unique"], _always(_with_places)),
+    **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin"], _reduced(reducing.extreme)),
+    **dict.fromkeys(["Scatter", "ScatterElements", "ScatterND"], _scatter),
+    "Clip": _clip,
+    "Concat": _along(shaping.concatenate, 0),
+    "ConstantOfShape": _constant_of_shape,
+    "CumSum": _always(lambda call: reducing.running_total(call, call.integer(1))),
+    "Div": _always(elementwise.divide),
+    "Expand": _always(partial(shaping.broadcast, both_ways=True)),
+    "Flatten": _always(shaping.declared_shape),
+    "Gather": lambda operator: partial(indexing.gather, axis=operator.integer("axis"), batch_dims=0, from_end=True),
+    "GatherElements": _along(indexing.gather_elements, 0),
+    "GatherND": lambda operator: partial(indexing.gather_nd, batch_dims=operator.integer("batch_dims")),
+    "Identity": _always(shaping.same_shape),
+    "MatMul": _always(partial(linear.matrix_product, transposed=(False, False))),
+    "Mod": lambda operator: partial(elementwise.remainder, sign_of_dividend=bool(operator.integer("fmod"))),
+    "NonMaxSuppression": _always(_coordinates_in_scores),
+    "NonZero": _always(indexing.non_zero),
+    "OneHot": _always(_one_hot),
+    "Pad": _pad,
+    "Range": _always(indexing.count_up),
+    "ReduceProd": _reduced(reducing.multiplied),
+    "ReduceSum": _reduced(reducing.total),
+    "Reshape": lambda operator: partial(shaping.reshape, copies_zeros=not operator.integer("allowzero")),
+    "ReverseSequence": _always(shaping.computed_elements),
+    "Shape": _shape,
+    "Size": _always(shaping.size_of),
+    "Slice": _slice,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Tile": _always(shaping.tile),
+    "TopK": _top_k,
+    "Transpose": lambda operator: partial(_transpose, operator.integers("perm")),
+    "Unsqueeze": lambda operator: lambda call: shaping.unsqueeze(call, _axes(operator, call)[1]),
+    "Where": _always(elementwise.select),
+}
+
+
+def _transpose(order: list[int] | None, call: Call) -> Sequence[Value]:
+    """Another order of the axes, without one the reverse."""
+    value = call.value(0)
+    if order is None and value is not None and value.shape is not None:
+        order = list(range(len(value.shape)))[::-1]
+    return shaping.transpose(call, order)

@@ -1,0 +1,47 @@
+"""Rules for Slice, whose starts, stops, steps and axes are operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import Value
+from ov_gather.ranges.rules import shaping
+from ov_gather.ranges.rules.call import Call
+
+UNBOUNDED = 2**31 - 1
+"""An end of a slice from here on is the end of the axis."""
+
+
+def slice_of(call: Call, *, axes: int, steps: int) -> Sequence[Value]:
+    """Parts of some axes: starts and stops are the second and third operand, `axes` and `steps` the positions of others.
+
+    Without axes they are the first ones, and without steps these are 1.
+    """
+    value, starts, stops = call.value(0), call.dims(1), call.dims(2)
+    rank, count = None if value is None else value.rank, length_of(call, 1)
+    chosen = list(range(count or 0)) if call.value(axes) is None else call.integers(axes)
+    by = [1] * (count or 0) if call.value(steps) is None else call.integers(steps)
+    if rank is None or chosen is None or count is None or any(not -rank <= axis < rank for axis in chosen):
+        return shaping.elements_only(call)
+    if starts is None or stops is None or by is None or not len(chosen) == len(starts) == len(stops) == len(by):
+        return shaping.cut(call, [shaping.Cut(axis % rank, None, None, is_known=False) for axis in chosen])
+    cuts = [
+        shaping.Cut(axis % rank, start, end_of(stop, step), step)
+        for axis, start, stop, step in zip(chosen, starts, stops, by, strict=True)
+    ]
+    return shaping.cut(call, cuts)
+
+
+def length_of(call: Call, position: int) -> int | None:
+    """Give the number of elements of a vector; None where it is not known."""
+    value = call.value(position)
+    return None if value is None or not value.shape else value.shape[0].value
+
+
+def end_of(stop: Polynomial, step: int) -> Polynomial | None:
+    """Give the end of a slice, None where that is the end of the axis, or its front, as seen from behind."""
+    number = stop.value
+    if number is None or not (number >= UNBOUNDED if step > 0 else number <= -UNBOUNDED):
+        return stop
+    return None
