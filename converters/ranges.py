@@ -7,7 +7,7 @@ from functools import cached_property
 import onnx_ir
 
 from ov_gather.ranges.algebra.intervals import Interval
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, is_integer
+from ov_gather.ranges.algebra.values import is_integer
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.graph import in_order
 from ov_gather.ranges.rules.call import CONVERTED, ONNX
@@ -31,12 +31,7 @@ class Ranges:
         if value is None:
             return None
         known = self._as_onnx_says.value(value)
-        if not is_integer(known.element_type):
-            return None
-        found = known.elements
-        # What is bounded by sizes is as small as these.
-        low = max(found.low, -LARGEST_SIZE) if found.lows else found.low
-        return Interval(low, min(found.high, LARGEST_SIZE) if found.highs else found.high, found.lows, found.highs)
+        return known.elements if is_integer(known.element_type) else None
 
     def are_in_bounds(self, gather: onnx_ir.Node) -> bool:
         """Tell whether no index of a gather is out of bounds on OpenVINO, whatever the inputs are."""

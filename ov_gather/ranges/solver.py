@@ -9,7 +9,16 @@ from math import inf
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value, every_value, in_parts, is_integer, is_of_sizes, name_of_number
+from ov_gather.ranges.algebra.values import (
+    LARGEST_SIZE,
+    Shape,
+    Value,
+    every_value,
+    in_parts,
+    is_integer,
+    is_of_sizes,
+    name_of_number,
+)
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.rules.call import Call, Semantics
 
@@ -106,7 +115,8 @@ class Solver:
         shape = _agreed(value.shape, declared.shape)
         if value.parts is not None and (shape is None or shape[value.parts.axis].value != len(value.parts.intervals)):
             value = replace(value, parts=None)
-        if not self._fits(value.elements, declared):
+        parts = () if value.parts is None else value.parts.intervals
+        if not all(self._fits(part, declared) for part in (value.elements, *parts)):
             value = self._fitted_value(value, declared)
         if value.element_type is not declared.element_type or value.shape is not shape:
             value = replace(value, element_type=declared.element_type, shape=shape)
@@ -131,7 +141,8 @@ class Solver:
         element_type = declared.element_type
         if not is_integer(element_type):
             return True
-        return _lies_in(elements, self._semantics.widest(element_type)) and _lies_in(elements, every_value(element_type))
+        held = (self._semantics.widest(element_type), every_value(element_type), _as_sizes(elements))
+        return all(_lies_in(elements, known) for known in held)
 
     def _fitted_value(self, value: Value, declared: Value) -> Value:
         if value.parts is None:
@@ -149,7 +160,7 @@ class Solver:
         may_wrap = may_be_less or (elements.high > held.high and not is_of_sizes(elements.highs))
         if may_wrap or (not elements.lows and not elements.highs and not self._fits(elements, declared)):
             return widest
-        return self._algebra.both(elements, widest)
+        return self._algebra.both(self._algebra.both(elements, widest), _as_sizes(elements))
 
     def _branches(self, step: Step) -> _Work:
         for body in step.bodies:
@@ -260,6 +271,12 @@ def _numbers(elements: Interval) -> Interval:
 def _kept_within(elements: Interval, widest: Interval) -> Interval:
     low, high = (min(max(bound, widest.low), widest.high) for bound in (elements.low, elements.high))
     return Interval(low, high)
+
+
+def _as_sizes(elements: Interval) -> Interval:
+    """Give the bounds of what sizes bound, which is taken to be the size of some tensor."""
+    low = -LARGEST_SIZE if is_of_sizes(elements.lows) else -inf
+    return Interval(low, LARGEST_SIZE if is_of_sizes(elements.highs) else inf)
 
 
 def _lies_in(elements: Interval, widest: Interval) -> bool:
