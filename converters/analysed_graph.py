@@ -54,7 +54,7 @@ class AnalysedGraph:
     def declared(self, key: Key) -> Value:
         """Give the type and shape that are declared or inferred, and the elements of a constant."""
         if key not in self._declared:
-            self._declared[key] = self._declare(_value(key))
+            self._declared[key] = self._declare(_value(key), is_made_here=not isinstance(key, tuple))
         return self._declared[key]
 
     def name_of(self, key: Key) -> str:
@@ -114,7 +114,7 @@ class AnalysedGraph:
             outermost = holder
         return None if outermost is None else outermost.outputs[0]
 
-    def _declare(self, value: onnx_ir.Value) -> Value:
+    def _declare(self, value: onnx_ir.Value, *, is_made_here: bool) -> Value:
         element_type = _element_type(value)
         tensor = constant_of(value)
         if tensor is not None and element_type is not None and tensor.dtype.bitwidth >= 32 and tensor.size <= CHUNK:
@@ -122,7 +122,7 @@ class AnalysedGraph:
         shape = tensor.shape if tensor is not None else value.shape
         found = Value(element_type, self._shape(value, shape), may_be_nan=not is_integer(element_type))
         node = value.producer()
-        if node is None or node.domain != "" or node.op_type not in ("Shape", "Size"):
+        if not is_made_here or node is None or node.domain != "" or node.op_type not in ("Shape", "Size"):
             return found
         size = Polynomial.name(f"size({self._name(value)})")
         return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (size,)))

@@ -229,3 +229,11 @@ def test_indices_that_our_operation_broadcasts_do_not_shape_its_output():
     shape = analyse(graph, in_order(graph, [key]), CPU_PLUGIN, Assumption()).value(key).shape
     assert shape is not None
     assert shape[1].value is None
+
+
+def test_a_multiple_of_one_number_may_wrap_around():
+    """The bound of the product names the number, which is no size: sizes are far from 2^31."""
+    x = ops.parameter([], np.int32)
+    product = ops.multiply(ops.clamp(x, 0, 2**24), ops.constant(np.int32(256)))
+    check_inside(product, x, np.array(2**24, np.int32))
+    check_inside(product, x, np.array(2**23, np.int32))

@@ -136,7 +136,8 @@ def _pad(operator: Operator) -> Rule:
     with_value = operator.text("mode", "constant") == "constant"
 
     def rule(call: Call) -> Sequence[Value]:
-        pads, data, frame = call.value(1), call.value(0), [None, None]
+        pads, data = call.value(1), call.value(0)
+        frame: list[Value | None] = [None, None]
         if pads is not None and data is not None and data.rank and slicing.length_of(call, 1) == 2 * data.rank:
             axes = range(data.rank)
             frame = [moves.take(call.algebra, pads, 0, [axis + end for axis in axes]) for end in (0, data.rank)]
@@ -197,7 +198,14 @@ def _top_k(operator: Operator) -> Rule:
     return partial(indexing.top_k, axis=operator.integer("axis", -1))
 
 
-_COMPARISONS = "And Equal Greater GreaterOrEqual IsInf IsNaN Less LessOrEqual Not Or Xor"
+_COMPARISONS = {
+    "Equal": elementwise.is_equal,
+    "Greater": elementwise.is_greater,
+    "GreaterOrEqual": elementwise.is_greater_or_equal,
+    "Less": elementwise.is_less,
+    "LessOrEqual": elementwise.is_less_or_equal,
+}
+_LOGICAL = "And IsInf IsNaN Not Or Xor"
 _ANY_VALUE = "BitShift BitwiseAnd BitwiseOr BitwiseXor Pow PRelu"
 _SAME_SHAPE = """
     Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Celu Cosh Dropout Elu Exp Gelu GroupNormalization HardSigmoid
@@ -234,7 +242,8 @@ _RULES: Mapping[str, _Make] = {
             "Tanh": "both signs of a share",
         }.items()
     },
-    **dict.fromkeys(_COMPARISONS.split(), _always(elementwise.compare)),
+    **{name: _always(partial(elementwise.compare, work=work)) for name, work in _COMPARISONS.items()},
+    **dict.fromkeys(_LOGICAL.split(), _always(elementwise.truth)),
     **dict.fromkeys(_ANY_VALUE.split(), _always(elementwise.any_value)),
     **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
     **dict.fromkeys(["ArgMax", "ArgMin"], _along(indexing.arg_extreme, 0)),
