@@ -1,0 +1,89 @@
+"""A stock gather of a converted model is no loss where no index of it can be out of bounds."""
+
+from __future__ import annotations
+
+import onnx_ir
+import pytest
+
+from helpers.legalized import constant, model
+from ov_gather.converters.inexactness import find_inexactness
+from ov_gather.converters.legalize import legalize
+
+
+def out_of_bounds(proto):
+    """What is told of indices that may be out of bounds."""
+    changed = onnx_ir.from_proto(proto)
+    legalize(changed)
+    return [loss for loss in find_inexactness(changed, target="stock") if "out of bounds" in loss.what]
+
+
+PROVED = {
+    "coordinates of each axis": (
+        "float[N,6] x) => (float[K] y)",
+        "rows = NonZero(x) places = Transpose<perm = [1, 0]>(rows) y = GatherND(x, places)",
+    ),
+    "sizes of the same name": (
+        "float[N,6] x, float[B,N] scores) => (float[B,6] y)",
+        "best = ArgMax<axis = 1, keepdims = 0>(scores) y = Gather(x, best)",
+    ),
+    "arithmetic on sizes": (
+        "float[N,6] x) => (float[M,6] y)",
+        """s = Shape<end = 1>(x) n = Squeeze(s) double = Mul(n, two) longer = Concat<axis = 0>(x, x)
+        places = Range(zero, double, one) y = Gather(longer, places)""",
+    ),
+    "an index from around a branch": (
+        "bool c, float[3,5] x) => (float[5,5] y)",
+        """best = ArgMax<axis = 0, keepdims = 0>(x)
+        y = If (c) <then_branch = yes () => (float[5,5] a) { a = Gather(x, best) },
+                    else_branch = no () => (float[5,5] b) { far = Neg(best) b = Gather(x, far) }>""",
+    ),
+    "the number of an iteration": (
+        "float[N,6] x, bool c) => (float[R,6] y)",
+        """s = Shape<end = 1>(x) n = Squeeze(s)
+        y = Loop (n, c) <body = round (int64 trip, bool go) => (bool go_on, float[6] row) {
+            go_on = Identity(go) row = Gather(x, trip) }>""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_what_is_proved_is_no_loss(name):
+    proto = model(*PROVED[name])
+    for value, given in (("zero", 0), ("one", 1), ("two", 2)):
+        constant(given, proto, value)
+    assert out_of_bounds(proto) == []
+
+
+NOT_PROVED = {
+    "sizes of other names": (
+        "float[N,6] x, float[B,M] scores) => (float[B,6] y)",
+        "best = ArgMax<axis = 1, keepdims = 0>(scores) y = Gather(x, best)",
+    ),
+    "a remainder of large numbers, which OpenVINO computes in float32": (
+        "float[7,6] x, int32[K] i) => (float[K,6] y)",
+        "seven = Constant<value = int32 {7}>() places = Mod(i, seven) y = Gather(x, places)",
+    ),
+    "coordinates of the other axis": (
+        "float[N,6] x) => (float[K] y)",
+        """rows = NonZero(x) places = Transpose<perm = [1, 0]>(rows) other = Transpose<perm = [1, 0]>(x)
+        y = GatherND(other, places)""",
+    ),
+    "one past the number of an iteration": (
+        "float[N,6] x, bool c) => (float[R,6] y)",
+        """s = Shape<end = 1>(x) n = Squeeze(s)
+        y = Loop (n, c) <body = round (int64 trip, bool go) => (bool go_on, float[6] row) {
+            one = Constant<value_int = 1>() go_on = Identity(go) next = Add(trip, one) row = Gather(x, next) }>""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_PROVED)
+def test_what_is_not_proved_is_a_loss(name):
+    (loss,) = out_of_bounds(model(*NOT_PROVED[name]))
+    assert "target extension raises" in loss.what
+
+
+def test_an_index_that_is_bounded_makes_a_remainder_in_bounds():
+    nodes = """low = Constant<value = int32 {-1000}>() high = Constant<value = int32 {1000}>() few = Clip(i, low, high)
+    seven = Constant<value = int32 {7}>() places = Mod(few, seven) y = Gather(x, places)"""
+    assert out_of_bounds(model("float[7,6] x, int32[K] i) => (float[K,6] y)", nodes)) == []
