@@ -8,11 +8,12 @@ from typing import Literal, get_args
 from openvino import Model, Node, Output
 
 from ov_gather.acceleration.checking_operations import checking_operation, checking_positions
+from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.graph import operation, take_place
 from ov_gather.acceleration.guards import bounds_of, checked, clamped, is_ours, raises_by_itself, wide
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
 from ov_gather.acceleration.index_roots import INDICES, Root, Unproved, roots
-from ov_gather.acceleration.zeros import drop_updates, why_not_zeros, zero_results
+from ov_gather.acceleration.zeros import drop_updates, read_added_zeros, why_not_zeros, zero_results
 from ov_gather.extension import checked_path
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
@@ -137,7 +138,7 @@ class _Hardening:
             drop_updates(site.node, indices, bounds)
             self._tell(site).done = "updates out of bounds are dropped"
         else:
-            zero_results(site.node, indices, bounds)
+            (zero_results if is_compressed(site.node.input_value(0)) else read_added_zeros)(site.node, indices, bounds)
             self._tell(site).done = "elements out of bounds are 0"
         self._guards += 1
         return True

@@ -54,34 +54,48 @@ def _axes_of_slices(gather: Node) -> list[int]:
     return [*range(batch, axis), *range(axis + indices - batch, data + indices - batch - 1)]
 
 
+def read_added_zeros(gather: Node, indices: Output, bounds: Bounds) -> None:
+    """Let indices out of bounds read a slice of zeros, which is added to data for them.
+
+    Unlike `zero_results` this puts nothing behind the gather, where OpenVINO might then fuse, and round, otherwise.
+    """
+    _add_slice(gather, indices, bounds)
+
+
 def drop_updates(scatter: Node, indices: Output, bounds: Bounds) -> None:
     """Send the updates of indices out of bounds to a slice that is added to data for them, and cut off behind the scatter."""
-    is_in_bounds = ops.equal(indices, clamped(indices, bounds))
-    from_start = ops.select(
-        ops.less(indices, ops.constant(0, indices.get_element_type())), ops.add(indices, bounds.size), indices
-    )
-    axis, target = 0, bounds.size
-    if not takes_tuples(scatter):
-        axis = axis_of_site(scatter) or 0
-    else:
-        is_in_bounds = ops.reduce_logical_and(is_in_bounds, ops.constant([-1]), keep_dims=True)
-        first = np.zeros(tuple_length(scatter) or 0, np.int64)
-        first[:1] = 1
-        target = ops.multiply(bounds.size, ops.constant(first.astype(bounds.size.get_element_type().to_dtype()))).output(0)
-    rank = scatter.get_input_partial_shape(0).rank.get_length()
-    added = np.zeros(rank, np.int64)
-    added[axis] = 1
-    data, kind = scatter.input_value(0), scatter.get_output_element_type(0)
-    padded = ops.pad(data, ops.constant(np.zeros(rank, np.int64)), ops.constant(added), "constant", ops.constant(0, kind))
+    data, readers = scatter.input_value(0), scatter.output(0).get_target_inputs()
+    axis = _add_slice(scatter, indices, bounds)
+    known = data.get_partial_shape()[axis]
     size = ops.gather(ops.shape_of(data, output_type="i64"), ops.constant([axis]), ops.constant(0))
-    known = scatter.get_input_partial_shape(0)[axis]
     stop = ops.constant([known.get_length()]) if known.is_static else size
-    readers = scatter.output(0).get_target_inputs()
-    scatter.input(0).replace_source_output(padded.output(0))
-    scatter.input(INDICES).replace_source_output(ops.select(is_in_bounds, from_start, target).output(0))
     scatter.validate_and_infer_types()
     whole = ops.slice(scatter, ops.constant([0]), stop, ops.constant([1]), ops.constant([axis]))
     _stand_behind(scatter, whole, readers)
+
+
+def _add_slice(node: Node, indices: Output, bounds: Bounds) -> int:
+    """Add a slice of zeros to the end of data, let indices out of bounds lead there, and return the axis."""
+    is_in_bounds = ops.equal(indices, clamped(indices, bounds))
+    is_negative = ops.less(indices, ops.constant(0, indices.get_element_type()))
+    from_start = ops.select(is_negative, ops.add(indices, bounds.size), indices)
+    target = bounds.size
+    if takes_tuples(node):
+        axis = batch_dims(node)
+        is_in_bounds = ops.reduce_logical_and(is_in_bounds, ops.constant([-1]), keep_dims=True)
+        first = np.zeros(tuple_length(node) or 0, np.int64)
+        first[:1] = 1
+        target = ops.multiply(bounds.size, ops.constant(first.astype(bounds.size.get_element_type().to_dtype()))).output(0)
+    else:
+        axis = axis_of_site(node) or 0
+    rank = node.get_input_partial_shape(0).rank.get_length()
+    added = np.zeros(rank, np.int64)
+    added[axis] = 1
+    zero = ops.constant(0, node.get_output_element_type(0))
+    padded = ops.pad(node.input_value(0), ops.constant(np.zeros(rank, np.int64)), ops.constant(added), "constant", zero)
+    node.input(0).replace_source_output(padded.output(0))
+    node.input(INDICES).replace_source_output(ops.select(is_in_bounds, from_start, target).output(0))
+    return axis
 
 
 def _stand_behind(node: Node, last: Node, readers: set[object]) -> None:

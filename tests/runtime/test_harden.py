@@ -190,6 +190,36 @@ def branch_in_loop():
     return ov.Model([out], [is_taken, ids], "model")
 
 
+@pytest.mark.parametrize("policy", ["raise", "clamp", "zero"])
+@pytest.mark.parametrize("element_type", [np.float16, np.float32])
+def test_nothing_rounds_elsewhere(policy, element_type):
+    """OpenVINO fuses what is behind a gather, here a sum of products, as before; compressed tables give the same, too."""
+    random = np.random.default_rng(1)
+    ids, x = parameter("ids", [2, 64]), parameter("x", [2, 64, 8], np.float32)
+    total = x
+    for _ in range(3):
+        table = opset13.convert(opset13.constant(random.standard_normal((50, 8)).astype(element_type)), "f32")
+        rows = opset8.gather(table, ids, opset13.constant(0))
+        moved = opset13.reshape(opset13.reshape(rows, opset13.constant([128, 8]), False), opset13.constant([2, 64, 8]), False)
+        total = opset13.add(total, opset13.multiply(moved, opset13.sin(x)))
+    model = ov.Model([total], [ids, x], "model")
+    inputs = [random.integers(-50, 50, (2, 64)).astype(np.int32), random.standard_normal((2, 64, 8)).astype(np.float32)]
+    before = infer_model(model, inputs)
+    hardened(model, policy)
+    assert infer_model(model, inputs) == before
+    inputs[0][0, 0] = 50
+    assert (infer_model(model, inputs) == RAISED) == (policy == "raise")
+
+
+@pytest.mark.parametrize("element_type", [np.float16, np.float32])
+def test_rows_of_zeros(element_type):
+    ids = parameter("ids", [3])
+    table = opset13.convert(opset13.constant(np.ones((5, 2), element_type)), "f32")
+    model = ov.Model([opset8.gather(table, ids, opset13.constant(0))], [ids], "model")
+    hardened(model, "zero")
+    assert infer_model(model, [np.array([-5, 5, 4], np.int32)]) == [np.array([[1, 1], [0, 0], [1, 1]], np.float32).tobytes()]
+
+
 def test_names_of_outputs_stay():
     for policy in ("raise", "clamp", "zero"):
         model = lookup()
