@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import onnx_ir
@@ -140,7 +141,7 @@ class AnalysedGraph:
         name = f"dim({self._name(value)}, {axis})" if dim.value is None else f"dim({dim.value})"
         if number and dim.value is not None:
             name = f"dim({dim.value}#{number})"  # in each execution of a body it may be another one
-        self.bounds[name] = (0, LARGEST_SIZE)
+        self.bounds[name] = (0, inf)
         return Polynomial.name(name)
 
     def _name(self, value: onnx_ir.Value) -> str:

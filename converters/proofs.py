@@ -1,0 +1,39 @@
+"""`prove_onnx` tells of every gather and scatter of an ONNX model whether its indices can be out of bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnx_ir.passes.common import ShapeInferencePass
+
+from ov_gather.ranges.proofs import Proof, prove_sites
+from ov_gather.ranges.prove import Limits, assumption
+from ov_gather.ranges.rules.call import ONNX
+
+from .analysed_graph import AnalysedGraph
+from .loading import OnnxSource, load, naming
+from .passes.inline_functions import inline_functions
+
+
+def prove_onnx(source: OnnxSource, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
+    """Prove of every Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds, as ONNX says.
+
+    Args:
+        source: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
+        assume: for names of inputs, and of open dimensions, the least and the greatest value that is taken for granted; None is
+            no bound. A dimension is "dim(batch)", or "dim(x, 1)" where the model does not name it.
+
+    Returns:
+        A Proof for each site, those of bodies and functions included.
+
+    Raises:
+        ConversionError: the file is not a valid ONNX model.
+        OSError: a file cannot be read.
+        ValueError: `assume` names what the model does not have, or contradicts itself or the model.
+    """
+    with naming(source):
+        model = load(source)
+        inline_functions(model)
+    ShapeInferencePass(check_type=False, strict_mode=False)(model)
+    graph = AnalysedGraph(model)
+    return prove_sites(graph, ONNX, assumption(graph, assume or {}), graph.sites)

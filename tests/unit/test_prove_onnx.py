@@ -1,0 +1,65 @@
+"""`prove_onnx` on little models: what is proved, and under which condition."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+from helpers.legalized import constant, model
+from ov_gather.converters import prove_onnx
+
+TABLE = np.zeros((1000, 4), np.float32)
+
+
+def embedding():
+    return constant(TABLE, model("int64[A,B] ids) => (float[A,B,4] y)", "y = Gather(t, ids)"), "t")
+
+
+CASES = {
+    "an embedding": (embedding(), "conditional", {"ids": (-1000, 999)}),
+    "an open axis": (
+        model("float[N,4] x, int64[K] i) => (float[K,4] y)", "y = Gather(x, i)"),
+        "conditional",
+        {"i": ("-dim(N)", "dim(N) - 1")},
+    ),
+    "the fifth row": (
+        model("float[N,4] x) => (float[1,4] y)", "i = Constant<value_ints = [4]>() y = Gather(x, i)"),
+        "conditional",
+        {"dim(N)": (5, None)},
+    ),
+    "sizes of the same name": (
+        model("float[N,4] x, float[B,N] s) => (float[B,4] y)", "i = ArgMax<axis = 1, keepdims = 0>(s) y = Gather(x, i)"),
+        "proved",
+        {},
+    ),
+    "past the end": (
+        model("float[3,4] x) => (float[1,4] y)", "i = Constant<value_ints = [3]>() y = Gather(x, i)"),
+        "refuted",
+        {},
+    ),
+    "in a branch": (
+        model(
+            "bool c, float[3,4] x, int64[2] i) => (float[2,4] y)",
+            """y = If (c) <then_branch = yes () => (float[2,4] a) { a = Gather(x, i) },
+                           else_branch = no () => (float[2,4] b) { zeros = Sub(i, i) b = Gather(x, zeros) }>""",
+        ),
+        "conditional",
+        {"i": (-3, 2)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_known_of_the_first_site(name):
+    proto, status, requires = CASES[name]
+    proof = prove_onnx(proto)[0]
+    assert (proof.status, dict(proof.requires)) == (status, requires), proof
+
+
+def test_a_file_and_what_is_assumed_of_it(tmp_path):
+    onnx.save(embedding(), tmp_path / "m.onnx")
+    (proof,) = prove_onnx(tmp_path / "m.onnx", assume={"ids": (0, 999)})
+    assert proof.status == "proved"
+    with pytest.raises(ValueError, match="assume idss: the model has no such input"):
+        prove_onnx(tmp_path / "m.onnx", assume={"idss": (0, 999)})
