@@ -8,7 +8,7 @@ from math import ceil, floor, inf
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Value, in_parts, is_integer, product
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Value, in_parts, is_integer
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
 from ov_gather.ranges.rules.moves import take
@@ -242,9 +242,3 @@ def one_hot(call: Call, axis: int) -> Sequence[Value]:
     # A negative index counts from the end in some versions.
     is_named = [low <= place <= high or low <= place - depth <= high for place in range(depth)]
     return [in_parts(call.algebra, found, axis, [both if named else off.elements for named in is_named])]
-
-
-def total(call: Call) -> Polynomial | None:
-    """Give the number of elements of the first operand."""
-    data = call.value(0)
-    return None if data is None or data.shape is None else product(data.shape)
