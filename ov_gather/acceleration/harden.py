@@ -13,7 +13,7 @@ from ov_gather.acceleration.graph import operation, take_place
 from ov_gather.acceleration.guards import bounds_of, checked, clamped, is_ours, raises_by_itself, wide
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
 from ov_gather.acceleration.index_roots import INDICES, Root, Unproved, roots
-from ov_gather.acceleration.zeros import drop_updates, read_added_zeros, why_not_zeros, zero_results
+from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
@@ -82,7 +82,12 @@ class _Hardening:
                     self._guard(root)
         left = [site for site in self._unproved() if not self._needs_no_guard(site)]
         if self._policy == "zero":
-            left = [site for site in left if not self._write_zeros(site)]
+            left = [site for site in left if not self._clear(site)]
+            for root in roots([site for site in left if not why_not_zeros(site.node)]):
+                self._guard(root)
+                for site in root.sites:
+                    add_slice(site.node)
+            left = [site for site in left if why_not_zeros(site.node)]
         for root in roots(left):
             is_alone = len(root.sites) == 1 and self._policy == "raise" and not self._portable
             if not (is_alone and self._replace(root.sites[0])):
@@ -129,17 +134,13 @@ class _Hardening:
         self._guards += 1
         return True
 
-    def _write_zeros(self, site: Unproved) -> bool:
-        if why_not_zeros(site.node):
+    def _clear(self, site: Unproved) -> bool:
+        """Clear what a gather of compressed weights reads out of bounds: a larger table would be decompressed as a whole."""
+        if why_not_zeros(site.node) or not is_compressed(site.node.input_value(0)):
             return False
         indices = wide(site.node.input_value(INDICES))
-        bounds = bounds_of(site, indices)
-        if site.node.get_type_name().startswith("Scatter"):
-            drop_updates(site.node, indices, bounds)
-            self._tell(site).done = "updates out of bounds are dropped"
-        else:
-            (zero_results if is_compressed(site.node.input_value(0)) else read_added_zeros)(site.node, indices, bounds)
-            self._tell(site).done = "elements out of bounds are 0"
+        clear_results(site.node, indices, bounds_of(site, indices))
+        self._tell(site).done = what_is_zero(site.node)
         self._guards += 1
         return True
 
@@ -155,18 +156,20 @@ class _Hardening:
         where = f" at the input {source.get_friendly_name()}" if root.is_input else ""
         shared = f", one for {len(root.sites)} sites" if len(root.sites) > 1 else ""
         for site in root.sites:
-            reason = f", as {why_not_zeros(site.node)}" if self._policy == "zero" else ""
-            self._tell(site).done = f"{what}{where}{shared}{reason}"
+            self._tell(site).done = f"{what or what_is_zero(site.node)}{where}{shared}"
 
     def _safe(self, root: Root, indices: Output) -> tuple[Output, str]:
-        """Make indices that are in bounds, or raise, and tell what was made."""
+        """Make indices that are in bounds, or raise, and tell what was made, but for zeros."""
         site = root.sites[0]
         bounds = bounds_of(site, indices)
         if self._policy == "clamp":
             return clamped(indices, bounds), "indices are clamped"
+        reason = why_not_zeros(site.node) if self._policy == "zero" else ""
+        if self._policy == "zero" and not reason:
+            return to_added_slice(site.node, indices, bounds), ""
         if self._policy == "raise" and not self._portable and site.limit is not None and site.counts_from_end:
             return checking_positions(indices, bounds), "raises: ov_gather.Gather of positions"
-        return checked(indices, bounds), "raises: a check"
+        return checked(indices, bounds), f"raises: a check, as {reason}" if reason else "raises: a check"
 
 
 def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, tuple[Node, int]]) -> Unproved:

@@ -27,7 +27,13 @@ def why_not_zeros(node: Node) -> str:
     return "" if axis_of_site(node) is not None else "the axis is not constant"
 
 
-def zero_results(gather: Node, indices: Output, bounds: Bounds) -> None:
+def what_is_zero(site: Node) -> str:
+    """Tell what becomes of indices out of bounds, for people."""
+    is_scatter = site.get_type_name().startswith("Scatter")
+    return "updates out of bounds are dropped" if is_scatter else "elements out of bounds are 0"
+
+
+def clear_results(gather: Node, indices: Output, bounds: Bounds) -> None:
     """Make the elements that a gather takes by indices out of bounds 0."""
     inside = clamped(indices, bounds)
     is_in_bounds = ops.equal(indices, inside)
@@ -54,48 +60,40 @@ def _axes_of_slices(gather: Node) -> list[int]:
     return [*range(batch, axis), *range(axis + indices - batch, data + indices - batch - 1)]
 
 
-def read_added_zeros(gather: Node, indices: Output, bounds: Bounds) -> None:
-    """Let indices out of bounds read a slice of zeros, which is added to data for them.
+def to_added_slice(site: Node, indices: Output, bounds: Bounds) -> Output:
+    """Give indices counted from the start; those out of bounds lead to the slice behind the last one of the axis.
 
-    Unlike `zero_results` this puts nothing behind the gather, where OpenVINO might then fuse, and round, otherwise.
+    Together with `add_slice` this makes gathers read zeros, and scatters drop updates. Nothing is put behind a gather, where
+    OpenVINO might then fuse, and round, otherwise.
     """
-    _add_slice(gather, indices, bounds)
-
-
-def drop_updates(scatter: Node, indices: Output, bounds: Bounds) -> None:
-    """Send the updates of indices out of bounds to a slice that is added to data for them, and cut off behind the scatter."""
-    data, readers = scatter.input_value(0), scatter.output(0).get_target_inputs()
-    axis = _add_slice(scatter, indices, bounds)
-    known = data.get_partial_shape()[axis]
-    size = ops.gather(ops.shape_of(data, output_type="i64"), ops.constant([axis]), ops.constant(0))
-    stop = ops.constant([known.get_length()]) if known.is_static else size
-    scatter.validate_and_infer_types()
-    whole = ops.slice(scatter, ops.constant([0]), stop, ops.constant([1]), ops.constant([axis]))
-    _stand_behind(scatter, whole, readers)
-
-
-def _add_slice(node: Node, indices: Output, bounds: Bounds) -> int:
-    """Add a slice of zeros to the end of data, let indices out of bounds lead there, and return the axis."""
     is_in_bounds = ops.equal(indices, clamped(indices, bounds))
     is_negative = ops.less(indices, ops.constant(0, indices.get_element_type()))
     from_start = ops.select(is_negative, ops.add(indices, bounds.size), indices)
     target = bounds.size
-    if takes_tuples(node):
-        axis = batch_dims(node)
+    if takes_tuples(site):
         is_in_bounds = ops.reduce_logical_and(is_in_bounds, ops.constant([-1]), keep_dims=True)
-        first = np.zeros(tuple_length(node) or 0, np.int64)
+        first = np.zeros(tuple_length(site) or 0, np.int64)
         first[:1] = 1
         target = ops.multiply(bounds.size, ops.constant(first.astype(bounds.size.get_element_type().to_dtype()))).output(0)
-    else:
-        axis = axis_of_site(node) or 0
-    rank = node.get_input_partial_shape(0).rank.get_length()
-    added = np.zeros(rank, np.int64)
+    return ops.select(is_in_bounds, from_start, target).output(0)
+
+
+def add_slice(site: Node) -> None:
+    """Add a slice of zeros to the end of data, for indices out of bounds, and cut it off behind a scatter."""
+    data, readers = site.input_value(0), site.output(0).get_target_inputs()
+    axis = batch_dims(site) if takes_tuples(site) else axis_of_site(site) or 0
+    shape = data.get_partial_shape()
+    none, added = np.zeros(shape.rank.get_length(), np.int64), np.zeros(shape.rank.get_length(), np.int64)
     added[axis] = 1
-    zero = ops.constant(0, node.get_output_element_type(0))
-    padded = ops.pad(node.input_value(0), ops.constant(np.zeros(rank, np.int64)), ops.constant(added), "constant", zero)
-    node.input(0).replace_source_output(padded.output(0))
-    node.input(INDICES).replace_source_output(ops.select(is_in_bounds, from_start, target).output(0))
-    return axis
+    padded = ops.pad(data, ops.constant(none), ops.constant(added), "constant", ops.constant(0, data.get_element_type()))
+    site.input(0).replace_source_output(padded.output(0))
+    if not site.get_type_name().startswith("Scatter"):
+        return
+    size = ops.gather(ops.shape_of(data, output_type="i64"), ops.constant([axis]), ops.constant(0))
+    stop = ops.constant([shape[axis].get_length()]) if shape[axis].is_static else size
+    site.validate_and_infer_types()
+    whole = ops.slice(site, ops.constant([0]), stop, ops.constant([1]), ops.constant([axis]))
+    _stand_behind(site, whole, readers)
 
 
 def _stand_behind(node: Node, last: Node, readers: set[object]) -> None:

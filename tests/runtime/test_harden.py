@@ -128,6 +128,18 @@ def test_one_clamp_serves_all_sites_of_an_input(is_open):
     assert before == infer_model(model, graph_inputs(3)) != RAISED
 
 
+def test_zeros_share_a_guard_and_say_what_they_do():
+    model = graph_network(False)
+    before = infer_model(model, graph_inputs(3))
+    _, sites, summary = hardened(model, "zero")
+    assert summary.guards == 1
+    assert {site.done for site in sites.values() if site.done} == {
+        "elements out of bounds are 0 at the input edges, one for 3 sites",
+        "updates out of bounds are dropped at the input edges, one for 3 sites",
+    }
+    assert before == infer_model(model, graph_inputs(3)) != RAISED
+
+
 def test_an_input_that_is_also_a_number_is_not_clamped():
     """The clamp is for the indices alone: what else reads the input reads what it was given."""
     ids = parameter("ids", [3])
@@ -193,7 +205,7 @@ def branch_in_loop():
 @pytest.mark.parametrize("policy", ["raise", "clamp", "zero"])
 @pytest.mark.parametrize("element_type", [np.float16, np.float32])
 def test_nothing_rounds_elsewhere(policy, element_type):
-    """OpenVINO fuses what is behind a gather, here a sum of products, as before; compressed tables give the same, too."""
+    """OpenVINO computes what is behind a gather, here a sum of products, as before; so it does for compressed tables."""
     random = np.random.default_rng(1)
     ids, x = parameter("ids", [2, 64]), parameter("x", [2, 64, 8], np.float32)
     total = x
