@@ -153,16 +153,26 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
     """The dims of a Parameter or Result of a body contradict those of the port outside that it is mapped to.
 
     Unless the entry of the port map slices the tensor along an axis, the same tensor is on both sides. Declare dims that agree.
+    An output of If may have the dims of one body alone: OpenVINO leaves out a body that its condition never chooses.
     """
     for layer in _with_bodies(graph):
-        for entry in _entries(layer):
-            inside = _inside(entry)
-            if not entry.port or not inside or "axis" in entry.element.attributes or not entry.port.dims or not inside.dims:
+        found = [(entry, inside) for entry in _entries(layer) if (inside := _contradiction(entry)) is not None]
+        for entry, inside in found:
+            assert entry.port is not None  # because there is no contradiction without one
+            wrong = sum(other.port is entry.port and not other.is_input for other, _ in found)
+            if layer.type == "If" and not entry.is_input and wrong < len(layer.bodies):
                 continue
-            if PartialShape.of(entry.port.dims).intersect(PartialShape.of(inside.dims)) is None:
-                outside = f"declares dims {list(entry.port.dims)}"
-                text = f"{outside}, but {entry.layer} of <{entry.body.tag}> has {list(inside.dims)}"
-                yield Violation.at(layer, text, "declare dims that agree inside and outside", port=entry.port)
+            outside = f"declares dims {list(entry.port.dims)}"
+            text = f"{outside}, but {entry.layer} of <{entry.body.tag}> has {list(inside.dims)}"
+            yield Violation.at(layer, text, "declare dims that agree inside and outside", port=entry.port)
+
+
+def _contradiction(entry: _Entry) -> Port | None:
+    """Give the port inside whose dims contradict those of the port outside; None where there is no contradiction."""
+    inside = _inside(entry)
+    if not entry.port or not inside or "axis" in entry.element.attributes or not entry.port.dims or not inside.dims:
+        return None
+    return inside if PartialShape.of(entry.port.dims).intersect(PartialShape.of(inside.dims)) is None else None
 
 
 def _inside(entry: _Entry) -> Port | None:

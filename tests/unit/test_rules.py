@@ -140,3 +140,26 @@ def test_a_cheap_test_never_hides_a_violation(path):
         for known in RULES.values():
             if known.scope is Model and known.unless and known.unless(graph):
                 assert graph.is_fragment or list(known.check(graph)) == []
+
+
+def _with_dims_of_results(place: str) -> bytes:
+    """Let Results of the sample with an If declare another rank; `place` says in which bodies."""
+    text = (SAMPLES / "valid" / "if_bodies.xml").read_text()
+    for body in ("then_body", "else_body"):
+        before, start, inside = text.partition(f"<{body}>")
+        inside, end, behind = inside.partition(f"</{body}>")
+        if place in (body, "both"):
+            layers, result, rest = inside.partition('type="Result"')
+            inside = layers + result + rest.replace("<dim>6</dim>", "", 1)
+        text = before + start + inside + end + behind
+    return text.encode()
+
+
+@pytest.mark.parametrize("body", ["then_body", "else_body"])
+def test_an_output_of_if_has_the_dims_of_one_body(body):
+    """OpenVINO writes such IRs itself, where it knows which body the condition chooses."""
+    assert "OVG406" not in [finding.rule for finding in validate(_with_dims_of_results(body))]
+
+
+def test_an_output_of_if_that_contradicts_both_bodies_is_wrong():
+    assert [finding.rule for finding in validate(_with_dims_of_results("both"))].count("OVG406") == 2

@@ -17,7 +17,6 @@ ROUNDING = 2**-22
 """The relative error of a quotient that was computed in 32 bits."""
 
 Binary = Callable[[Algebra, Interval, Interval], Interval]
-Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
 Limit = Callable[[Call, Interval], Interval]
 Unary = Callable[[Algebra, Interval], Interval]
 
@@ -199,63 +198,6 @@ def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
 def constant_range(low: Number, high: Number) -> Unary:
     """A function with these results, whatever the operand is."""
     return lambda algebra, values: Interval(low, high)
-
-
-def truth(call: Call) -> Sequence[Value]:
-    """The result of a logical operation is true or false."""
-    values = [value for value in call.inputs if value is not None]
-    shape = broadcast_shape([value.shape for value in values], call.outputs[0].shape)
-    return [replace(call.bounded(TRUTH), shape=shape)]
-
-
-def compare(call: Call, work: Comparison) -> Sequence[Value]:
-    """A comparison is true or false; which one is known where the operands are far enough apart, and none is NaN."""
-    values = [value for value in call.inputs if value is not None]
-    if any(value.may_be_nan for value in values) or len(values) != 2:
-        return truth(call)
-
-    def told(one: Interval, other: Interval) -> Interval:
-        known = work(call.algebra, limited(call, one), limited(call, other))
-        return TRUTH if known is None else Interval(int(known), int(known))
-
-    return [together(call, values, told)]
-
-
-def is_less(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether every value is less than every other; None where that is not known."""
-    if one.high < other.low or any(algebra.is_at_most(one, low - 1) for low in other.lows):
-        return True
-    return False if is_less_or_equal(algebra, other, one) else None
-
-
-def is_less_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether no value is greater than another; None where that is not known."""
-    if one.high <= other.low or any(algebra.is_at_most(one, low) for low in other.lows):
-        return True
-    return False if other.high < one.low else None
-
-
-def is_greater(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether every value is greater than every other; None where that is not known."""
-    return is_less(algebra, other, one)
-
-
-def is_greater_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether no value is less than another; None where that is not known."""
-    return is_less_or_equal(algebra, other, one)
-
-
-def is_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether all values are the same; None where that is not known."""
-    if one.exactly is not None and one.exactly == other.exactly:
-        return True
-    return False if is_less(algebra, one, other) or is_less(algebra, other, one) else None
-
-
-def is_unequal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether no value is another one; None where that is not known."""
-    known = is_equal(algebra, one, other)
-    return None if known is None else not known
 
 
 def any_value(call: Call) -> Sequence[Value]:

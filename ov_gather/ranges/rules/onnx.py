@@ -9,7 +9,7 @@ from typing import Any
 
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
-from ov_gather.ranges.rules import elementwise, indexing, linear, moves, reducing, shaping, slicing
+from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.call import Call, Rule
 
 
@@ -199,11 +199,11 @@ def _top_k(operator: Operator) -> Rule:
 
 
 _COMPARISONS = {
-    "Equal": elementwise.is_equal,
-    "Greater": elementwise.is_greater,
-    "GreaterOrEqual": elementwise.is_greater_or_equal,
-    "Less": elementwise.is_less,
-    "LessOrEqual": elementwise.is_less_or_equal,
+    "Equal": comparing.is_equal,
+    "Greater": comparing.is_greater,
+    "GreaterOrEqual": comparing.is_greater_or_equal,
+    "Less": comparing.is_less,
+    "LessOrEqual": comparing.is_less_or_equal,
 }
 _LOGICAL = "And IsInf IsNaN Not Or Xor"
 _ANY_VALUE = "BitShift BitwiseAnd BitwiseOr BitwiseXor Pow PRelu"
@@ -242,8 +242,8 @@ _RULES: Mapping[str, _Make] = {
             "Tanh": "both signs of a share",
         }.items()
     },
-    **{name: _always(partial(elementwise.compare, work=work)) for name, work in _COMPARISONS.items()},
-    **dict.fromkeys(_LOGICAL.split(), _always(elementwise.truth)),
+    **{name: _always(partial(comparing.compare, work=work)) for name, work in _COMPARISONS.items()},
+    **dict.fromkeys(_LOGICAL.split(), _always(comparing.truth)),
     **dict.fromkeys(_ANY_VALUE.split(), _always(elementwise.any_value)),
     **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
     **dict.fromkeys(["ArgMax", "ArgMin"], _along(indexing.arg_extreme, 0)),

@@ -8,7 +8,7 @@ from functools import partial
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules import elementwise, indexing, linear, reducing, shaping, slicing
+from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, reducing, shaping, slicing
 from ov_gather.ranges.rules.call import Call, Rule
 
 
@@ -171,12 +171,12 @@ def _scatter(operation: Described) -> Rule:
 
 
 _COMPARISONS = {
-    "Equal": elementwise.is_equal,
-    "Greater": elementwise.is_greater,
-    "GreaterEqual": elementwise.is_greater_or_equal,
-    "Less": elementwise.is_less,
-    "LessEqual": elementwise.is_less_or_equal,
-    "NotEqual": elementwise.is_unequal,
+    "Equal": comparing.is_equal,
+    "Greater": comparing.is_greater,
+    "GreaterEqual": comparing.is_greater_or_equal,
+    "Less": comparing.is_less,
+    "LessEqual": comparing.is_less_or_equal,
+    "NotEqual": comparing.is_unequal,
 }
 _LOGICAL = """
     IsFinite IsInf IsNaN LogicalAnd LogicalNot LogicalOr LogicalXor
@@ -219,8 +219,8 @@ _RULES: Mapping[str, _Make] = {
             "Tanh": "both signs of a share",
         }.items()
     },
-    **{name: _always(partial(elementwise.compare, work=work)) for name, work in _COMPARISONS.items()},
-    **dict.fromkeys(_LOGICAL.split(), _always(elementwise.truth)),
+    **{name: _always(partial(comparing.compare, work=work)) for name, work in _COMPARISONS.items()},
+    **dict.fromkeys(_LOGICAL.split(), _always(comparing.truth)),
     **dict.fromkeys(["Power", "SquaredDifference", "BitwiseAnd", "BitwiseOr", "BitwiseXor"], _always(elementwise.any_value)),
     **dict.fromkeys(_SAME_SHAPE.split(), _always(shaping.shape_only)),
     **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin"], _along_axes(reducing.extreme)),
