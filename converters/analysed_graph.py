@@ -120,7 +120,7 @@ class AnalysedGraph:
         tensor = constant_of(value)
         if tensor is not None and element_type is not None and tensor.dtype.bitwidth >= 32 and tensor.size <= CHUNK:
             return constant_value(element_type, tensor.numpy())
-        shape = tensor.shape if tensor is not None else value.shape
+        shape = value.shape if tensor is None else onnx_ir.Shape(tensor.shape.numpy())
         found = Value(element_type, self._shape(value, shape), may_be_nan=not is_integer(element_type))
         node = value.producer()
         if not is_made_here or node is None or node.domain != "" or node.op_type not in ("Shape", "Size"):
