@@ -31,9 +31,18 @@ def prove_onnx(source: OnnxSource, *, assume: Mapping[str, Limits] | None = None
         OSError: a file cannot be read.
         ValueError: `assume` names what the model does not have, or contradicts itself or the model.
     """
+    return prove_graph(analysed(source), assume=assume)
+
+
+def prove_graph(graph: AnalysedGraph, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
+    """Prove as `prove_onnx` does, of what `analysed` returns."""
+    return prove_sites(graph, ONNX, assumption(graph, assume or {}), graph.sites)
+
+
+def analysed(source: OnnxSource) -> AnalysedGraph:
+    """Read a model, and make of it what the analysis goes through. Raises ConversionError, OSError."""
     with naming(source):
         model = load(source)
         inline_functions(model)
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
-    graph = AnalysedGraph(model)
-    return prove_sites(graph, ONNX, assumption(graph, assume or {}), graph.sites)
+    return AnalysedGraph(model)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -12,12 +14,13 @@ import click
 from ov_gather.cli.assumptions import Limits, assume_option
 from ov_gather.cli.files import find_irs
 from ov_gather.cli.output import has_colour, print_table, with_progress
+from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.prove import graph_of, names_of, prove
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.proofs import text
 from ov_gather.report.proofs.report import ProvedFile, Report
 from ov_gather.rules.findings import Severity
-from ov_gather.rules.validation import read_and_validate
+from ov_gather.rules.validation import not_checked, read_and_validate
 
 _FORMATS = ("text", "json", "sarif")
 _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
@@ -33,8 +36,9 @@ _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bool, assume: Mapping[str, Limits]) -> None:
     """Prove of every gather and scatter whether its indices can be out of bounds; no runtime is needed.
 
-    PATH is an .xml file that holds a whole IR, or a directory, searched for *.xml that are IRs. Each Gather, GatherElements,
-    GatherND and Scatter*, those in sub-graphs included, is one of these:
+    PATH is an .xml file that holds a whole IR; a directory, searched for *.xml that are IRs; or an .onnx file, of which is
+    proved what ONNX says it computes. Each Gather, GatherElements, GatherND and Scatter*, those in sub-graphs included, is one
+    of these:
 
     \b
     proved       no index is out of bounds, whatever the inputs are
@@ -69,18 +73,47 @@ def _prove_all(files: Sequence[Path], assume: Mapping[str, Limits]) -> Iterator[
     """Yield what is known of each file. Raises UsageError where no file has what is assumed, or contradicts it."""
     unused = set(assume)
     for number, path in enumerate(files):
-        model, findings = read_and_validate(path, ignore=_NOT_IN_THE_WAY)
-        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-        names = [] if model is None or errors else names_of(graph_of(model))
+        opened = _open_onnx(path) if path.suffix == ".onnx" else _open_ir(path)
+        names = [] if isinstance(opened, ProvedFile) else opened.names
         unused.difference_update(names)
         if unused and number == len(files) - 1:
             known = f"{path} has {', '.join(names) or 'none'}"
             raise click.UsageError(f"--assume {min(unused)}: there is no such input or open dimension; {known}")
-        if model is None or errors:
-            yield ProvedFile(str(path), (), errors, is_read=model is not None)
+        if isinstance(opened, ProvedFile):
+            yield opened
             continue
         try:
             given = {name: limits for name, limits in assume.items() if name in names}
-            yield ProvedFile(str(path), prove(model, assume=given))
+            yield ProvedFile(str(path), opened.prove(assume=given))
         except ValueError as error:
             raise click.UsageError(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class _Provable:
+    """A _Provable is a model that was read: the names of which something may be assumed, and what proves under that."""
+
+    names: list[str]
+    prove: Callable[..., list[Proof]]
+
+
+def _open_ir(path: Path) -> _Provable | ProvedFile:
+    model, findings = read_and_validate(path, ignore=_NOT_IN_THE_WAY)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if model is None or errors:
+        return ProvedFile(str(path), (), errors, is_read=model is not None)
+    return _Provable(names_of(graph_of(model)), partial(prove, model))
+
+
+def _open_onnx(path: Path) -> _Provable | ProvedFile:
+    try:
+        from ov_gather.converters.errors import ConversionError
+        from ov_gather.converters.proofs import analysed, prove_graph
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{path}: to read ONNX models, pip install onnx onnx-ir ({error})") from None
+    try:
+        graph = analysed(path)
+    except ConversionError as error:
+        findings = not_checked(str(path), str(error).removeprefix(f"{path}: "), "give a model that onnx.checker accepts")
+        return ProvedFile(str(path), (), findings, is_read=False)
+    return _Provable(names_of(graph), partial(prove_graph, graph))

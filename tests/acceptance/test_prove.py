@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import numpy as np
+import onnx
 import pytest
+from click.testing import CliRunner
 
+from helpers.legalized import constant, model
+from ov_gather.cli.prove import command
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
@@ -222,6 +227,54 @@ def test_an_unreadable_file_does_not_stop_the_others(cli, samples, tmp_path, pro
     assert done.returncode == 2
     assert "error OVG001: the file is empty" in done.stderr
     assert done.stdout == f"{proved}: 1 proved\n1 proved, 0 refuted, 0 conditional, 0 unknown in 1 file\n"
+
+
+@pytest.fixture
+def onnx_model(tmp_path):
+    """An ONNX model that looks up rows of a table of ten: by its input, and by the input clipped."""
+    proto = model(
+        "int64[batch] ids) => (float[batch,4] a, float[batch,4] b)",
+        """low = Constant<value_int = 0>() high = Constant<value_int = 9>() inside = Clip(ids, low, high)
+           a = Gather <axis = 0> (t, ids) b = Gather <axis = 0> (t, inside)""",
+    )
+    onnx.save(constant(np.zeros((10, 4), np.float32), proto, "t"), tmp_path / "m.onnx")
+    return tmp_path / "m.onnx"
+
+
+def test_an_onnx_model_beside_an_ir(cli, onnx_model, refuted):
+    done = cli("prove", onnx_model, refuted)
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"{onnx_model}: 1 proved, 1 conditional"
+    assert "  ids in -10..9" in lines
+    assert lines[-1] == "1 proved, 1 refuted, 1 conditional, 0 unknown in 2 files"
+    assert cli("prove", onnx_model, "--strict").returncode == 1
+    assert cli("prove", onnx_model, "--strict", "--assume", "ids=0..9", "--assume", "dim(batch)=1..").returncode == 0
+
+
+def test_an_onnx_model_for_programs(cli, onnx_model):
+    (file,) = json.loads(cli("prove", onnx_model, "--format", "json").stdout)["files"]
+    assert file["path"] == str(onnx_model)
+    assert file["requires"] == {"ids": {"at_least": [-10], "at_most": [9]}}
+    assert [proof["status"] for proof in file["proofs"]] == ["conditional", "proved"]
+    (result,) = json.loads(cli("prove", onnx_model, "--format", "sarif").stdout)["runs"][0]["results"]
+    assert result["ruleId"] == "conditional"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("m.onnx")
+
+
+def test_an_unreadable_onnx_model_does_not_stop_the_others(cli, tmp_path, proved):
+    (tmp_path / "broken.onnx").write_bytes(b"no protobuf")
+    done = cli("prove", tmp_path / "broken.onnx", proved)
+    assert done.returncode == 2
+    assert "broken.onnx: error OVG099: not a valid ONNX model" in done.stderr
+    assert done.stdout.endswith("1 proved, 0 refuted, 0 conditional, 0 unknown in 1 file\n")
+
+
+def test_what_reads_onnx_is_not_installed(monkeypatch, onnx_model):
+    monkeypatch.setitem(sys.modules, "ov_gather.converters.proofs", None)
+    result = CliRunner().invoke(command, [str(onnx_model)])
+    assert isinstance(result.exception, ImportError)  # which `ov-gather` tells in one line
+    assert str(result.exception).startswith(f"{onnx_model}: to read ONNX models, pip install onnx onnx-ir")
 
 
 def test_a_bare_layer_is_not_proved(cli):
