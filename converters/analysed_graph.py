@@ -94,7 +94,7 @@ class AnalysedGraph:
                 if is_integer(_element_type(value)) or bodies_of(node):
                     yield value
             if (site := self.site(node)) is not None:
-                yield from (site.indices, site.data)
+                yield from site.operands
 
     # How it is done
 

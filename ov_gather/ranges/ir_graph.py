@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ov_gather.ir.constants import constant
-from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Element, Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.algebra.values import Shape, Value, is_integer
 from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
 from ov_gather.ranges.openvino_sites import site_of
-from ov_gather.ranges.rules.openvino import Described, rule_of
+from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
 from ov_gather.ranges.sites import TYPES, Site
 
 _PORT_MAPS = {"then_body": "then_port_map", "else_body": "else_port_map", "body": "port_map"}
-_LOOPS = ("Loop", "TensorIterator")
 
 Tensor = tuple[int, int, int]
 """An output port: the number of its graph, the id of its layer, and its own."""
@@ -150,7 +148,7 @@ class IrGraph:
                 return Value(element_type, self._shape(declared, f"{layer.name}#{number}.{layer.id}"))
         is_input = number == 0 and layer.type == "Parameter"
         name = _input_name(layer) if is_input else f"{layer.name}#{number}.{layer.id}.{port_id}"
-        return Value(element_type, self._shape(declared, name), may_be_nan=_is_real(element_type))
+        return Value(element_type, self._shape(declared, name), may_be_nan=not is_integer(element_type))
 
     def _shape(self, shape: PartialShape, name: str) -> Shape | None:
         if shape.dims is None:
@@ -174,9 +172,9 @@ class IrGraph:
         outputs = [(number, layer.id, port.id) for port in layer.outputs]
         name, inputs = f"{_prefix(self._paths[number])}{layer.name}", self._inputs(number, layer)
         bodies = tuple(self._body(number, layer, body) for body in layer.bodies)
-        if bodies and (layer.type not in _LOOPS or len(bodies) == 1):  # else OVG121 reports it
+        if bodies and (layer.type not in LOOPS or len(bodies) == 1):  # else OVG121 reports it
             trips = inputs[0] if layer.type == "Loop" and inputs else None
-            return Step(name, layer.type, inputs, outputs, bodies=bodies, repeats=layer.type in _LOOPS, trips=trips)
+            return Step(name, layer.type, inputs, outputs, bodies=bodies, repeats=layer.type in LOOPS, trips=trips)
         try:
             rule = rule_of(_described(layer)) if inputs else None
         except (KeyError, ValueError):  # because the rules 2xx report a wrong attribute
@@ -220,10 +218,8 @@ class IrGraph:
     def _wanted(self, number: int) -> Iterator[Key]:
         """Yield the tensors of a graph that its sites are judged by, and outputs of layers whose bodies have sites."""
         for site in self._sites.get(number, ()):
-            yield from (site.indices, site.data)
-            if site.axis is not None and not isinstance(site.axis, int):
-                yield site.axis
-        for layer in self._graphs[number].of_type("If", *_LOOPS):
+            yield from site.operands
+        for layer in self._graphs[number].of_type("If", *LOOPS):
             inside = [self._numbers[id(graph)] for body in layer.bodies for _, graph in body.walk()]
             if layer.outputs and any(inner in self._sites for inner in inside):
                 yield (number, layer.id, layer.outputs[0].id)
@@ -241,10 +237,6 @@ def _prefix(path: tuple[str, ...]) -> str:
 def _input_name(layer: Layer) -> str:
     """Name an input as users do: by the first name of its tensor, or else by the name of its layer."""
     return layer.outputs[0].attributes.get("names", "").partition(",")[0] or layer.name
-
-
-def _is_real(element_type: ElementType | None) -> bool:
-    return element_type is None or (element_type.name[0] in "fbd" and element_type.name != "boolean")
 
 
 def _described(layer: Layer) -> Described:

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import ElementType, by_name
+from ov_gather.ir.element_types import by_name
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import Shape, Value
+from ov_gather.ranges.algebra.values import Shape, Value, is_integer
 from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
 from ov_gather.ranges.openvino_sites import site_of
-from ov_gather.ranges.rules.openvino import Described, rule_of
+from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
 from ov_gather.ranges.sites import TYPES, Site
 
 if TYPE_CHECKING:
     import openvino
-
-_LOOPS = ("Loop", "TensorIterator")
 
 
 class OpenvinoGraph:
@@ -108,7 +106,7 @@ class OpenvinoGraph:
             return constant_value(element_type, node.get_data())
         is_input = node.get_type_name() == "Parameter" and not self._places[name][1]
         text = _input_name(node) if is_input else f"{node.get_friendly_name()}#{name}.{position}"
-        return Value(element_type, self._shape(output.get_partial_shape(), text), may_be_nan=_is_real(element_type))
+        return Value(element_type, self._shape(output.get_partial_shape(), text), may_be_nan=not is_integer(element_type))
 
     def _shape(self, shape: openvino.PartialShape, name: str) -> Shape | None:
         if shape.rank.is_dynamic:
@@ -135,7 +133,7 @@ class OpenvinoGraph:
             numbers = range(len(bodies)) if kind == "If" else [None]
             found = [self._body(node, body, number) for number, body in zip(numbers, bodies, strict=True)]
             return Step(
-                name, kind, inputs, outputs, bodies=found, repeats=kind in _LOOPS, trips=inputs[0] if kind == "Loop" else None
+                name, kind, inputs, outputs, bodies=found, repeats=kind in LOOPS, trips=inputs[0] if kind == "Loop" else None
             )
         return Step(name, kind, inputs, outputs, rule_of(_described(node)), looks_at_shapes=kind == "ShapeOf")
 
@@ -162,9 +160,7 @@ class OpenvinoGraph:
         for node in self._in_graph[_key_of(graph)]:
             site = self._site(node) if node.get_type_name() in TYPES else None
             if site is not None:
-                yield from (site.indices, site.data)
-                if site.axis is not None and not isinstance(site.axis, int):
-                    yield site.axis
+                yield from site.operands
             if _bodies(node) and node.get_output_size():
                 yield (node.get_name(), 0)
 
@@ -181,17 +177,13 @@ def _key_of(graph: openvino.Model) -> str:
 def _bodies(node: Any) -> list[openvino.Model]:
     if node.get_type_name() == "If":
         return [node.get_function(0), node.get_function(1)]
-    return [node.get_function()] if node.get_type_name() in _LOOPS else []
+    return [node.get_function()] if node.get_type_name() in LOOPS else []
 
 
 def _input_name(node: openvino.Node) -> str:
     """Name an input as users do: by the first name of its tensor, or else by the name of its node."""
     names: set[str] = node.output(0).get_names()
     return min(names, default=str(node.get_friendly_name()))
-
-
-def _is_real(element_type: ElementType | None) -> bool:
-    return element_type is None or (element_type.name[0] in "fbd" and element_type.name != "boolean")
 
 
 def _described(node: openvino.Node) -> Described:

@@ -45,8 +45,15 @@ class Site:
     @property
     def wanted(self) -> list[Key]:
         """The tensors of the whole model that have to be known, for which elements matter."""
-        if self.within is not None:
-            return [self.within]
+        return self._elements if self.within is None else [self.within]
+
+    @property
+    def operands(self) -> list[Key]:
+        """The tensors of its own graph that say whether indices are in bounds."""
+        return [*self._elements, self.data]
+
+    @property
+    def _elements(self) -> list[Key]:
         return [self.indices] if self.axis is None or isinstance(self.axis, int) else [self.indices, self.axis]
 
     @property

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial, reduce
-from math import ceil, floor, inf, sqrt
+from functools import reduce
+from math import ceil, floor, inf
 from struct import pack, unpack
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer, is_of_sizes
-from ov_gather.ranges.rules.call import Call, Rule
+from ov_gather.ranges.rules.call import Call
 
 ROUNDING = 2**-22
 """The relative error of a quotient that was computed in 32 bits."""
@@ -89,12 +89,12 @@ def limited(call: Call, found: Interval) -> Interval:
         error = call.semantics.float_error
         return Interval(found.low - abs(found.low) * error, found.high + abs(found.high) * error)
     exact = call.semantics.exact_integers
-    low = found.low if found.low in (inf, -inf) or abs(found.low) <= exact else found.low - _rounding(found.low)
-    high = found.high if found.high in (inf, -inf) or abs(found.high) <= exact else found.high + _rounding(found.high)
+    low = found.low if found.low in (inf, -inf) or abs(found.low) <= exact else found.low - rounding_of(found.low)
+    high = found.high if found.high in (inf, -inf) or abs(found.high) <= exact else found.high + rounding_of(found.high)
     return replace(found, low=low, high=high)
 
 
-def _rounding(number: Number) -> int:
+def rounding_of(number: Number) -> int:
     """Give how far a large integer may be off."""
     return int(abs(number) * ROUNDING) + 1
 
@@ -114,42 +114,6 @@ def extreme(work: Binary, call: Call) -> Sequence[Value]:
     if any(value is not None and value.may_be_nan for value in call.inputs):
         return binary(Algebra.hull, call, _chosen)
     return binary(work, call, _chosen)
-
-
-def divide(call: Call) -> Sequence[Value]:
-    """Division: of integers rounded down or towards 0, of floating-point numbers not."""
-    if not is_integer(call.outputs[0].element_type):
-        return _nan_by_zero(call, binary(_real_quotient, call))
-    return binary(partial(_integer_quotient, call), call)
-
-
-def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interval) -> Interval:
-    """Divide integers. Large ones are divided as floating-point numbers by some runtimes, which rounds the result."""
-    found, exact = algebra.divide(one, _divisor(call, other)), call.semantics.exact_integers
-    if max(abs(one.low), abs(one.high), abs(other.low), abs(other.high)) <= exact or found.is_any:
-        return found
-    low, high = (0 if abs(bound) == inf else _rounding(bound) for bound in (found.low, found.high))
-    return replace(found, low=found.low - low, high=found.high + high)
-
-
-def _divisor(call: Call, given: Interval) -> Interval:
-    """Leave 0 out of what integers are divided by, if a run with it ends."""
-    ends = given.low == 0 and not call.semantics.is_memory_read
-    return call.algebra.both(given, Interval(1, inf)) if ends else given
-
-
-def _nan_by_zero(call: Call, results: Sequence[Value]) -> Sequence[Value]:
-    """Mark results of a division as maybe NaN where the divisor may be 0."""
-    divisor = call.value(1)
-    may_be_zero = divisor is None or divisor.elements.low <= 0 <= divisor.elements.high
-    return [replace(found, may_be_nan=found.may_be_nan or may_be_zero) for found in results]
-
-
-def _real_quotient(_: Algebra, one: Interval, other: Interval) -> Interval:
-    if other.low <= 0 <= other.high or inf in (abs(one.low), abs(one.high), abs(other.low), abs(other.high)):
-        return ANY
-    results = [dividend / divisor for dividend in (one.low, one.high) for divisor in (other.low, other.high)]
-    return Interval(min(results), max(results))
 
 
 def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
@@ -193,11 +157,6 @@ def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
     if value is not None and value.may_be_nan:  # the plugin makes the lower bound of NaN
         return unary(lambda algebra, values: Interval(low, high), call, _chosen)
     return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, _chosen)
-
-
-def constant_range(low: Number, high: Number) -> Unary:
-    """A function with these results, whatever the operand is."""
-    return lambda algebra, values: Interval(low, high)
 
 
 def any_value(call: Call) -> Sequence[Value]:
@@ -255,75 +214,3 @@ def cast(call: Call) -> Sequence[Value]:
         return [call.output(value) if fits or (is_size and target.bits >= 32) else call.output(value, elements=ANY, parts=None)]
     towards_zero = rounded(lambda bound: floor(bound) if bound >= 0 else ceil(bound))
     return [replace(together(call, [value], lambda one: towards_zero(call.algebra, one)), may_be_nan=False)]
-
-
-def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
-    """The remainder of a division has the sign of the dividend or of the divisor, and of integers stays below it."""
-    if is_integer(call.outputs[0].element_type):
-        return binary(partial(_integer_remainder, call, sign_of_dividend), call)
-    return _nan_by_zero(call, binary(partial(_real_remainder, call), call))
-
-
-def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
-    """Give the remainder of integers. Some runtimes divide large ones in float32: 2^31 - 1 by 7 then leaves up to 128."""
-    exact = call.semantics.exact_integers
-    if (one.low < -exact and not is_of_sizes(one.lows)) or (one.high > exact and not is_of_sizes(one.highs)):
-        return ANY
-    return algebra.remainder(one, _divisor(call, other), sign_of_dividend=sign_of_dividend)
-
-
-def _real_remainder(call: Call, _: Algebra, one: Interval, other: Interval) -> Interval:
-    """Give the remainder of fractions, which is off by as much as the quotient's rounding makes of a large dividend."""
-    largest = max(abs(other.low), abs(other.high)) + max(abs(one.low), abs(one.high)) * call.semantics.float_error
-    return Interval(-largest, largest)
-
-
-def square_root(call: Call) -> Sequence[Value]:
-    """The square root of a number below 0 is NaN."""
-    value = call.value(0)
-    may_be_negative = value is None or value.elements.low < 0
-    return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_root, call)]
-
-
-def _root(_: Algebra, values: Interval) -> Interval:
-    low, high = (bound if bound == inf else sqrt(max(bound, 0)) for bound in (values.low, values.high))
-    return Interval(low, high)
-
-
-def _rectified(algebra: Algebra, values: Interval) -> Interval:
-    return algebra.maximum(values, algebra.exact(0))
-
-
-def _nearest(_: Algebra, values: Interval) -> Interval:
-    """Round to the nearest whole number: halves up or down, as there are two ways."""
-    low, high = (values.low if values.low == -inf else ceil(values.low - 0.5), values.high)
-    return replace(values, low=low, high=high if high == inf else floor(high + 0.5))
-
-
-BINARY: Mapping[str, Rule] = {
-    name: partial(binary, work)
-    for name, work in {
-        "add": Algebra.add,
-        "subtract": Algebra.subtract,
-        "multiply": Algebra.multiply,
-    }.items()
-} | {
-    "minimum": partial(extreme, Algebra.minimum),
-    "maximum": partial(extreme, Algebra.maximum),
-    "remainder": partial(remainder, sign_of_dividend=False),
-    "remainder with the sign of the dividend": partial(remainder, sign_of_dividend=True),
-}
-UNARY: Mapping[str, Rule] = {
-    name: partial(unary, work)
-    for name, work in {
-        "absolute": Algebra.absolute,
-        "negative": lambda algebra, values: -values,
-        "floor": rounded(floor),
-        "ceiling": rounded(ceil),
-        "round": _nearest,
-        "sign": constant_range(-1, 1),
-        "rectified": _rectified,
-        "share": constant_range(0, 1),
-        "both signs of a share": constant_range(-1, 1),
-    }.items()
-} | {"square root": square_root}

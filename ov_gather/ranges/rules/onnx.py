@@ -10,6 +10,7 @@ from typing import Any
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
 from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
+from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
 from ov_gather.ranges.rules.call import Call, Rule
 
 
@@ -109,7 +110,7 @@ def _clip(operator: Operator) -> Rule:
         found, low, high = (call.value(position) for position in range(3))
         for bound, meaning in ((low, "maximum"), (high, "minimum")):
             if found is not None and bound is not None:
-                (found,) = elementwise.BINARY[meaning](replace(call, inputs=[found, bound]))
+                (found,) = ARITHMETIC[meaning](replace(call, inputs=[found, bound]))
         return [call.outputs[0] if found is None else call.output(found)]
 
     return rule
@@ -214,23 +215,18 @@ _SAME_SHAPE = """
 """
 _RULES: Mapping[str, _Make] = {
     **{
-        name: _always(elementwise.BINARY[meaning])
+        name: _always(ARITHMETIC[meaning])
         for name, meaning in {
+            "Abs": "absolute",
             "Add": "add",
+            "Ceil": "ceiling",
+            "Cos": "both signs of a share",
+            "Div": "divide",
+            "Erf": "both signs of a share",
+            "Floor": "floor",
             "Max": "maximum",
             "Min": "minimum",
             "Mul": "multiply",
-            "Sub": "subtract",
-        }.items()
-    },
-    **{
-        name: _always(elementwise.UNARY[meaning])
-        for name, meaning in {
-            "Abs": "absolute",
-            "Ceil": "ceiling",
-            "Cos": "both signs of a share",
-            "Erf": "both signs of a share",
-            "Floor": "floor",
             "Neg": "negative",
             "Relu": "rectified",
             "Round": "round",
@@ -239,6 +235,7 @@ _RULES: Mapping[str, _Make] = {
             "Sin": "both signs of a share",
             "Softmax": "share",
             "Sqrt": "square root",
+            "Sub": "subtract",
             "Tanh": "both signs of a share",
         }.items()
     },
@@ -256,7 +253,6 @@ _RULES: Mapping[str, _Make] = {
     "Concat": _along(shaping.concatenate, 0),
     "ConstantOfShape": _constant_of_shape,
     "CumSum": _always(lambda call: reducing.running_total(call, call.integer(1))),
-    "Div": _always(elementwise.divide),
     "Expand": _always(partial(shaping.broadcast, both_ways=True)),
     "Flatten": _always(shaping.declared_shape),
     "Gather": lambda operator: partial(indexing.gather, axis=operator.integer("axis"), batch_dims=0, from_end=True),
@@ -264,7 +260,7 @@ _RULES: Mapping[str, _Make] = {
     "GatherND": lambda operator: partial(indexing.gather_nd, batch_dims=operator.integer("batch_dims")),
     "Identity": _always(shaping.same_shape),
     "MatMul": _always(partial(linear.matrix_product, transposed=(False, False))),
-    "Mod": lambda operator: partial(elementwise.remainder, sign_of_dividend=bool(operator.integer("fmod"))),
+    "Mod": lambda operator: partial(remainder, sign_of_dividend=bool(operator.integer("fmod"))),
     "NonMaxSuppression": _always(_coordinates_in_scores),
     "NonZero": _always(indexing.non_zero),
     "OneHot": _always(_one_hot),
@@ -281,15 +277,7 @@ _RULES: Mapping[str, _Make] = {
     "Squeeze": _squeeze,
     "Tile": _always(shaping.tile),
     "TopK": _top_k,
-    "Transpose": lambda operator: partial(_transpose, operator.integers("perm")),
+    "Transpose": lambda operator: partial(shaping.transpose, order=operator.integers("perm") or []),
     "Unsqueeze": lambda operator: lambda call: shaping.unsqueeze(call, _axes(operator, call)[1]),
     "Where": _always(elementwise.select),
 }
-
-
-def _transpose(order: list[int] | None, call: Call) -> Sequence[Value]:
-    """Another order of the axes, without one the reverse."""
-    value = call.value(0)
-    if order is None and value is not None and value.shape is not None:
-        order = list(range(len(value.shape)))[::-1]
-    return shaping.transpose(call, order)

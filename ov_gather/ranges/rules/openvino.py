@@ -9,6 +9,7 @@ from functools import partial
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, reducing, shaping, slicing
+from ov_gather.ranges.rules.arithmetic import ARITHMETIC
 from ov_gather.ranges.rules.call import Call, Rule
 
 
@@ -50,6 +51,9 @@ def rule_of(operation: Described) -> Rule | None:
     make = _RULES.get(operation.type)
     return make(operation) if make is not None else None
 
+
+LOOPS = ("Loop", "TensorIterator")
+"""The operations that repeat a body."""
 
 _Make = Callable[[Described], Rule]
 
@@ -128,13 +132,6 @@ def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
     return shaping.Cut(axis, start, None if start.value == -1 else start + 1)
 
 
-def _transpose(call: Call) -> Sequence[Value]:
-    order, value = call.integers(1), call.value(0)
-    if order == [] and value is not None and value.shape is not None:
-        order = list(range(len(value.shape)))[::-1]
-    return shaping.transpose(call, order)
-
-
 def _broadcast(operation: Described) -> Rule:
     mode = operation.attributes.get("mode", "numpy").lower()
     return shaping.elements_only if mode == "explicit" else partial(shaping.broadcast, both_ways=mode == "bidirectional")
@@ -178,9 +175,7 @@ _COMPARISONS = {
     "LessEqual": comparing.is_less_or_equal,
     "NotEqual": comparing.is_unequal,
 }
-_LOGICAL = """
-    IsFinite IsInf IsNaN LogicalAnd LogicalNot LogicalOr LogicalXor
-"""
+_LOGICAL = "IsFinite IsInf IsNaN LogicalAnd LogicalNot LogicalOr LogicalXor"
 _SAME_SHAPE = """
     Acos Acosh Asin Asinh Atan Atanh BatchNormInference Cosh Elu Exp Gelu GroupNormalization GRN HSigmoid HSwish HardSigmoid Log
     LogSoftmax LRN Mish MVN NormalizeL2 PReLU RMS Selu Sinh SoftPlus SoftSign Swish Tan Reverse Roll
@@ -188,25 +183,20 @@ _SAME_SHAPE = """
 """
 _RULES: Mapping[str, _Make] = {
     **{
-        name: _always(elementwise.BINARY[meaning])
+        name: _always(ARITHMETIC[meaning])
         for name, meaning in {
+            "Abs": "absolute",
             "Add": "add",
+            "Ceiling": "ceiling",
+            "Cos": "both signs of a share",
+            "Divide": "divide",
+            "Erf": "both signs of a share",
+            "Floor": "floor",
             "FloorMod": "remainder",
             "Maximum": "maximum",
             "Minimum": "minimum",
             "Mod": "remainder with the sign of the dividend",
             "Multiply": "multiply",
-            "Subtract": "subtract",
-        }.items()
-    },
-    **{
-        name: _always(elementwise.UNARY[meaning])
-        for name, meaning in {
-            "Abs": "absolute",
-            "Ceiling": "ceiling",
-            "Cos": "both signs of a share",
-            "Erf": "both signs of a share",
-            "Floor": "floor",
             "Negative": "negative",
             "ReLU": "rectified",
             "Round": "round",
@@ -216,6 +206,7 @@ _RULES: Mapping[str, _Make] = {
             "SoftMax": "share",
             "Softmax": "share",
             "Sqrt": "square root",
+            "Subtract": "subtract",
             "Tanh": "both signs of a share",
         }.items()
     },
@@ -233,7 +224,6 @@ _RULES: Mapping[str, _Make] = {
     "Concat": lambda operation: partial(shaping.concatenate, axis=operation.integer("axis")),
     "CumSum": _from_axis(reducing.running_total, 1),
     "DepthToSpace": _always(shaping.elements_only),
-    "Divide": _always(elementwise.divide),
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "GatherND": lambda operation: partial(indexing.gather_nd, batch_dims=operation.integer("batch_dims")),
@@ -264,7 +254,7 @@ _RULES: Mapping[str, _Make] = {
     "StridedSlice": _strided_slice,
     "Tile": _always(shaping.tile),
     "TopK": lambda operation: partial(indexing.top_k, axis=operation.integer("axis", -1)),
-    "Transpose": _always(_transpose),
+    "Transpose": _always(lambda call: shaping.transpose(call, call.integers(1))),
     "Unsqueeze": _always(lambda call: shaping.unsqueeze(call, call.integers(1))),
     "VariadicSplit": _always(lambda call: shaping.split(call, call.integer(1), call.integers(2))),
 }

@@ -95,11 +95,13 @@ def _merged(shape: Shape | None, declared: Shape | None) -> Shape | None:
 
 
 def transpose(call: Call, order: Sequence[int] | None) -> Sequence[Value]:
-    """Another order of the axes."""
+    """Another order of the axes, without a number in it the reverse; None is an order that is not known."""
     value = call.value(0)
-    if value is None or value.shape is None or (order is not None and sorted(order) != list(range(len(value.shape)))):
-        return list(call.outputs)
-    return [call.output(moves.transpose(value, order))] if order is not None else elements_only(call)
+    if value is None or value.shape is None or order is None:
+        return elements_only(call)
+    axes = range(len(value.shape))
+    order = order or axes[::-1]
+    return [call.output(moves.transpose(value, order))] if sorted(order) == list(axes) else elements_only(call)
 
 
 def concatenate(call: Call, axis: int) -> Sequence[Value]:

@@ -1,0 +1,125 @@
+"""Arithmetic on elements, by what operations mean, whatever a format calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil, floor, inf, sqrt
+
+from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Number
+from ov_gather.ranges.algebra.values import Value, is_integer, is_of_sizes
+from ov_gather.ranges.rules.call import Call, Rule
+from ov_gather.ranges.rules.elementwise import Unary, binary, extreme, rounded, rounding_of, unary
+
+
+def divide(call: Call) -> Sequence[Value]:
+    """Division: of integers rounded down or towards 0, of floating-point numbers not."""
+    if not is_integer(call.outputs[0].element_type):
+        return _nan_by_zero(call, binary(_real_quotient, call))
+    return binary(partial(_integer_quotient, call), call)
+
+
+def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interval) -> Interval:
+    """Divide integers. Large ones are divided as floating-point numbers by some runtimes, which rounds the result."""
+    found, exact = algebra.divide(one, _divisor(call, other)), call.semantics.exact_integers
+    if max(abs(one.low), abs(one.high), abs(other.low), abs(other.high)) <= exact or found.is_any:
+        return found
+    low, high = (0 if abs(bound) == inf else rounding_of(bound) for bound in (found.low, found.high))
+    return replace(found, low=found.low - low, high=found.high + high)
+
+
+def _divisor(call: Call, given: Interval) -> Interval:
+    """Leave 0 out of what integers are divided by, if a run with it ends."""
+    ends = given.low == 0 and not call.semantics.is_memory_read
+    return call.algebra.both(given, Interval(1, inf)) if ends else given
+
+
+def _nan_by_zero(call: Call, results: Sequence[Value]) -> Sequence[Value]:
+    """Mark results of a division as maybe NaN where the divisor may be 0."""
+    divisor = call.value(1)
+    may_be_zero = divisor is None or divisor.elements.low <= 0 <= divisor.elements.high
+    return [replace(found, may_be_nan=found.may_be_nan or may_be_zero) for found in results]
+
+
+def _real_quotient(_: Algebra, one: Interval, other: Interval) -> Interval:
+    if other.low <= 0 <= other.high or inf in (abs(one.low), abs(one.high), abs(other.low), abs(other.high)):
+        return ANY
+    results = [dividend / divisor for dividend in (one.low, one.high) for divisor in (other.low, other.high)]
+    return Interval(min(results), max(results))
+
+
+def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
+    """The remainder of a division has the sign of the dividend or of the divisor, and of integers stays below it."""
+    if is_integer(call.outputs[0].element_type):
+        return binary(partial(_integer_remainder, call, sign_of_dividend), call)
+    return _nan_by_zero(call, binary(partial(_real_remainder, call), call))
+
+
+def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
+    """Give the remainder of integers. Some runtimes divide large ones in float32: 2^31 - 1 by 7 then leaves up to 128."""
+    exact = call.semantics.exact_integers
+    if (one.low < -exact and not is_of_sizes(one.lows)) or (one.high > exact and not is_of_sizes(one.highs)):
+        return ANY
+    return algebra.remainder(one, _divisor(call, other), sign_of_dividend=sign_of_dividend)
+
+
+def _real_remainder(call: Call, _: Algebra, one: Interval, other: Interval) -> Interval:
+    """Give the remainder of fractions, which is off by as much as the quotient's rounding makes of a large dividend."""
+    largest = max(abs(other.low), abs(other.high)) + max(abs(one.low), abs(one.high)) * call.semantics.float_error
+    return Interval(-largest, largest)
+
+
+def square_root(call: Call) -> Sequence[Value]:
+    """The square root of a number below 0 is NaN."""
+    value = call.value(0)
+    may_be_negative = value is None or value.elements.low < 0
+    return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_root, call)]
+
+
+def _root(_: Algebra, values: Interval) -> Interval:
+    low, high = (bound if bound == inf else sqrt(max(bound, 0)) for bound in (values.low, values.high))
+    return Interval(low, high)
+
+
+def _rectified(algebra: Algebra, values: Interval) -> Interval:
+    return algebra.maximum(values, algebra.exact(0))
+
+
+def _nearest(_: Algebra, values: Interval) -> Interval:
+    """Round to the nearest whole number: halves up or down, as there are two ways."""
+    low, high = (values.low if values.low == -inf else ceil(values.low - 0.5), values.high)
+    return replace(values, low=low, high=high if high == inf else floor(high + 0.5))
+
+
+def _constant_range(low: Number, high: Number) -> Unary:
+    """A function with these results, whatever the operand is."""
+    return lambda algebra, values: Interval(low, high)
+
+
+ARITHMETIC: Mapping[str, Rule] = {
+    "add": partial(binary, Algebra.add),
+    "divide": divide,
+    "maximum": partial(extreme, Algebra.maximum),
+    "minimum": partial(extreme, Algebra.minimum),
+    "multiply": partial(binary, Algebra.multiply),
+    "remainder": partial(remainder, sign_of_dividend=False),
+    "remainder with the sign of the dividend": partial(remainder, sign_of_dividend=True),
+    "square root": square_root,
+    "subtract": partial(binary, Algebra.subtract),
+    **{
+        name: partial(unary, work)
+        for name, work in {
+            "absolute": Algebra.absolute,
+            "both signs of a share": _constant_range(-1, 1),
+            "ceiling": rounded(ceil),
+            "floor": rounded(floor),
+            "negative": lambda algebra, values: -values,
+            "rectified": _rectified,
+            "round": _nearest,
+            "share": _constant_range(0, 1),
+            "sign": _constant_range(-1, 1),
+        }.items()
+    },
+}
