@@ -138,6 +138,21 @@ def test_a_remainder_of_what_float32_cannot_hold_is_not_bounded():
     assert value_range(ops.floor_mod(ops.clamp(x, -1000, 1000), integer(7)).output(0)) == (0, 6)
 
 
+@pytest.mark.parametrize(("divide", "low"), [(ops.floor_mod, 0), (ops.mod, -255)])
+def test_a_remainder_by_a_power_of_two_is_bounded(divide, low):
+    """A division by a power of two is exact in float32; what float32 does not hold is rounded before it."""
+    x = ops.parameter([2000], np.int64)
+    remainder = divide(ops.multiply(x, integer(805459861)), integer(256))
+    assert value_range(remainder.output(0)) == (low, 255)
+    for first in (-(2**31), -1000, 2**24 - 1000, 2**31 - 2000):
+        check_inside(remainder, x, np.arange(first, first + 2000))
+    too_large = ops.floor_mod(x, integer(2**30))
+    assert computed(too_large, x, np.arange(-2000, 0)).max() == 2**30
+    assert value_range(too_large.output(0)) == EVERY_INT32
+    rounded = ops.floor_mod(ops.clamp(x, 2**24 + 1, 2**24 + 1), integer(256))
+    check_inside(rounded, x, np.arange(2000))
+
+
 def computed(expression, x, values):
     compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     return compiled([values])[0]

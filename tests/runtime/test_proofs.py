@@ -70,6 +70,22 @@ def non_zeros() -> Model:
     return Model([ops.gather_nd(hidden, where, 0)], [x, mask])
 
 
+def remainder_of_places() -> Model:
+    """PyTorch's front end writes x[i] so: a place plus the size, modulo the size, which is 0 only if there are no places."""
+    x = parameter([-1], F32, "x")
+    size = ops.gather(ops.shape_of(x, "i32"), constant(0), constant(0))
+    places = ops.squeeze(ops.non_zero(x, "i32"), constant([0]))
+    return Model([ops.gather(x, ops.mod(ops.add(places, size), size), constant(0))], [x])
+
+
+def positions_in_a_product() -> Model:
+    x, y = parameter([-1, 4], F32, "x"), parameter([-1, 4], F32, "y")
+    product = ops.einsum([x, y], "ik,jk->ij")
+    size = ops.gather(ops.shape_of(y, "i32"), constant(0), constant(0))
+    index = ops.range(constant(0, I32), size, constant(1, I32), "i32")
+    return Model([ops.gather(product, index, constant(1))], [x, y])
+
+
 def one_past_the_end() -> Model:
     x = parameter([5], F32, "x")
     index = ops.add(ops.clamp(ops.convert(x, "i32"), 0, 4), constant(5, I32))
@@ -97,6 +113,8 @@ CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
     "a remainder by a size": (remainder_by_size, "conditional", {"x": (-(2**24), 2**24), "dim(data, 0)": (1, None)}),
     "the positions of an open axis": (positions, "proved", {}),
     "where a mask is not zero": (non_zeros, "proved", {}),
+    "remainders of places": (remainder_of_places, "proved", {}),
+    "positions in a product": (positions_in_a_product, "proved", {}),
     "one past the end": (one_past_the_end, "refuted", {}),
     "the fifth row": (fifth_row, "conditional", {"dim(x, 1)": (5, None)}),
     "a clamped fraction": (lookup_by_fraction, "conditional", {"x": (-3.4028234663852886e38, 3.4028234663852886e38)}),

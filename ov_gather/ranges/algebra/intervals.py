@@ -178,6 +178,8 @@ class Algebra:
         """Give the remainder of a division by positive integers; it has the sign of the dividend or of the divisor."""
         if other.low < 1:
             return ANY
+        if 0 <= one.low == one.high and isinstance(one.low, int) and other.low == other.high and isinstance(other.low, int):
+            return self.exact(one.low % other.low)
         if one.low >= 0 and any(self.is_at_most(one, low - 1) for low in self.lows(other)):
             return one
         below = self._made((), [high - 1 for high in self.highs(other)], 0)

@@ -11,7 +11,7 @@ from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Value, is_integer, is_of_sizes
 from ov_gather.ranges.rules.call import Call, Rule
-from ov_gather.ranges.rules.elementwise import Unary, binary, extreme, rounded, rounding_of, unary
+from ov_gather.ranges.rules.elementwise import Unary, binary, extreme, limited, rounded, rounding_of, unary
 
 
 def divide(call: Call) -> Sequence[Value]:
@@ -58,11 +58,30 @@ def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
 
 
 def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
-    """Give the remainder of integers. Some runtimes divide large ones in float32: 2^31 - 1 by 7 then leaves up to 128."""
-    exact = call.semantics.exact_integers
-    if (one.low < -exact and not is_of_sizes(one.lows)) or (one.high > exact and not is_of_sizes(one.highs)):
+    """Give the remainder of integers. Some runtimes divide large ones in float32: 2^31 - 1 by 7 then leaves up to 128.
+
+    By a power of two they divide exactly, so that what a large dividend was rounded to leaves less than the divisor.
+    """
+    exact, divisor = call.semantics.exact_integers, other.exactly
+    by = None if divisor is None else divisor.value
+    is_power_of_two = by is not None and 0 < by <= exact and not by & (by - 1)
+    is_large = (one.low < -exact and not is_of_sizes(one.lows)) or (one.high > exact and not is_of_sizes(one.highs))
+    if is_large and not is_power_of_two:
         return ANY
-    return algebra.remainder(one, _divisor(call, other), sign_of_dividend=sign_of_dividend)
+    known = _positive_if_used(algebra, one, _divisor(call, other))
+    return algebra.remainder(limited(call, one), known, sign_of_dividend=sign_of_dividend)
+
+
+def _positive_if_used(algebra: Algebra, one: Interval, other: Interval) -> Interval:
+    """Leave 0 out of a divisor that is 0 only if there is no dividend, as the size of an axis is among whose places all are.
+
+    If there is a dividend, none of its lower bounds exceeds an upper one.
+    """
+    size = other.exactly
+    if size is None or other.low >= 1:
+        return other
+    spans = (high - low for low in algebra.lows(one) for high in algebra.highs(one))
+    return algebra.both(other, Interval(1, inf)) if any(algebra.sizes.is_at_most(span, size - 1) for span in spans) else other
 
 
 def _real_remainder(call: Call, _: Algebra, one: Interval, other: Interval) -> Interval:

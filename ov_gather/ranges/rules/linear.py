@@ -1,10 +1,11 @@
-"""Products of matrices: only their shapes are known."""
+"""Products of matrices and sums over products: only their shapes are known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import broadcast_shape
@@ -32,6 +33,27 @@ def attention(call: Call) -> Sequence[Value]:
     if query is None or values is None or not query.shape or not values.shape:
         return list(call.outputs)
     return [replace(call.outputs[0], shape=(*query.shape[:-1], values.shape[-1]))]
+
+
+def einsum(call: Call, equation: str) -> Sequence[Value]:
+    """Each letter of an equation such as "bij,bjk->bik" names a dimension; with an ellipsis the shape is the declared one."""
+    given, arrow, wanted = equation.replace(" ", "").partition("->")
+    shapes = [None if value is None else value.shape for value in call.inputs]
+    words = given.split(",")
+    if not arrow or "." in given or len(words) != len(shapes):
+        return list(call.outputs)
+    dims: dict[str, set[Polynomial]] = {}
+    for word, shape in zip(words, shapes, strict=True):
+        if shape is None or len(shape) != len(word):
+            return list(call.outputs)
+        for letter, dim in zip(word, shape, strict=True):
+            dims.setdefault(letter, set()).add(dim)
+    declared = call.outputs[0]
+    if declared.shape is None or len(declared.shape) != len(wanted):
+        return [declared]
+    found = (dims.get(letter, set()) for letter in wanted)
+    shape = tuple(next(iter(one)) if len(one) == 1 else told for one, told in zip(found, declared.shape, strict=True))
+    return [replace(declared, shape=shape)]
 
 
 def _stored(shape: Shape | None, is_transposed: bool) -> Shape | None:

@@ -253,6 +253,7 @@ _RULES: Mapping[str, _Make] = {
     "Concat": _along(shaping.concatenate, 0),
     "ConstantOfShape": _constant_of_shape,
     "CumSum": _always(lambda call: reducing.running_total(call, call.integer(1))),
+    "Einsum": lambda operator: partial(linear.einsum, equation=operator.text("equation", "")),
     "Expand": _always(partial(shaping.broadcast, both_ways=True)),
     "Flatten": _always(shaping.declared_shape),
     "Gather": lambda operator: partial(indexing.gather, axis=operator.integer("axis"), batch_dims=0, from_end=True),

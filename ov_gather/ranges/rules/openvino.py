@@ -224,6 +224,7 @@ _RULES: Mapping[str, _Make] = {
     "Concat": lambda operation: partial(shaping.concatenate, axis=operation.integer("axis")),
     "CumSum": _from_axis(reducing.running_total, 1),
     "DepthToSpace": _always(shaping.elements_only),
+    "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "GatherND": lambda operation: partial(indexing.gather_nd, batch_dims=operation.integer("batch_dims")),
