@@ -22,6 +22,7 @@ from ov_gather.ranges.sites import Site
 from .graphs import bodies_of, constant_of, inputs_of
 
 _LOOPS = ("Loop", "Scan")
+_CONDITIONS = {"then_branch": True, "else_branch": False}
 _WITH_AXIS = ("Gather", "GatherElements", "Scatter", "ScatterElements")
 _SITES = (*_WITH_AXIS, "GatherND", "ScatterND")
 
@@ -149,18 +150,18 @@ class AnalysedGraph:
 
     def _step(self, node: onnx_ir.Node) -> Step:
         outputs: list[Key] = list(node.outputs)
-        bodies = [body for _, body in bodies_of(node)] if node.domain == "" else []
+        bodies = dict(bodies_of(node)) if node.domain == "" else {}
         name, inputs = str(node.name), self._inputs(node)
         if not bodies:
             rule = rule_of(Operator(node.op_type, _attributes(node))) if node.domain == "" else None
             return Step(name, node.op_type, inputs, outputs, rule, looks_at_shapes=node.op_type in ("Shape", "Size"))
         graph = _graph_of(node)
-        around = dict.fromkeys(self._key(value, graph) for body in bodies for value in self._taken(body))
-        found = [self._body(node, body) for body in bodies]
+        around = dict.fromkeys(self._key(value, graph) for body in bodies.values() for value in self._taken(body))
+        found = [self._body(node, body, _CONDITIONS.get(name)) for name, body in bodies.items()]
         repeats, trips = node.op_type in _LOOPS, inputs[0] if node.op_type == "Loop" else None
         return Step(name, node.op_type, [*inputs, *around], outputs, bodies=found, repeats=repeats, trips=trips)
 
-    def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph) -> Body:
+    def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph, condition: bool | None) -> Body:
         graph, ends = _graph_of(node), [self._key(value, body) for value in body.outputs]
         arrivals = [Passage(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given = self._inputs(node)
@@ -182,7 +183,7 @@ class AnalysedGraph:
             for outer, inner, way in zip(node.outputs, ends[first:], ways, strict=False)
             if inner is not None
         ]
-        return Body(arrivals, departures, [*self.wanted(body)])
+        return Body(arrivals, departures, [*self.wanted(body)], condition)
 
     def _states(self, outer: list[Key | None], inner: Any, ends: list[Key | None]) -> list[Passage]:
         """Lead what an iteration hands on to the next; the outputs of the body begin with it in the order of its inputs."""

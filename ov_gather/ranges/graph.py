@@ -46,11 +46,13 @@ class Body:
 
     Attributes:
         wanted: tensors of the body that are to be known beside those that get out of it.
+        condition: of a branch, the value of the first input of its operation with which it is executed; None where it is none.
     """
 
     arrivals: Sequence[Passage]
     departures: Sequence[Passage]
     wanted: Sequence[Key] = ()
+    condition: bool | None = None
 
     @property
     def ends(self) -> list[Key]:

@@ -19,6 +19,7 @@ from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
 from ov_gather.ranges.sites import TYPES, Site
 
 _PORT_MAPS = {"then_body": "then_port_map", "else_body": "else_port_map", "body": "port_map"}
+_CONDITIONS = {"then_body": True, "else_body": False}
 
 Tensor = tuple[int, int, int]
 """An output port: the number of its graph, the id of its layer, and its own."""
@@ -204,7 +205,8 @@ class IrGraph:
                     arrivals.append(Passage(inputs[outside], key, Way.STATE, carried[inner.id]))
                 else:
                     arrivals.append(Passage(inputs[outside], key, Way.SLICED if is_sliced else Way.AS_IT_IS))
-        return Body(arrivals, departures, [key for key in self._wanted(inner_number) if key is not None])
+        wanted = [key for key in self._wanted(inner_number) if key is not None]
+        return Body(arrivals, departures, wanted, _CONDITIONS.get(body.tag))
 
     def _carried(self, layer: Layer, number: int, body: Model) -> Iterator[tuple[int, Key]]:
         """Yield the Parameters of a body that get a value from the iteration before, and the tensor that it is."""

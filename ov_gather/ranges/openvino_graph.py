@@ -153,7 +153,7 @@ class OpenvinoGraph:
         for entry in node.get_output_descriptions(*which):
             way = Way.SLICED if hasattr(entry, "axis") else Way.AS_IT_IS
             departures.append(Passage((node.get_name(), entry.output_index), ends[entry.body_value_index], way))
-        return Body(arrivals, departures, list(self._wanted(body)))
+        return Body(arrivals, departures, list(self._wanted(body)), None if number is None else number == 0)
 
     def _wanted(self, graph: openvino.Model) -> Iterator[Key]:
         """Yield the tensors of a body that its sites are judged by, and outputs of nodes that have bodies themselves."""

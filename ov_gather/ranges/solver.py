@@ -230,22 +230,38 @@ class Solver:
     def _depart(self, step: Step) -> None:
         """Give each output of an operation with bodies all values that it gets from one of them."""
         found: dict[Key, Value] = {}
-        for body in step.bodies:
+        for body in self._executed(step):
             for passage in body.departures:
                 if passage.outer is None:
                     continue
                 declared, value = self._graph.declared(passage.outer), self.value(passage.inner)
-                if step.repeats and passage.way is Way.AS_IT_IS:
-                    value = self._or_first(step, body, passage, value)
-                value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None)
-                if passage.outer in found:
-                    other = found[passage.outer]
-                    hull = self._algebra.hull(other.elements, value.elements)
-                    value = replace(other, elements=hull, may_be_nan=other.may_be_nan or value.may_be_nan)
-                found[passage.outer] = value
+                if step.repeats:
+                    if passage.way is Way.AS_IT_IS:
+                        value = self._or_first(step, body, passage, value)
+                    value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None)
+                before = found.get(passage.outer)
+                found[passage.outer] = value if before is None else self._either(before, value, declared)
         for key in step.outputs:
             declared = self._graph.declared(key)
             self._learn(key, declared, found.get(key, declared))
+
+    def _either(self, one: Value, other: Value, declared: Value) -> Value:
+        """Join what two branches make of an output: a dimension stays where it is the same in both."""
+        elements, may_be_nan = self._algebra.hull(one.elements, other.elements), one.may_be_nan or other.may_be_nan
+        shape = declared.shape
+        if one.shape is not None and other.shape is not None and shape and len(one.shape) == len(other.shape) == len(shape):
+            dims = zip(one.shape, other.shape, shape, strict=True)
+            shape = tuple(dim if dim == same else told for dim, same, told in dims)
+        return replace(declared, elements=elements, shape=shape, may_be_nan=may_be_nan)
+
+    def _executed(self, step: Step) -> list[Body]:
+        """List the bodies of an operation, without a branch that is never executed."""
+        bodies = list(step.bodies)
+        if step.repeats or not step.inputs or step.inputs[0] is None:
+            return bodies
+        condition = self.value(step.inputs[0]).elements
+        never = False if condition.low > 0 else True if condition.low == condition.high == 0 else None
+        return [body for body in bodies if body.condition is None or body.condition is not never]
 
     def _or_first(self, step: Step, body: Body, passage: Passage, value: Value) -> Value:
         """Add what a loop gives out where its body is never gone through: the states as they are at first."""

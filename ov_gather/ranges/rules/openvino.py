@@ -8,7 +8,7 @@ from functools import partial
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, reducing, shaping, slicing
+from ov_gather.ranges.rules import comparing, elementwise, images, indexing, linear, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC
 from ov_gather.ranges.rules.call import Call, Rule
 
@@ -162,6 +162,15 @@ def _clamp(operation: Described) -> Rule:
     return partial(elementwise.clamp, low=low, high=high)
 
 
+def _interpolate(operation: Described) -> Rule:
+    number = operation.opset.removeprefix("opset")
+    is_padded = any(operation.integers("pads_begin") + operation.integers("pads_end"))
+    if is_padded or not number.isdecimal() or int(number) < 4:  # before version 4 the axes are an attribute
+        return lambda call: list(call.outputs)
+    has_sizes = operation.attributes.get("shape_calculation_mode") == "sizes"
+    return partial(images.resize, axes=3 if int(number) < 11 else 2, sizes=1 if has_sizes else None)
+
+
 def _scatter(operation: Described) -> Rule:
     reduction = operation.attributes.get("reduction", "none").lower()
     return lambda call: indexing.scatter(call, updates=2, reduction=reduction)
@@ -217,17 +226,23 @@ _RULES: Mapping[str, _Make] = {
     **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin"], _along_axes(reducing.extreme)),
     **dict.fromkeys(["ReduceLogicalAnd", "ReduceLogicalOr"], _along_axes(reducing.truth)),
     **dict.fromkeys(["Convert", "ConvertLike"], _always(elementwise.cast)),
+    **dict.fromkeys(["AvgPool", "MaxPool"], _always(images.pool)),
     "Assign": _always(shaping.same_shape),
     "Broadcast": _broadcast,
     "Bucketize": _always(indexing.bucketize),
     "Clamp": _clamp,
     "Concat": lambda operation: partial(shaping.concatenate, axis=operation.integer("axis")),
+    "Convolution": _always(partial(images.convolution, filter_axes=1)),
     "CumSum": _from_axis(reducing.running_total, 1),
     "DepthToSpace": _always(shaping.elements_only),
     "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "GatherND": lambda operation: partial(indexing.gather_nd, batch_dims=operation.integer("batch_dims")),
+    "GridSample": _always(images.sample),
+    "GroupConvolution": _always(partial(images.convolution, filter_axes=2)),
+    "Identity": _always(shaping.same_shape),
+    "Interpolate": _interpolate,
     "MatMul": lambda operation: partial(
         linear.matrix_product, transposed=(operation.is_set("transpose_a"), operation.is_set("transpose_b"))
     ),
