@@ -25,46 +25,46 @@ DOCUMENTS = sorted(VALID.glob("*.xml")) + sorted((SAMPLES / "divergent").glob("*
 # Each fault is a file, a text in it with an expression between «», and what takes the expression's place.
 FAULTS = {
     "the upper bound is not checked": (
-        "lines.cpp",
+        "kernel/lines.cpp",
         "| «(clamped ^ index)»;",
         "static_cast<uint32_t>(static_cast<int32_t>(index) < 0)",
     ),
-    "negative indices are not wrapped": ("lines.cpp", "«low + ((low >> 31) & size)»", "low"),
+    "negative indices are not wrapped": ("kernel/lines.cpp", "«low + ((low >> 31) & size)»", "low"),
     "the index is off by one": (
-        "lines.cpp",
+        "kernel/lines.cpp",
         "wrapped[i] = «static_cast<int32_t>(clamped)»;",
         "static_cast<int32_t>(clamped ? clamped - 1 : 0)",
     ),
-    "beyond 32 bits is not seen": ("lines.cpp", "«static_cast<uint32_t>(low != given)»", "0u"),
+    "beyond 32 bits is not seen": ("kernel/lines.cpp", "«static_cast<uint32_t>(low != given)»", "0u"),
     "the stride of the axis is wrong where it is not the last": (
-        "lines.cpp",
+        "kernel/lines.cpp",
         "data[«offsets[i]» * step + (across ? i : 0)]",
         "across && offsets[i] > 0 ? offsets[i] - 1 : offsets[i]",
     ),
     "what follows the last whole block is lost": (
-        "lines.cpp",
+        "kernel/lines.cpp",
         "«start < count»; start += block",
         "start == 0 || start + block <= count",
     ),
-    "a tile that is not full repeats its first line": ("lines.cpp", "i < rows; ++i) to[i] = tile[«i»][j];", "0"),
+    "a tile that is not full repeats its first line": ("kernel/lines.cpp", "i < rows; ++i) to[i] = tile[«i»][j];", "0"),
     "a copied slice is one element short": (
-        "lines.cpp",
+        "kernel/lines.cpp",
         "memcpy(output, data, «count * size»);",
         "(count - (count > 1)) * size",
     ),
-    "batches share their indices": ("slices.hpp", "at < batch ? «indices[at]»", "0 * indices[at]"),
+    "batches share their indices": ("kernel/slices.hpp", "at < batch ? «indices[at]»", "0 * indices[at]"),
     "the last element of a thread is lost": (
-        "gather.cpp",
+        "kernel/gather.cpp",
         "int64_t left = «range.size()»; left > 0 &&",
         "range.size() - (range.begin() > 0)",
     ),
-    "the last byte of a packed row is lost": ("gather.cpp", "data + row * plane.axis_stride, «bytes»);", "bytes - 1"),
+    "the last byte of a packed row is lost": ("kernel/gather.cpp", "data + row * plane.axis_stride, «bytes»);", "bytes - 1"),
     "the coordinates of a tuple are swapped": (
-        "tuples.cpp",
+        "kernel/tuples.cpp",
         "«flat * dims[i] + index»",
         "flat + index * dims[dims.size() - 1 - i]",
     ),
-    "a scattered update is dropped": ("scatter.cpp", "int64_t k = «0»; k < axis.size; ++k", "axis.size > 1"),
+    "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0»; k < axis.size; ++k", "axis.size > 1"),
 }
 
 PLANTED = """#pragma once
@@ -77,9 +77,9 @@ inline bool planted(int fault) {
 
 # The baseline is the only instruction set, so that the module compiles sooner.
 FASTER = (
-    ("CMakeLists.txt", "-O3 ", ""),
-    ("CMakeLists.txt", "list(APPEND isas avx2 avx512)", ""),
-    ("isa.cpp", "defined(__x86_64__)", "0"),
+    ("CMakeLists.txt", "$<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-O3>", ""),
+    ("CMakeLists.txt", "if(MSVC OR NOT ", "if(TRUE OR "),
+    ("kernel/isa.cpp", "defined(__x86_64__)", "0"),
 )
 
 
@@ -89,7 +89,7 @@ def kernel(tmp_path_factory):
     work = tmp_path_factory.mktemp("planted")
     source, build = work / "native", work / "build"
     shutil.copytree(ROOT / "ov_gather" / "native", source)
-    (source / "planted.hpp").write_text(PLANTED)
+    (source / "kernel" / "planted.hpp").write_text(PLANTED)
     for file, old, new in FASTER:
         _replace(source / file, old, new)
     for number, (file, text, faulty) in enumerate(FAULTS.values(), 1):

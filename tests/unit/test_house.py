@@ -48,7 +48,7 @@ class Import:
 
 
 def modules() -> dict[str, Path]:
-    found = {"ov_gather._native": ROOT / "ov_gather" / "native" / "python_module.cpp"}
+    found = {"ov_gather._native": ROOT / "ov_gather" / "native" / "python" / "python_module.cpp"}
     for package, folder in PACKAGES.items():
         for path in folder.rglob("*.py"):
             parts = [package, *path.relative_to(folder).with_suffix("").parts]

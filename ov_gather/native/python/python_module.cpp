@@ -13,7 +13,7 @@
 #include "isa.hpp"
 #include "scatter.hpp"
 #include "slices.hpp"
-#include "threads.hpp"
+#include "thread_pool.hpp"
 #include "tuples.hpp"
 
 namespace nb = nanobind;

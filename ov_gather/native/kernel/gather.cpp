@@ -1,14 +1,13 @@
 // The walk decides which loops run, in which order, on which threads. The work within a line is in lines.cpp.
 #include "gather.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "caches.hpp"
 #include "isa.hpp"
+#include "platform.hpp"
 #include "threads.hpp"
 
 namespace ov_gather {
@@ -19,21 +18,19 @@ constexpr int64_t shortest_piece = 1 << 10;  // bytes of a row in a packed colum
 constexpr int64_t column_block = 512;        // elements in each piece of a line that is split, but not packed
 
 int64_t last_level_cache() {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    static const int64_t size = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 8 << 20);
+    static const int64_t size = std::max<int64_t>(last_level_cache_size(), 8 << 20);
     return size;
-#else
-    return 8 << 20;
-#endif
 }
 
 int64_t second_level_cache() {
-#ifdef _SC_LEVEL2_CACHE_SIZE
-    static const int64_t size = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), near_cache);
+    static const int64_t size = std::max<int64_t>(second_level_cache_size(), near_cache);
     return size;
-#else
-    return near_cache;
-#endif
+}
+
+int logarithm(int64_t power_of_two) {
+    int result = 0;
+    while (power_of_two >>= 1) ++result;
+    return result;
 }
 
 int64_t count_positions(const std::vector<Loop>& loops) {
@@ -182,8 +179,7 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
     const int64_t width = packed_width(gather, loops);
     if (width == 0) split_into_columns(loops, gather);
     const Plane plane = describe(gather, loops, count);
-    const PlaneFunction gather_plane =
-        best_planes()[__builtin_ctzll(gather.element_size)][gather.index_type == IndexType::int64];
+    const PlaneFunction gather_plane = best_planes()[logarithm(gather.element_size)][gather.index_type == IndexType::int64];
 
     std::atomic<bool> in_bounds{true};
     const auto walk = [&](const Range& range) {

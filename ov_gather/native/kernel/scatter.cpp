@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "caches.hpp"
+#include "platform.hpp"
 #include "threads.hpp"
 
 namespace ov_gather {
@@ -66,7 +67,7 @@ struct Maximum {
 };
 
 inline void prefetch(const char* from, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
+    for (int64_t at = 0; at < bytes; at += 64) fetch(from + at);
 }
 
 // Makes all updates along the axis for `count` neighbours off the axis.

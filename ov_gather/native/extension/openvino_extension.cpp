@@ -13,14 +13,14 @@
 #include "gather_elements_op.hpp"
 #include "gather_nd_op.hpp"
 #include "gather_op.hpp"
+#include "platform.hpp"
 
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define RELEASE TEXT(OPENVINO_VERSION_MAJOR) "." TEXT(OPENVINO_VERSION_MINOR) "." TEXT(OPENVINO_VERSION_PATCH)
 
 // `ov_gather.register` reads this text from the file, because a library for another OpenVINO could not even be loaded.
-extern "C" __attribute__((visibility("default"), used)) const char ov_gather_built_for[] =
-    "ov_gather built for OpenVINO " RELEASE;
+extern "C" OV_GATHER_EXPORT const char ov_gather_built_for[] = "ov_gather built for OpenVINO " RELEASE;
 
 namespace {
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "platform.hpp"
+
 namespace ov_gather {
 
 // A Loop is one loop of the walk over the positions of indices. Strides are in bytes; data_stride is 0 for the axis, whose
@@ -28,11 +30,10 @@ struct Plane {
 // yield zeros), having read nothing there. The pointers are those of the first element; `lines` > 1 only for whole lines.
 using PlaneFunction = bool (*)(const Plane&, const char* data, const char* indices, char* output, int64_t lines, int64_t count);
 
-// Reads an index from memory once. Another thread may change the memory meanwhile, so what was checked must be what is used;
-// an ordinary variable may be read from memory again. The function is static for the reason at the head of lines.cpp.
+// Reads an index from memory once. The function is static for the reason at the head of lines.cpp.
 template <typename Index>
 static inline int64_t read_once(const void* index) {
-    return __atomic_load_n(static_cast<const Index*>(index), __ATOMIC_RELAXED);
+    return load_once(static_cast<const Index*>(index));
 }
 
 // Functions are found by the logarithm of the element size (1 to 16 bytes), then by the index type (int32, int64).

@@ -100,13 +100,13 @@ inline void take(const Element* data, int64_t step, const Offset* offsets, Eleme
     const auto take_one = [=](int64_t i) {
         if (prefetch) {
             const int64_t ahead = i + prefetch_ahead < count ? i + prefetch_ahead : count - 1;
-            __builtin_prefetch(data + offsets[ahead] * step + (across ? ahead : 0));
+            fetch(data + offsets[ahead] * step + (across ? ahead : 0));
         }
         output[i] = data[offsets[i] * step + (across ? i : 0)];
     };
     int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        __builtin_prefetch(upcoming + i * index_size);
+        fetch(upcoming + i * index_size);
         for (int64_t k = 0; k < 8; ++k) take_one(i + k);
     }
     for (; i < count; ++i) take_one(i);
@@ -179,7 +179,7 @@ bool contiguous(const Plane& plane, const char* data, const Index* indices, Elem
 
 // Rows are read in an order that the hardware does not foresee, so the next one is fetched while this one is gathered.
 inline void prefetch_row(const char* row, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(row + at);
+    for (int64_t at = 0; at < bytes; at += 64) fetch(row + at);
 }
 
 // Gathers lines that are columns of the output a tile at a time, and writes tiles across. `reach` bytes of a row are
@@ -204,7 +204,7 @@ bool transposed(const Plane& plane, const char* data, const char* indices, char*
                 if (!contiguous(row, from, reinterpret_cast<const Index*>(where), tile[i], columns)) return false;
             }
             for (int64_t j = 0; j < columns; ++j) {
-                __builtin_prefetch(output + (left + j + prefetch_ahead) * step + top * size, 1);
+                fetch_to_write(output + (left + j + prefetch_ahead) * step + top * size);
                 auto* to = reinterpret_cast<Element*>(output + (left + j) * step) + top;
                 if (rows == height)  // a constant, for the compiler
                     for (int64_t i = 0; i < height; ++i) to[i] = tile[i][j];
@@ -241,8 +241,7 @@ bool constant(const Plane& plane, const char* data, int64_t index, char* output,
 inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
-    for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64)
-        __builtin_prefetch(reinterpret_cast<const char*>(slice + at));
+    for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64) fetch(reinterpret_cast<const char*>(slice + at));
 }
 
 template <typename Element, typename Index>

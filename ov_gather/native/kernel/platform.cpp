@@ -1,0 +1,46 @@
+#include "platform.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#include <unistd.h>
+#endif
+
+namespace ov_gather {
+
+int64_t second_level_cache_size() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    return std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 0);
+#else
+    return 0;
+#endif
+}
+
+int64_t last_level_cache_size() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    return std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
+#else
+    return 0;
+#endif
+}
+
+int available_cores() {
+#if defined(__linux__)
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(CPU_COUNT(&cores), 1);
+#endif
+    return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+}
+
+void in_forked_processes([[maybe_unused]] void (*function)()) {
+#if defined(__unix__) || defined(__APPLE__)
+    pthread_atfork(nullptr, nullptr, function);
+#endif
+}
+
+}  // namespace ov_gather

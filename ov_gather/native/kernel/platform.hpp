@@ -1,0 +1,68 @@
+// What compilers and systems do each in their own way stands here. Functions are static for the reason at the head of
+// lines.cpp.
+#pragma once
+
+#include <stdint.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#define OV_GATHER_EXPORT __declspec(dllexport)
+#else
+#define OV_GATHER_EXPORT __attribute__((visibility("default"), used))
+#endif
+
+namespace ov_gather {
+
+// Lets the processor load the cache line at an address, which may be any.
+static inline void fetch(const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#elif defined(_M_X64)
+    _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0);
+#else
+    (void)address;
+#endif
+}
+
+// Does the same for a cache line that will be written.
+static inline void fetch_to_write(const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address, 1);
+#else
+    fetch(address);
+#endif
+}
+
+// Reads a number from memory once. Another thread may change the memory meanwhile, so what was checked must be what is used; an
+// ordinary variable may be read from memory again.
+template <typename Number>
+static inline Number load_once(const Number* address) {
+#if defined(__GNUC__)
+    return __atomic_load_n(address, __ATOMIC_RELAXED);
+#else
+    return *static_cast<const volatile Number*>(address);
+#endif
+}
+
+// Waits for a moment, in a loop that waits for another thread.
+static inline void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(_M_X64)
+    _mm_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+// Bytes of the caches that a core sees; 0 where the system does not say.
+int64_t second_level_cache_size();
+int64_t last_level_cache_size();
+
+// The cores that this process may use; at least 1.
+int available_cores();
+
+// Calls a function in each process that is forked from this one, before anything else.
+void in_forked_processes(void (*function)());
+
+}  // namespace ov_gather

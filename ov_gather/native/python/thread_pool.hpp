@@ -1,0 +1,9 @@
+// These threads work for the kernel when Python calls it.
+#pragma once
+
+namespace ov_gather {
+
+// Lets loops run on so many threads from now on, the calling one included; at least 1. By default there are as many as cores.
+void set_num_threads(int count);
+
+}  // namespace ov_gather
