@@ -200,7 +200,7 @@ class Solver:
             return
         value = self.value(passage.outer)
         if passage.way is not Way.AS_IT_IS:  # its shape may be another one later, or is that of a slice
-            value = replace(value, shape=declared.shape, parts=None)
+            value = replace(value, shape=declared.shape, parts=None, peak=-inf)
         self._learn(passage.inner, declared, value)
 
     def _count(self, step: Step | None) -> Interval:
@@ -238,7 +238,7 @@ class Solver:
                 if step.repeats:
                     if passage.way is Way.AS_IT_IS:
                         value = self._or_first(step, body, passage, value)
-                    value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None)
+                    value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None, peak=-inf)
                 before = found.get(passage.outer)
                 found[passage.outer] = value if before is None else self._either(before, value, declared)
         for key in step.outputs:

@@ -70,6 +70,8 @@ def complaints(claim: Claim, array: NDArray[Any], names: Names) -> Iterator[str]
         for axis, (dim, size) in enumerate(zip(claim.shape, array.shape, strict=True)):
             if names.value(dim) not in (None, size):
                 yield f"dimension {axis} is {size}, claimed is {names.value(dim)} = {text(dim)}"
+            if all(factor > 0 for _, factor in dim) and size < sum(factor for names, factor in dim if not names):
+                yield f"dimension {axis} is {size}, claimed is {text(dim)}, and no size is negative"
     if array.dtype.kind == "f" and not claim.may_be_nan and np.isnan(array).any():
         yield "has NaN, claimed is none"
     yield from _outside(claim.elements, array, names, "")

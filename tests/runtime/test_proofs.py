@@ -86,6 +86,28 @@ def positions_in_a_product() -> Model:
     return Model([ops.gather(product, index, constant(1))], [x, y])
 
 
+def choices(x: openvino.Node) -> openvino.Node:
+    return ops.topk(x, constant(2), -1, "max", "value").output(1)
+
+
+def experts(chosen: openvino.Output, depth: int = 5) -> openvino.Node:
+    """Each index of those experts that are chosen at all goes into a tensor of its own, as where a loop was unrolled."""
+    hot = ops.one_hot(chosen, constant(depth), constant(1), constant(0), -1)
+    is_used = ops.greater(ops.reduce_sum(ops.transpose(hot, constant([2, 1, 0])), constant([1, 2])), constant(0))
+    first, *_ = ops.split(ops.non_zero(is_used), constant(1), 3).outputs()
+    return ops.gather(constant(np.zeros((4, 3)), F32), ops.squeeze(first, constant([1])), constant(0))
+
+
+def experts_of(rows: int) -> Model:
+    x = parameter([rows, 4], F32, "x")
+    return Model([experts(choices(x))], [x])
+
+
+def experts_that_are_given(depth: int) -> Model:
+    chosen = parameter([6, 2], np.int64, "chosen")
+    return Model([experts(chosen.output(0), depth)], [chosen])
+
+
 def one_past_the_end() -> Model:
     x = parameter([5], F32, "x")
     index = ops.add(ops.clamp(ops.convert(x, "i32"), 0, 4), constant(5, I32))
@@ -115,6 +137,9 @@ CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
     "where a mask is not zero": (non_zeros, "proved", {}),
     "remainders of places": (remainder_of_places, "proved", {}),
     "positions in a product": (positions_in_a_product, "proved", {}),
+    "experts": (lambda: experts_of(6), "proved", {}),
+    "experts of an open batch": (lambda: experts_of(-1), "conditional", {"dim(x, 0)": (1, None)}),
+    "experts that are given": (lambda: experts_that_are_given(4), "conditional", {"chosen": (0, 3)}),
     "one past the end": (one_past_the_end, "refuted", {}),
     "the fifth row": (fifth_row, "conditional", {"dim(x, 1)": (5, None)}),
     "a clamped fraction": (lookup_by_fraction, "conditional", {"x": (-3.4028234663852886e38, 3.4028234663852886e38)}),

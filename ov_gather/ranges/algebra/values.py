@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from ov_gather.ir.element_types import ELEMENT_TYPES, ElementType
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
@@ -39,6 +40,8 @@ class Value:
         elements: the bounds of all elements, but for NaN.
         parts: the bounds of the elements of each slice along an axis, where that tells more.
         may_be_nan: whether an element may be NaN, which keeps to no bounds.
+        peak: a number that one element at least is not below, and that the type holds; infinite where none is known, or there
+            may be no element.
     """
 
     element_type: ElementType | None
@@ -46,6 +49,7 @@ class Value:
     elements: Interval = ANY
     parts: Parts | None = None
     may_be_nan: bool = False
+    peak: Number = -inf
 
     @property
     def rank(self) -> int | None:
@@ -102,6 +106,11 @@ def _range(element_type: ElementType) -> Interval:
 
 
 _RANGES = {"boolean": Interval(0, 1)} | {row.name: _range(row) for row in ELEMENT_TYPES if row.name[0] in "iu"}
+
+
+def at_least_one(dim: Polynomial) -> Polynomial:
+    """Write a size that is not 0 as 1 and what it has beyond that."""
+    return ONE + Polynomial.name(f"beyond 1({dim})")
 
 
 def product(dims: Sequence[Polynomial]) -> Polynomial:

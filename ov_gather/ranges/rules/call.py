@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from ov_gather.ir.element_types import BOOLEAN, I32, ElementType
@@ -89,9 +90,9 @@ class Call:
         return found[0] if found is not None and len(found) == 1 else None
 
     def output(self, value: Value | None = None, position: int = 0, **changes: Any) -> Value:
-        """Give an output of its declared type: with what is known of another value, or of `changes`."""
+        """Give an output of its declared type: with what is known of another value but its peak, or of `changes`."""
         declared = self.outputs[position]
-        known = replace(declared if value is None else value, element_type=declared.element_type)
+        known = replace(declared if value is None else value, element_type=declared.element_type, peak=-inf)
         return replace(known, **changes)
 
     def bounded(self, elements: Interval, shape: Shape | None = None, position: int = 0) -> Value:

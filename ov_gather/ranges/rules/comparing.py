@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
-from ov_gather.ranges.algebra.values import Value
+from ov_gather.ranges.algebra.values import Value, count
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited, together
 
@@ -30,7 +31,10 @@ def compare(call: Call, work: Comparison) -> Sequence[Value]:
         known = work(call.algebra, limited(call, one), limited(call, other))
         return TRUTH if known is None else Interval(int(known), int(known))
 
-    return [together(call, values, told)]
+    found = together(call, values, told)
+    one, other = values
+    at_peak = work(call.algebra, limited(call, Interval(one.peak, inf)), limited(call, other.elements))
+    return [replace(found, peak=1)] if at_peak and count(call.algebra, found.shape)[0] >= 1 else [found]
 
 
 def is_less(algebra: Algebra, one: Interval, other: Interval) -> bool | None:

@@ -8,7 +8,16 @@ from math import ceil, floor, inf
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Value, in_parts, is_integer
+from ov_gather.ranges.algebra.values import (
+    LARGEST_SIZE,
+    MAX_PARTS,
+    ONE,
+    Value,
+    at_least_one,
+    count,
+    in_parts,
+    is_integer,
+)
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
 from ov_gather.ranges.rules.moves import take
@@ -156,6 +165,7 @@ def non_zero(call: Call) -> Sequence[Value]:
     columns = None if call.outputs[0].shape is None else call.outputs[0].shape[-1]
     found = call.bounded(Interval(0, LARGEST_SIZE))
     if columns is not None:
+        columns = at_least_one(columns) if data.peak > 0 and columns.value is None else columns
         found = replace(found, shape=(Polynomial.constant(len(rows)), columns))
     return [in_parts(call.algebra, found, 0, rows) if rows and len(rows) <= MAX_PARTS else found]
 
@@ -235,10 +245,13 @@ def one_hot(call: Call, axis: int) -> Sequence[Value]:
     if indices.shape is None or depth is None or not -len(indices.shape) - 1 <= axis <= len(indices.shape):
         return [found]
     axis %= len(indices.shape) + 1
-    found = replace(found, shape=(*indices.shape[:axis], Polynomial.constant(depth), *indices.shape[axis:]))
+    shape = (*indices.shape[:axis], Polynomial.constant(depth), *indices.shape[axis:])
+    is_named = is_within(call.algebra, indices.elements, Polynomial.constant(depth), from_end=False)
+    is_on = is_named and count(call.algebra, indices.shape)[0] >= 1 and not on.may_be_nan
+    found = replace(found, shape=shape, peak=on.elements.low if is_on else -inf)
     if not 0 < depth <= MAX_PARTS:
         return [found]
     low, high = indices.elements.low, indices.elements.high
     # A negative index counts from the end in some versions.
-    is_named = [low <= place <= high or low <= place - depth <= high for place in range(depth)]
-    return [in_parts(call.algebra, found, axis, [both if named else off.elements for named in is_named])]
+    may_be_on = [low <= place <= high or low <= place - depth <= high for place in range(depth)]
+    return [in_parts(call.algebra, found, axis, [both if named else off.elements for named in may_be_on])]

@@ -31,7 +31,7 @@ def take(algebra: Algebra, value: Value, axis: int, positions: Sequence[int]) ->
     """Keep the slices at these positions of an axis of known size, in this order."""
     if value.shape is None:
         return value.with_shape(None)
-    shape = _with_dim(value.shape, axis, Polynomial.constant(len(positions)))
+    shape = with_dim(value.shape, axis, Polynomial.constant(len(positions)))
     if value.parts is None or value.parts.axis != axis:
         return value.with_shape(shape, None if value.parts is None else value.parts.axis)
     return in_parts(algebra, value.with_shape(shape), axis, [value.parts.intervals[i] for i in positions])
@@ -42,7 +42,7 @@ def resize(value: Value, axis: int, dim: Polynomial) -> Value:
     if value.shape is None:
         return value
     other = None if value.parts is None or value.parts.axis == axis else value.parts.axis
-    return value.with_shape(_with_dim(value.shape, axis, dim), other)
+    return value.with_shape(with_dim(value.shape, axis, dim), other)
 
 
 def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
@@ -58,7 +58,7 @@ def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
         total = total + shape[axis]
     # A dimension that one value knows as a number is that of all.
     dims = [next((shape[i] for shape in shapes if shape[i].value is not None), shapes[0][i]) for i in range(len(shapes[0]))]
-    joined = replace(joined, shape=_with_dim(tuple(dims), axis, total))
+    joined = replace(joined, shape=with_dim(tuple(dims), axis, total))
     slices = [value.along(axis) for value in values]
     if total.value is not None and total.value <= MAX_PARTS and all(given is not None for given in slices):
         return in_parts(algebra, joined, axis, [interval for given in slices for interval in given or ()])
@@ -94,5 +94,6 @@ def tile(algebra: Algebra, value: Value, repeats: Sequence[Polynomial] | None) -
     return in_parts(algebra, value.with_shape(tiled), axis, value.parts.intervals * times)
 
 
-def _with_dim(shape: Shape, axis: int, dim: Polynomial) -> Shape:
+def with_dim(shape: Shape, axis: int, dim: Polynomial) -> Shape:
+    """Give one axis, counted from the front, another size."""
     return (*shape[:axis], dim, *shape[axis + 1 :])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules import comparing, elementwise, images, indexing, linear, reducing, shaping, slicing
+from ov_gather.ranges.algebra.values import Value, at_least_one
+from ov_gather.ranges.rules import comparing, elementwise, images, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC
 from ov_gather.ranges.rules.call import Call, Rule
 
@@ -84,14 +84,31 @@ def _even_split(operation: Described) -> Rule:
 
     def rule(call: Call) -> Sequence[Value]:
         value, axis = call.value(0), call.integer(1)
-        has_axis = (
-            value is not None and value.shape is not None and axis is not None and -len(value.shape) <= axis < len(value.shape)
-        )
-        size = value.shape[axis].value if has_axis and value is not None and value.shape and axis is not None else None
-        lengths = None if size is None or not number or size % number else [size // number] * number
-        return shaping.split(call, axis, lengths)
+        if (
+            value is None
+            or value.shape is None
+            or axis is None
+            or not -len(value.shape) <= axis < len(value.shape)
+            or not number
+        ):
+            return shaping.split(call, axis, None)
+        whole = value.shape[axis]
+        part = whole.divided_by(Polynomial.constant(number))
+        if part is not None and part.value is not None:
+            return shaping.split(call, axis, [part.value] * number)
+        found = shaping.split(call, axis, None)
+        return [_of_size(one, axis, part, is_some=call.algebra.sizes.least(whole) >= 1) for one in found]
 
     return rule
+
+
+def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool) -> Value:
+    """Give an axis a size; where that is not known, but it is not 0, at least 1."""
+    if value.shape is None or not -len(value.shape) <= axis < len(value.shape):
+        return value
+    dim = value.shape[axis]
+    size = size or (at_least_one(dim) if is_some and dim.value is None else dim)
+    return replace(value, shape=moves.with_dim(value.shape, axis % len(value.shape), size))
 
 
 def _strided_slice(operation: Described) -> Rule:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Interval
-from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_integer, product
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_integer, is_of_sizes, product
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
 
@@ -57,11 +57,18 @@ def total(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequenc
     if data is None or data.shape is None or reduced is None:
         return list(call.outputs)
     dims, shape = [data.shape[axis] for axis in reduced], _shape(data, reduced, keep_dims=keep_dims)
-    found = _summed(call, data, dims, shape)
+    found = replace(_summed(call, data, dims, shape), peak=_peak_of_sum(call, data, dims))
     if data.parts is None or data.parts.axis in reduced:
         return [found]
     axis = data.parts.axis - (0 if keep_dims else sum(other < data.parts.axis for other in reduced))
     return [in_parts(call.algebra, found, axis, [_sum_of(call, part, dims) for part in data.parts.intervals])]
+
+
+def _peak_of_sum(call: Call, data: Value, dims: Sequence[Polynomial]) -> Number:
+    """Give a number that one sum at least is not below: what is added to the peak is not negative, and nothing wraps around."""
+    found = _sum_of(call, data.elements, dims)
+    is_exact = found.high <= call.semantics.exact_integers or is_of_sizes(found.highs)
+    return data.peak if is_exact and is_integer(data.element_type) and data.elements.low >= 0 else -inf
 
 
 def running_total(call: Call, axis: int | None) -> Sequence[Value]:

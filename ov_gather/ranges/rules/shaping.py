@@ -15,7 +15,7 @@ from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
 
 def same_shape(call: Call) -> Sequence[Value]:
     """The elements as they are."""
-    return [call.outputs[0] if (value := call.value(0)) is None else call.output(value)]
+    return [call.outputs[0] if (value := call.value(0)) is None else call.output(value, peak=value.peak)]
 
 
 def shape_only(call: Call) -> Sequence[Value]:
@@ -62,7 +62,7 @@ def reshape(call: Call, *, copies_zeros: bool) -> Sequence[Value]:
     if value is None:
         return list(call.outputs)
     shape = None if wanted is None else _asked_for(call, value, wanted, copies_zeros=copies_zeros)
-    return [call.output(moves.reshape(value, _merged(shape, call.outputs[0].shape)))]
+    return [call.output(moves.reshape(value, _merged(shape, call.outputs[0].shape)), peak=value.peak)]
 
 
 def _asked_for(call: Call, value: Value, wanted: Sequence[Polynomial], *, copies_zeros: bool) -> Shape | None:
@@ -101,7 +101,9 @@ def transpose(call: Call, order: Sequence[int] | None) -> Sequence[Value]:
         return elements_only(call)
     axes = range(len(value.shape))
     order = order or axes[::-1]
-    return [call.output(moves.transpose(value, order))] if sorted(order) == list(axes) else elements_only(call)
+    if sorted(order) != list(axes):
+        return elements_only(call)
+    return [call.output(moves.transpose(value, order), peak=value.peak)]
 
 
 def concatenate(call: Call, axis: int) -> Sequence[Value]:
@@ -153,7 +155,7 @@ def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
         left = [axis for axis in range(rank) if axis not in removed]
         if call.semantics.is_memory_read and any(call.algebra.sizes.least(value.shape[axis]) < 1 for axis in removed):
             return list(call.outputs)  # because OpenVINO takes an axis of no elements for one of one element
-    return [call.output(moves.reshape(value, tuple(value.shape[axis] for axis in left)))]
+    return [call.output(moves.reshape(value, tuple(value.shape[axis] for axis in left)), peak=value.peak)]
 
 
 def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
@@ -168,7 +170,7 @@ def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
     if len(new) < len(axes):
         return declared_shape(call)
     shape = tuple(ONE if axis in new else next(dims) for axis in range(rank))
-    return [call.output(moves.reshape(value, shape))]
+    return [call.output(moves.reshape(value, shape), peak=value.peak)]
 
 
 def split(call: Call, axis: int | None, lengths: Sequence[int] | None) -> Sequence[Value]:
