@@ -26,9 +26,9 @@ def analysed(model: ov.Model) -> Found:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.xml"
         ov.serialize(model, path)
-        proofs = prove(path)
-        graph = IrGraph(read_ir(path))
         found = read_ir(path)
+    proofs = prove(found)
+    graph = IrGraph(found)
     keys = {
         (layer.name, position): (0, layer.id, port.id) for layer in found.layers for position, port in enumerate(layer.outputs)
     }

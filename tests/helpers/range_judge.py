@@ -8,7 +8,7 @@ import numpy as np
 import openvino as ov
 
 from helpers.index_sites import Arrays, Site, Tensor, sites_of, tensor
-from helpers.random_indices import sample
+from helpers.random_index_models import sample
 from helpers.range_analysis import analysed
 from helpers.range_checks import Claim, Names, Verdict, claimed, complaint_of_site, complaints
 from helpers.range_judgements import Judgement
@@ -16,7 +16,7 @@ from helpers.range_observations import Observer
 from helpers.range_trials import Trial, is_known, keeps, trial_within, trials, trials_beyond
 
 Analysis = Callable[[ov.Model], tuple[Mapping[Tensor, Claim], Mapping[str, Verdict]]]
-ALONE = 4
+ALONE = 8
 """In one model of so many, each index is also observed at the end of a model of its own, which takes time."""
 NOT_JUDGED = ("Parameter", "Result", "Assign")
 """Nothing is computed at these; what is given to a Parameter may not even fit into the 32 bits that the plugin keeps."""
@@ -210,8 +210,12 @@ class _Judge:
 def is_miscomputed(node: ov.Node) -> bool:
     """Whether OpenVINO 2026.4.1 may do an operation wrongly.
 
-    It joins arithmetic to an integer Reduce, and takes the size of an open slice for that of what was sliced.
+    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, and counts the
+    integers of a Range by fractions in two ways.
     """
+    if node.get_type_name() == "Range":
+        kinds = {value.get_element_type().get_type_name() for value in (*node.input_values(), *node.outputs())}
+        return "f32" in kinds and len(kinds) > 1
     if node.get_type_name() == "ShapeOf" and node.input_value(0).get_node().get_type_name() in ("Slice", "StridedSlice"):
         return node.input_value(0).get_partial_shape().is_dynamic
     if node.get_type_name() not in ("Add", "Subtract", "Multiply", "Negative", "SquaredDifference", "Divide"):

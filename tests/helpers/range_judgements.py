@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from traceback import format_exc
 
-MOST_RESTARTS = 4
+PROCESSES = get_context("forkserver")
+MOST_RESTARTS = 12
 """How often a model is taken up again after a crash, without what crashed."""
 MEMORY = 12 << 30
 """Bytes that a worker process may take."""
@@ -42,8 +43,8 @@ def judgements(seeds: Sequence[int], judge: Callable[[int, Callable[[str], bool]
     """Judge model after model in a worker process, which starts anew after a crash."""
     left, skipped = list(seeds), dict[int, list[str]]()
     while left:
-        ours, theirs = get_context("spawn").Pipe()
-        process = get_context("spawn").Process(target=_work, args=(theirs, left, judge, skipped))
+        ours, theirs = PROCESSES.Pipe()
+        process = PROCESSES.Process(target=_work, args=(theirs, left, judge, skipped))
         process.start()
         theirs.close()
         stage = "start"

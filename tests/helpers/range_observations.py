@@ -6,6 +6,7 @@ An index out of bounds may read and write any memory: nothing that depends on on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,14 @@ HARMFUL = ("GatherElements", "GatherND", "ScatterUpdate", "ScatterElementsUpdate
 FEW = 64
 """Of so many integers in one row Gather reads memory out of bounds. Near by that is worth a look, far away it crashes."""
 NEAR = 1000
-MOST_CUTS = 12
-"""How many tensors of one model are cut off alone, where one of many raises, and how often one is tried again."""
+MOST_COMPILED = 10
+"""How often parts of one model are compiled, which takes nearly all the time: again and smaller where an inference raises."""
+
+
+@cache
+def _core() -> ov.Core:
+    """The one Core of this process; making one takes time."""
+    return ov.Core()
 
 
 class Observer:
@@ -32,8 +39,9 @@ class Observer:
     """
 
     def __init__(self, model: ov.Model, about_to: Callable[[str], bool]) -> None:
-        self._model, self._about_to, self._core = model, about_to, ov.Core()
+        self._model, self._about_to, self._compiled = model, about_to, 0
         self._sessions: dict[tuple[Tensor, ...], Session | None] = {}
+        self._crashed: set[tuple[Tensor, ...]] = set()
         self._before: dict[Tensor, frozenset[str]] = {}
         self._sites: dict[str, Site] = {}
         self.constants: dict[Tensor, NDArray[Any]] = {}
@@ -63,19 +71,21 @@ class Observer:
     def observe(self, inputs: Sequence[NDArray[Any]]) -> Arrays:
         """All tensors that these inputs, as often as the runtime computes them, let us see."""
         found: dict[Tensor, NDArray[Any]] = dict(zip(self._parameters, inputs, strict=True)) | self.constants
-        for before, group in self._groups:
-            if any(self._harms(self._sites[name], found) for name in before):
-                continue
-            outputs = self._run(tuple(group), inputs)
-            if outputs is not None:
-                found.update(zip(group, outputs, strict=True))
-            elif len(group) > 1:
-                self._one_by_one(group, inputs, found)
+        left = list(self._groups)
+        while left:
+            harmless = [(before, group) for before, group in left if self._is_harmless(before, found)]
+            if not harmless:
+                break
+            left = [one for one in left if one not in harmless]
+            self._see([one for _, group in harmless for one in group], inputs, found)
         return found
+
+    def _is_harmless(self, before: frozenset[str], found: Arrays) -> bool:
+        return not any(self._harms(self._sites[name], found) for name in before)
 
     def observe_alone(self, one: Tensor, inputs: Sequence[NDArray[Any]], seen: Arrays) -> NDArray[Any] | None:
         """One tensor, of a model that ends there, so that other operations are joined than where all are observed."""
-        if one not in self._before or any(self._harms(self._sites[name], seen) for name in self._before[one]):
+        if one not in self._before or not self._is_harmless(self._before[one], seen):
             return None
         outputs = self._run((one,), inputs)
         return None if outputs is None else outputs[0]
@@ -87,38 +97,47 @@ class Observer:
         is_few = "_Gather" in site.name and not any(name in site.name for name in HARMFUL)
         return bool(outside.any()) and (not is_few or bool((np.abs(found[site.index].astype(np.int64)) > NEAR).any()))
 
-    def _one_by_one(self, group: Sequence[Tensor], inputs: Sequence[NDArray[Any]], found: dict[Tensor, NDArray[Any]]) -> None:
-        for one in group:
-            if len(self._sessions) > MOST_CUTS and (one,) not in self._sessions:
-                continue
-            outputs = self._run((one,), inputs)
-            if outputs is not None:
-                found[one] = outputs[0]
+    def _see(
+        self,
+        group: Sequence[Tensor],
+        inputs: Sequence[NDArray[Any]],
+        found: dict[Tensor, NDArray[Any]],
+        *,
+        is_of_crashed: bool = False,
+    ) -> None:
+        """Observe some tensors at once; where that raises, those of each half. A crash takes long: its halves are the last."""
+        outputs = self._run(tuple(group), inputs)
+        has_crashed = tuple(group) in self._crashed
+        if outputs is not None:
+            found.update(zip(group, outputs, strict=True))
+        elif len(group) > 1 and not (has_crashed and is_of_crashed):
+            for half in (group[: len(group) // 2], group[len(group) // 2 :]):
+                self._see(half, inputs, found, is_of_crashed=has_crashed)
 
     def _run(self, group: tuple[Tensor, ...], inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]] | None:
         """The tensors of a group; None where OpenVINO raises, now or while it compiles."""
         stage = f"{group[-1][0]} and {len(group) - 1} more"
-        if group not in self._sessions:
-            self._sessions[group] = None
-            if self._about_to(f"compiling {stage}"):
-                self._sessions[group] = self._compile(group)
-        session = self._sessions[group]
-        if session is None or not self._about_to(f"running {stage}"):
+        if group not in self._sessions and self._compiled < MOST_COMPILED and self._may(f"compiling {stage}", group):
+            self._sessions[group] = self._compile(group)
+        session = self._sessions.get(group)
+        if session is None or not self._may(f"running {stage}", group):
             return None
         try:
             return session(inputs)
         except (RuntimeError, ValueError):  # ValueError: OpenVINO gives out a tensor whose size is negative
             self.raised += 1
-            if self.raised <= MOST_CUTS:
-                del self._sessions[group]  # because TopK and loops give out old results after an inference that has raised
-            else:
-                self._sessions[group] = None
+            del self._sessions[group]  # because TopK and loops give out old results after an inference that has raised
             return None
 
+    def _may(self, stage: str, group: tuple[Tensor, ...]) -> bool:
+        if not self._about_to(stage):
+            self._crashed.add(group)
+        return group not in self._crashed
+
     def _compile(self, group: Sequence[Tensor]) -> Session | None:
-        model = cut(self._model, group)
+        self._compiled += 1
         try:
-            return Session(self._core, model, properties={"INFERENCE_NUM_THREADS": 2})
+            return Session(_core(), cut(self._model, group), properties={"INFERENCE_NUM_THREADS": 2})
         except RuntimeError:
             return None
 
