@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ov_gather.acceleration.harden import harden
     from ov_gather.crosscheck.check import cross_check
     from ov_gather.extension import extension_path, register
+    from ov_gather.ir.differences.diff import diff
     from ov_gather.ir.errors import IRError
     from ov_gather.ir.reader import read_ir
     from ov_gather.kernels.gather import gather
@@ -30,6 +31,7 @@ __all__ = [
     "accelerate",
     "converters",
     "cross_check",
+    "diff",
     "execute",
     "extension_path",
     "gather",
@@ -48,6 +50,7 @@ _HOME = {
     "IRError": "ov_gather.ir.errors",
     "accelerate": "ov_gather.acceleration.accelerate",
     "cross_check": "ov_gather.crosscheck.check",
+    "diff": "ov_gather.ir.differences.diff",
     "execute": "ov_gather.runtimes.kernel",
     "extension_path": "ov_gather.extension",
     "gather": "ov_gather.kernels.gather",

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "Parse, validate, execute and cross-check every gather-family layer.",
     "validate": "Find what is wrong in OpenVINO IR files, without any runtime.",
     "prove": "Prove which gathers and scatters can be out of bounds, and for which inputs.",
+    "diff": "Find what differs between two OpenVINO IRs, whatever their layers are called.",
     "explain": "Explain a rule of validate, or list the rules.",
     "run": "Execute one layer on our kernel.",
     "convert": "Convert an ONNX model to OpenVINO IR.",
@@ -54,6 +55,7 @@ def group() -> None:
     ov-gather check ir_samples/valid       parse, validate, execute on our kernel, compare with OpenVINO
     ov-gather validate models/             find what is wrong in IR files, without any runtime
     ov-gather prove models/                find which indices can be out of bounds, and for which inputs
+    ov-gather diff old.xml new.xml         find what differs, whatever ids, names and order layers have
     ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
     ov-gather convert model.onnx -o model.xml
     ov-gather accelerate model.xml -o faster.xml

@@ -92,9 +92,11 @@ except SystemExit as end:
         assert ("sympy.core" in modules) == is_loaded
 
 
-def test_proving_loads_no_runtime(samples):
+def test_proving_and_comparing_load_no_runtime(samples):
     path = str(samples / "valid" / "onnx_page_1.xml")
-    run = f"print(CliRunner().invoke(group, ['prove', {path!r}]).output)"
+    run = f"""
+for arguments in ["prove", {path!r}], ["diff", {path!r}, {path!r}]:
+    print(CliRunner().invoke(group, arguments).output)"""
     modules = _modules_after(f"from click.testing import CliRunner; from ov_gather.cli import group; {run}")
-    assert "proved," in modules
+    assert {"proved,", "difference:"} <= modules
     assert not modules & {"openvino", "rich", "lxml", "onnx", "onnxruntime", "onnx_ir", "multiprocessing", "json", "sympy"}

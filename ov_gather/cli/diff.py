@@ -1,0 +1,42 @@
+"""`ov-gather diff`: what differs between two IRs, whatever ids, names and order their layers have."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ov_gather.cli.output import has_colour, print_table
+from ov_gather.ir.differences.diff import diff
+from ov_gather.report.diff import text
+
+
+@click.command(name="diff")
+@click.argument("a", metavar="A.xml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("b", metavar="B.xml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="How to report."
+)
+@click.option("--all", "with_consequences", is_flag=True, help="As text: list what follows from a change, too.")
+def command(a: Path, b: Path, format_: str, with_consequences: bool) -> None:
+    """Find what differs between two IRs: operations, attributes, connections, types, shapes and constants.
+
+    Layers are matched by what they compute and by what they are connected with, also in the bodies of If, Loop and
+    TensorIterator. Ids, names and the order of layers do not count. Constants are compared by their bytes. Types and shapes
+    that follow from a change are counted, and listed with --all.
+
+    Exit code: 0 no difference, 1 there are differences, 2 bad arguments or an unreadable file.
+    """
+    found = diff(a, b)
+    if format_ == "json":
+        from ov_gather.report.diff import json
+
+        click.echo(json.render(str(a), str(b), found), nl=False)
+    else:
+        for part in text.render(found, with_consequences=with_consequences):
+            if isinstance(part, str):  # which needs no rich, whose import takes longer than most models
+                click.echo(part, color=has_colour())
+            else:
+                print_table(part)
+    sys.exit(0 if found.passed else 1)

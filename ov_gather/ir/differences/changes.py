@@ -1,0 +1,65 @@
+"""This module tells what a difference between two models is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ov_gather.ir.location import Location
+
+Kind = Literal["removed", "added", "operation", "attribute", "input", "constant", "type", "shape"]
+"""What there is: an operation of one model only, or with another type or version; another value of an attribute; another
+operation at an input; other elements, or another type or shape, of a constant; another element type or shape of an output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A Change is one difference between two models.
+
+    Attributes:
+        kind: what differs.
+        a: the layer of the first model; None if it was added.
+        b: the layer of the second model; None if it was removed.
+        what: which attribute, input or output differs; for a constant, also what is different about the elements.
+        before: the value in the first model.
+        after: the value in the second model.
+    """
+
+    kind: Kind
+    a: Location | None = None
+    b: Location | None = None
+    what: str = ""
+    before: str = ""
+    after: str = ""
+
+    @property
+    def layer(self) -> str:
+        """The layer of the first model, as a text for people; of the second model if it was added."""
+        place = self.a or self.b
+        return place.layer_text if place else ""
+
+    def __str__(self) -> str:
+        what = f"{self.kind} {self.what}".rstrip()
+        if self.kind in ("added", "removed"):
+            return f"{self.layer}: {what}"
+        return f"{self.layer}: {what}: {self.before or 'none'} -> {self.after or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """The Differences of two models.
+
+    Attributes:
+        changes: what differs.
+        consequences: the other types and shapes of layers that are fed, maybe over others, by a layer that differs.
+        same: how many layers of both models are matched and do not differ, constants not counted.
+    """
+
+    changes: tuple[Change, ...]
+    consequences: tuple[Change, ...]
+    same: int
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether both models are the same, but for ids, names and order."""
+        return not self.changes and not self.consequences

@@ -1,0 +1,216 @@
+"""What differs between matched nodes is found here, and which differences of types and shapes follow from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import zip_longest
+
+from ov_gather.ir.differences.changes import Change
+from ov_gather.ir.differences.constants import constant_text, contrast
+from ov_gather.ir.differences.graph import CONSTANT, EXACT, OPEN, Graph, GraphMaker, Node, Slot, port_text
+from ov_gather.ir.differences.matching import NONE, Matching
+from ov_gather.ir.location import Location
+from ov_gather.ir.model import Layer, Port
+
+_FAR = 1000
+"""So many operations that one model alone has are searched for what feeds them."""
+_ABSENT: Slot = (OPEN, NONE)
+
+Use = tuple[int, int]
+"""The index of a node, and the position of its input."""
+
+
+class Comparison:
+    """A Comparison collects what differs between two graphs, and between the bodies in them."""
+
+    def __init__(self, maker: GraphMaker, a: Graph, b: Graph, *, follows: bool = False) -> None:
+        """Compare two graphs. `follows`: they are bodies of a layer that differs, or is fed by one that does."""
+        self.a, self.b = a, b
+        self.changes: list[Change] = []
+        self.consequences: list[Change] = []
+        self.same = 0
+        self._maker = maker
+        matching = Matching(maker, a, b)
+        self._to_b, self._to_a = matching.to_b, matching.to_a
+        self._uses = self._uses_of_other_constants()
+        self._compare(follows)
+
+    def _compare(self, all_follow: bool) -> None:
+        differs = [True] * len(self.a.nodes)
+        for i, j in enumerate(self._to_b):
+            node = self.a.nodes[i]
+            if j == NONE:
+                self.changes.append(Change("removed", a=_location(self.a, node.layer)))
+                continue
+            other = self.b.nodes[j]
+            follows = all_follow or self._is_fed_by_other(node, other, differs)
+            if node.keys[EXACT] == other.keys[EXACT] and not node.bodies and self._has_same_sources(node, other):
+                differs[i] = follows
+                self.same += 1
+                continue
+            found = len(self.changes), len(self.consequences)
+            self.changes += self._changes(i, j)
+            is_other = len(self.changes) > found[0] or self._has_other_constant(node, other)
+            self._compare_bodies(node, other, follows or is_other)
+            is_other = is_other or (len(self.changes), len(self.consequences)) > found
+            (self.consequences if follows or is_other else self.changes).extend(self._outputs(node, other))
+            is_other = is_other or (len(self.changes), len(self.consequences)) > found
+            differs[i] = follows or is_other
+            self.same += not is_other
+        for j, i in enumerate(self._to_a):
+            if i == NONE:
+                self.changes.append(Change("added", b=_location(self.b, self.b.nodes[j].layer)))
+
+    def _is_fed_by_other(self, node: Node, other: Node, differs: Sequence[bool]) -> bool:
+        return any(producer >= 0 and differs[producer] for producer, _ in node.slots) or any(
+            producer >= 0 and self._to_a[producer] == NONE for producer, _ in other.slots
+        )
+
+    def _has_same_sources(self, node: Node, other: Node) -> bool:
+        return all(
+            first == second if first[0] < 0 else (self._to_b[first[0]], first[1]) == second
+            for first, second in zip(node.slots, other.slots, strict=True)
+        )
+
+    def _changes(self, i: int, j: int) -> Iterator[Change]:
+        """Yield what a node itself has otherwise."""
+        node, other = self.a.nodes[i], self.b.nodes[j]
+        here = Change("operation", _location(self.a, node.layer), _location(self.b, other.layer))
+        names = [f"{layer.type} {layer.version or ''}".rstrip() for layer in (node.layer, other.layer)]
+        if names[0].lower() != names[1].lower():
+            yield replace(here, before=names[0], after=names[1])
+        if node.role != other.role:
+            yield replace(here, kind="attribute", what="port map", before=node.role, after=other.role)
+        for name in sorted(node.attributes.keys() | other.attributes.keys()):
+            before, after = node.attributes.get(name, ""), other.attributes.get(name, "")
+            if before != after:
+                yield replace(here, kind="attribute", what=name, before=before, after=after)
+        for position, (first, second) in enumerate(zip_longest(node.slots, other.slots, fillvalue=_ABSENT)):
+            if first[0] == second[0] == CONSTANT:
+                if first != second:
+                    yield from self._constants((i, position), (j, position))
+            elif not self._is_same_source(first, second):
+                before, after = _source(self.a, node, position), _source(self.b, other, position)
+                yield replace(here, kind="input", what=f"{position}", before=before, after=after)
+
+    def _has_other_constant(self, node: Node, other: Node) -> bool:
+        slots = zip(node.slots, other.slots, strict=False)
+        return any(first[0] == second[0] == CONSTANT and first != second for first, second in slots)
+
+    def _uses_of_other_constants(self) -> dict[tuple[int, int], list[Use]]:
+        """Lead from the ids of two Consts that differ to all inputs that the first of them fed and the second feeds."""
+        uses: dict[tuple[int, int], list[Use]] = {}
+        for i, j in enumerate(self._to_b):
+            if j != NONE:
+                node, other = self.a.nodes[i], self.b.nodes[j]
+                for position, (first, second) in enumerate(zip(node.slots, other.slots, strict=False)):
+                    if first[0] == second[0] == CONSTANT and first != second:
+                        pair = _constant(self.a, node, position).id, _constant(self.b, other, position).id
+                        uses.setdefault(pair, []).append((i, position))
+        return uses
+
+    def _constants(self, first: Use, second: Use) -> Iterator[Change]:
+        """Tell of two constants at the first input that they feed."""
+        node, other = self.a.nodes[first[0]], self.b.nodes[second[0]]
+        a, b = _constant(self.a, node, first[1]), _constant(self.b, other, second[1])
+        uses = self._uses[a.id, b.id]
+        if uses[0] == first:
+            what = contrast(self.a.model, a, self.b.model, b)
+            places = [] if a is node.layer else [f"input {first[1]} of {_short(node.layer)}"]
+            if len(uses) > 1:
+                places.append(f"{len(uses) - 1} more")
+            text = "; ".join(filter(None, [" and ".join(places), what.detail]))
+            yield Change("constant", _location(self.a, a), _location(self.b, b), text, what.before, what.after)
+
+    def _is_same_source(self, first: Slot, second: Slot) -> bool:
+        """Tell whether both inputs get the same value, but for changes of what feeds them, which are told there."""
+        (p, m), (q, n) = first, second
+        if p < 0 or q < 0:
+            return first == second
+        if m == n and (self._to_b[p] == q or self._values[0][p] == self._values[1][q]):
+            return True
+        if self._to_b[p] == NONE:
+            return self._to_a[q] == NONE or _leads_to(self.a.nodes, p, self._to_b, q)
+        return self._to_a[q] == NONE and _leads_to(self.b.nodes, q, self._to_a, p)
+
+    @cached_property
+    def _values(self) -> tuple[list[int], list[int]]:
+        """Number the nodes of both graphs so that nodes that compute the same from the same inputs have the same number."""
+        inputs = {
+            i: self._maker.numbers.of(("input", i)) for i, j in enumerate(self._to_b) if _is_input(self.a, i) and j != NONE
+        }
+        of_b = {self._to_b[i]: number for i, number in inputs.items()}
+        return self._maker.upwards(self.a, EXACT, inputs), self._maker.upwards(self.b, EXACT, of_b)
+
+    def _compare_bodies(self, node: Node, other: Node, follows: bool) -> None:
+        of_b = {body.model.tag: body for body in other.bodies}
+        for body in node.bodies:
+            if body.model.tag in of_b:
+                inner = Comparison(self._maker, body, of_b[body.model.tag], follows=follows)
+                self.changes += inner.changes
+                self.consequences += inner.consequences
+                self.same += inner.same
+
+    def _outputs(self, node: Node, other: Node) -> Iterator[Change]:
+        for position, ports in enumerate(zip_longest(node.layer.outputs, other.layer.outputs)):
+            before, after = _port(node.layer, ports[0]), _port(other.layer, ports[1])
+            if before != after:
+                here = Change("type", _location(self.a, node.layer), _location(self.b, other.layer), f"of output {position}")
+                if before[0] != after[0]:
+                    yield replace(here, before=before[0], after=after[0])
+                if before[1] != after[1]:
+                    yield replace(here, kind="shape", before=before[1], after=after[1])
+
+
+def _port(layer: Layer, port: Port | None) -> tuple[str, str]:
+    return port_text(layer, port) if port else ("", "")
+
+
+def _is_input(graph: Graph, i: int) -> bool:
+    """Tell whether a value comes from outside, so that two of them are different though nothing tells them apart."""
+    return graph.nodes[i].layer.type in ("Parameter", "ReadValue")
+
+
+def _location(graph: Graph, layer: Layer) -> Location:
+    return Location(graph.model.path, layer.line, layer.id, layer.name, layer.type, subgraph_path=graph.path)
+
+
+def _short(layer: Layer) -> str:
+    return f"{layer.type} '{layer.name}'"
+
+
+def _constant(graph: Graph, node: Node, position: int) -> Layer:
+    """Give the Const that feeds an input; a Const that feeds nothing is a node, and has itself for input."""
+    if node.layer.type == "Const":
+        return node.layer
+    source = graph.model.producer(node.layer, node.layer.inputs[position])
+    assert source is not None  # because the node has a constant there
+    return source[0]
+
+
+def _source(graph: Graph, node: Node, position: int) -> str:
+    """Describe for people what feeds an input."""
+    producer, output = node.slots[position] if position < len(node.slots) else _ABSENT
+    if producer == CONSTANT:
+        return f"constant {constant_text(graph.model, _constant(graph, node, position))}"
+    if producer < 0:
+        return ""
+    source = graph.nodes[producer]
+    role = f" ({source.role})" if source.role not in ("", source.layer.name) else ""
+    return _short(source.layer) + role + (f", output {output}" if len(source.layer.outputs) > 1 else "")
+
+
+def _leads_to(nodes: Sequence[Node], start: int, match: Sequence[int], target: int) -> bool:
+    """Tell whether the match of `target` feeds a node over nothing but nodes that have no match."""
+    waiting, seen = [start], {start}
+    while waiting and len(seen) < _FAR:
+        for producer, _ in nodes[waiting.pop()].slots:
+            if producer >= 0 and producer not in seen:
+                if match[producer] == target:
+                    return True
+                seen.add(producer)
+                if match[producer] == NONE:
+                    waiting.append(producer)
+    return False

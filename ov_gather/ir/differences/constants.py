@@ -1,0 +1,131 @@
+"""The constants of two models are compared here. A payload is read in parts, so that the largest needs little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.constants import check_payload, constant
+from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
+from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.shapes import element_count
+from ov_gather.ir.weights import Weights, unpack_bits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PART = 1 << 23
+"""Bytes of a payload that are in memory at a time; a whole number of elements."""
+_FEW = 8
+"""So many elements are told one by one."""
+
+Key = tuple[str, tuple[int, ...], bytes]
+"""What makes two Consts equal: the element type, the shape and a hash of the bytes."""
+
+
+class Content:
+    """Content knows the hash of each payload that has been read; several Consts may share one."""
+
+    def __init__(self) -> None:
+        self._digests: dict[tuple[int, int, int], bytes] = {}
+
+    def key(self, model: Model, layer: Layer) -> Key:
+        """Give what makes two Consts equal. Raises IRError where the payload cannot be had."""
+        element_type, sizes, offset, size = _described(model, layer)
+        place = id(model.weights), offset, size
+        if place not in self._digests:
+            digest = sha256()
+            for part in _parts(model, offset, size):
+                digest.update(part)
+            self._digests[place] = digest.digest()
+        return element_type.name, sizes, self._digests[place]
+
+
+def _described(model: Model, layer: Layer) -> tuple[ElementType, tuple[int, ...], int, int]:
+    """Give the type and shape of a Const, and where the bytes are that its elements need."""
+    offset, size = check_payload(model, layer)
+    shape, element_type = layer.declared_shape, layer.declared_type
+    assert shape is not None and element_type is not None  # because check_payload has checked both
+    needed = size if element_type is STRING else element_type.byte_size(element_count(shape.sizes))
+    return element_type, shape.sizes, offset, needed
+
+
+def _parts(model: Model, offset: int, size: int) -> Iterator[memoryview]:
+    weights = model.weights or Weights(None)
+    for start in range(offset, offset + size, _PART):
+        yield weights.read(start, min(_PART, offset + size - start))
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A Contrast tells people how two Consts differ."""
+
+    before: str
+    after: str
+    detail: str = ""
+
+
+def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> Contrast:
+    """Compare two Consts that are not equal. Their elements are told where they are few, or else the first that differs."""
+    import numpy as np
+
+    type_a, sizes_a, offset_a, size_a = _described(model_a, a)
+    type_b, sizes_b, offset_b, size_b = _described(model_b, b)
+    count = element_count(sizes_a)
+    if (type_a, sizes_a) != (type_b, sizes_b) or count <= _FEW or _is_packed_by_three(type_a):
+        return Contrast(constant_text(model_a, a), constant_text(model_b, b))
+    if type_a is STRING:
+        values = constant(model_a, a).ravel(), constant(model_b, b).ravel()
+        places = np.flatnonzero(values[0] != values[1])
+        first, differing = int(places[0]), len(places)
+        texts = repr(values[0][first]), repr(values[1][first])
+    else:
+        differing, first, texts = 0, 0, ("", "")
+        start = 0
+        for part_a, part_b in zip(_parts(model_a, offset_a, size_a), _parts(model_b, offset_b, size_b), strict=True):
+            elements = [_elements(part, type_a, count - start) for part in (part_a, part_b)]
+            unequal = np.flatnonzero((elements[0] != elements[1]).any(axis=1))
+            if len(unequal) and not differing:
+                first = start + int(unequal[0])
+                texts = _value(elements[0][unequal[0]], type_a), _value(elements[1][unequal[0]], type_b)
+            differing += len(unequal)
+            start += len(elements[0])
+    position = [int(i) for i in np.unravel_index(first, sizes_a)]
+    return Contrast(*texts, f"{differing} of {count} elements differ, the first at {position}")
+
+
+def constant_text(model: Model, layer: Layer) -> str:
+    """Describe a Const by its type and shape, and by its elements where they are few."""
+    element_type, sizes, offset, size = _described(model, layer)
+    head = f"{element_type.name}{list(sizes)}"
+    if element_count(sizes) > _FEW or _is_packed_by_three(element_type):
+        return head
+    if element_type is STRING:
+        values = [repr(value) for value in constant(model, layer).ravel()]
+    else:
+        payload = b"".join(_parts(model, offset, size))
+        values = [_value(row, element_type) for row in _elements(memoryview(payload), element_type, element_count(sizes))]
+    return f"{head} {', '.join(values)}".rstrip()
+
+
+def _elements(part: memoryview, element_type: ElementType, count: int) -> NDArray[Any]:
+    """Give the elements of a part as rows of bytes, at most `count` of them."""
+    import numpy as np
+
+    packed = np.frombuffer(part, np.uint8)
+    if element_type.bits in (1, 2, 4):
+        return unpack_bits(packed, element_type.bits, min(count, len(packed) * 8 // element_type.bits))[:, None]
+    return packed.reshape(-1, element_type.bits // 8)
+
+
+def _is_packed_by_three(element_type: ElementType) -> bool:
+    return element_type.bits in (3, 6)
+
+
+def _value(row: NDArray[Any], element_type: ElementType) -> str:
+    """Write an element as a number, or as its bytes where NumPy has no such type."""
+    if element_type is BOOLEAN:
+        return str(bool(row[0]))
+    return str(row.view(element_type.dtype)[0]) if element_type.numpy_name else f"0x{row.tobytes()[::-1].hex()}"

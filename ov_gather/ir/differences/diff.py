@@ -1,0 +1,37 @@
+"""The differences of two IRs, whatever ids, names and order of layers they have."""
+
+from __future__ import annotations
+
+from ov_gather.ir.differences.changes import Differences
+from ov_gather.ir.differences.comparison import Comparison
+from ov_gather.ir.differences.graph import GraphMaker
+from ov_gather.ir.differences.interfaces import named_roles
+from ov_gather.ir.gc_paused import paused_collection
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import Source, read_ir
+
+
+@paused_collection()
+def diff(a: Source | Model, b: Source | Model) -> Differences:
+    """Find what differs between two IRs: operations, attributes, connections, element types, shapes and constants.
+
+    Layers are matched by what they compute and by what they are connected with, those in bodies of If, Loop and
+    TensorIterator included. Ids, names and the order of layers do not count; nor does whether layers share a Const. Where both
+    models have the same names of inputs, or of outputs, these are matched by name. Metadata (rt_info) is not compared.
+
+    Args:
+        a: what `read_ir` takes, or a Model.
+        b: the same for the other model.
+
+    Returns:
+        Differences with `.changes`, `.consequences` (types and shapes that follow from a change) and `.passed`.
+
+    Raises:
+        IRError: a document, or a constant of it, cannot be read.
+        OSError: a file cannot be opened.
+    """
+    models = [source if isinstance(source, Model) else read_ir(source) for source in (a, b)]
+    maker = GraphMaker()
+    first, second = (maker.make(model, roles) for model, roles in zip(models, named_roles(*models), strict=True))
+    found = Comparison(maker, first, second)
+    return Differences(tuple(found.changes), tuple(found.consequences), found.same)

@@ -1,0 +1,187 @@
+"""The nodes of two graphs are matched here: first those with equal surroundings, then their neighbours.
+
+All steps take time in proportion to the graphs, but for sorting.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from ov_gather.ir.differences.graph import (
+    CONSTANT,
+    EXACT,
+    SAME_ATTRIBUTES,
+    SAME_CONSTANTS,
+    SAME_TYPE,
+    Graph,
+    GraphMaker,
+    Node,
+)
+
+NONE = -1
+
+Pair = tuple[int, int]
+"""The index of a node of the first graph and of the node of the second graph that it is matched with."""
+
+
+class Matching:
+    """A Matching says which node of one graph is which of the other; NONE where there is none.
+
+    `to_b` has a place for each node of the first graph, `to_a` for each of the second.
+    """
+
+    def __init__(self, maker: GraphMaker, a: Graph, b: Graph) -> None:
+        self._maker = maker
+        self.a, self.b = a, b
+        self.to_b, self.to_a = [NONE] * len(a.nodes), [NONE] * len(b.nodes)
+        self._surroundings: dict[int, tuple[_Keys, ...]] = {}
+        likenesses = (EXACT, SAME_CONSTANTS, SAME_ATTRIBUTES, SAME_TYPE)
+        for likeness in likenesses:
+            self._match_unique(likeness)
+        for likeness in likenesses[:-1]:
+            self._match_interchangeable(likeness)
+        self._match_moved()
+        self._match_replaced()
+
+    def _match_unique(self, likeness: int) -> None:
+        """Match nodes that are the only ones with their surroundings, and then the neighbours of what is matched."""
+        if self._is_complete():
+            return
+        keys = [*self._keys(likeness)]
+        if likeness <= SAME_CONSTANTS:
+            keys.append((_keys_with_constants(self.a.nodes, likeness), _keys_with_constants(self.b.nodes, likeness)))
+        for of_a, of_b in keys:
+            self._link_unique(of_a, of_b)
+        self._spread_all(likeness)
+
+    def _is_complete(self) -> bool:
+        return NONE not in self.to_b or NONE not in self.to_a
+
+    def _keys(self, likeness: int) -> tuple[_Keys, ...]:
+        """Give each node numbers of all that leads to it and all it leads to, of the former, and of the latter."""
+        if likeness not in self._surroundings:
+            up = tuple(self._maker.upwards(graph, likeness) for graph in (self.a, self.b))
+            down = tuple(self._maker.downwards(graph, likeness) for graph in (self.a, self.b))
+            both = tuple([*zip(ups, downs, strict=True)] for ups, downs in zip(up, down, strict=True))
+            self._surroundings[likeness] = (both[0], both[1]), (up[0], up[1]), (down[0], down[1])
+        return self._surroundings[likeness]
+
+    def _link_unique(self, of_a: Sequence[Hashable], of_b: Sequence[Hashable]) -> None:
+        """Match nodes whose key no other node has that is not matched yet."""
+        first, second = _alone(of_a, self.to_b), _alone(of_b, self.to_a)
+        for key, i in first.items():
+            j = second.get(key, NONE)
+            if i != NONE and j != NONE:
+                self._link(i, j)
+
+    def _match_interchangeable(self, likeness: int) -> None:
+        """Match nodes of which several have the same surroundings: one of them first, and then what follows from it."""
+        if self._is_complete():
+            return
+        for of_a, of_b in self._keys(likeness):
+            groups: dict[Hashable, deque[int]] = {}
+            for j, key in enumerate(of_b):
+                if self.to_a[j] == NONE:
+                    groups.setdefault(key, deque()).append(j)
+            for i, key in enumerate(of_a):
+                group = groups.get(key)
+                while group and self.to_b[i] == NONE:
+                    j = group.popleft()
+                    if self.to_a[j] == NONE:
+                        self._link(i, j)
+                        self._spread([(i, j)], SAME_ATTRIBUTES)
+
+    def _match_moved(self) -> None:
+        """Match nodes that are the only ones of their kind that are left, wherever they are."""
+        if not self._is_complete():
+            self._link_unique(*([node.keys[EXACT] for node in graph.nodes] for graph in (self.a, self.b)))
+            self._spread_all(SAME_TYPE)
+
+    def _match_replaced(self) -> None:
+        """Match operations of different types where one has taken the place of the other."""
+        for i, j in enumerate(self.to_b if not self._is_complete() else ()):
+            if j == NONE:
+                continue
+            for (p, _), (q, _) in _common_sources(self.a.nodes[i], self.b.nodes[j]):
+                if self._is_free(p, q) and self._have_same_sources(p, q):
+                    self._link(p, q)
+                    self._spread([(p, q)], SAME_TYPE)
+
+    def _have_same_sources(self, p: int, q: int) -> bool:
+        first, second = self.a.nodes[p].slots, self.b.nodes[q].slots
+        return len(first) == len(second) and all(
+            (self.to_b[x] == y and m == n) if x >= 0 and y >= 0 else x == y
+            for (x, m), (y, n) in zip(first, second, strict=True)
+        )
+
+    def _spread_all(self, most: int) -> None:
+        self._spread([(i, j) for i, j in enumerate(self.to_b) if j != NONE], most)
+
+    def _spread(self, pairs: Iterable[Pair], most: int) -> None:
+        """Match the neighbours of matched nodes, those that are most alike first, and then the neighbours of those."""
+        waiting = deque(pairs)
+        while waiting:
+            i, j = waiting.popleft()
+            for likeness in range(most + 1):
+                for p, q in self._neighbours(i, j, likeness):
+                    self._link(p, q)
+                    waiting.append((p, q))
+
+    def _neighbours(self, i: int, j: int, likeness: int) -> Iterator[Pair]:
+        """Yield nodes at the same input, and those that alone of their kind are fed by the same output at the same input."""
+        a, b = self.a.nodes, self.b.nodes
+        for (p, _), (q, _) in _common_sources(a[i], b[j]):
+            if self._is_free(p, q) and a[p].keys[likeness] == b[q].keys[likeness]:
+                yield p, q
+        users = _alone_by_use(a, a[i], self.to_b, likeness)
+        if users:
+            others = _alone_by_use(b, b[j], self.to_a, likeness)
+            for use, p in users.items():
+                q = others.get(use, NONE)
+                if p != NONE and q != NONE and self._is_free(p, q):
+                    yield p, q
+
+    def _is_free(self, p: int, q: int) -> bool:
+        return self.to_b[p] == NONE and self.to_a[q] == NONE
+
+    def _link(self, i: int, j: int) -> None:
+        self.to_b[i], self.to_a[j] = j, i
+
+
+_Keys = tuple[Sequence[Hashable], Sequence[Hashable]]
+
+
+def _alone(keys: Sequence[Hashable], matched: Sequence[int]) -> dict[Hashable, int]:
+    """Lead from each key to the only node that has it among those without a match; to NONE where there are several."""
+    found: dict[Hashable, int] = {}
+    for i, key in enumerate(keys):
+        if matched[i] == NONE:
+            found[key] = NONE if key in found else i
+    found.pop(None, None)
+    return found
+
+
+def _alone_by_use(nodes: Sequence[Node], node: Node, matched: Sequence[int], likeness: int) -> dict[Hashable, int]:
+    found: dict[Hashable, int] = {}
+    for user, position, output in node.consumers:
+        if matched[user] == NONE:
+            use = position, output, nodes[user].keys[likeness]
+            found[use] = NONE if use in found else user
+    return found
+
+
+def _common_sources(first: Node, second: Node) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield the inputs at the same place of two nodes that the same output of some nodes feeds."""
+    for one, other in zip(first.slots, second.slots, strict=False):
+        if one[0] >= 0 and other[0] >= 0 and one[1] == other[1]:
+            yield one, other
+
+
+def _keys_with_constants(nodes: Sequence[Node], likeness: int) -> list[int | None]:
+    """Give the key of each node that is told from others by a constant, if no other node of the graph has the key."""
+    keys = [node.keys[likeness] if any(producer == CONSTANT for producer, _ in node.slots) else None for node in nodes]
+    counts: dict[int | None, int] = {}
+    for key in keys:
+        counts[key] = counts.get(key, 0) + 1
+    return [key if counts[key] == 1 else None for key in keys]

@@ -1,0 +1,55 @@
+"""`ov-gather diff` for people: a table with a row for each change, and a summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ov_gather.ir.differences.changes import Change, Differences
+from ov_gather.report.places import printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STYLE = {"removed": "red", "added": "green"}
+
+
+def render(found: Differences, *, with_consequences: bool = False) -> Iterator[Table | str]:
+    """Yield what is printed, in order. `with_consequences`: list also types and shapes that follow from a change."""
+    listed = [*found.changes, *(found.consequences if with_consequences else ())]
+    if listed:
+        yield _table(listed)
+    yield summary(found)
+
+
+def summary(found: Differences) -> str:
+    """Count the changes of each kind, what follows from them, and the layers that are the same."""
+    same = "1 layer is the same" if found.same == 1 else f"{found.same} layers are the same"
+    if found.passed:
+        return f"no difference: {same}"
+    counts = Counter(change.kind for change in found.changes)
+    parts = [", ".join(f"{count} {_name(kind, count)}" for kind, count in counts.items())]
+    if found.consequences:
+        count = len(found.consequences)
+        parts.append(f"{count} type{' or shape follows' if count == 1 else 's and shapes follow'} from these")
+    return "; ".join([*parts, same])
+
+
+def _name(kind: str, count: int) -> str:
+    return kind if kind in ("removed", "added") or count == 1 else f"{kind}s"
+
+
+def _table(changes: Sequence[Change]) -> Table:
+    from rich import box
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    names = ("layer", "change", "A", "B")
+    table = Table(
+        *(Column(name, overflow="fold") for name in names), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False
+    )
+    for change in changes:
+        cells = change.layer, f"{change.kind} {change.what}".rstrip(), change.before, change.after
+        table.add_row(*(Text(printable(cell)) for cell in cells), style=_STYLE.get(change.kind))
+    return table

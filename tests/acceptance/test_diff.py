@@ -1,0 +1,81 @@
+"""`ov-gather diff`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from helpers.disguise import disguised
+from ov_gather import read_ir
+from ov_gather.ir.writer import write_ir
+
+
+@pytest.fixture
+def path(samples):
+    return samples / "valid" / "loop.xml"
+
+
+@pytest.fixture
+def other(path, tmp_path):
+    """The same model with another axis in the body of the loop, written anew."""
+    text = path.read_text()
+    assert text.count('<data axis="1" />') == 1
+    file = tmp_path / "other.xml"
+    file.write_text(text.replace('<data axis="1" />', '<data axis="0" />'))
+    file.with_suffix(".bin").write_bytes(path.with_suffix(".bin").read_bytes())
+    return file
+
+
+def test_no_difference(cli, path, tmp_path):
+    write_ir(disguised(read_ir(path)), tmp_path / "copy.xml")
+    done = cli("diff", path, tmp_path / "copy.xml")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "no difference: 13 layers are the same\n", "")
+
+
+def test_a_difference(cli, path, other):
+    done = cli("diff", path, other)
+    assert done.returncode == 1
+    *_, row, summary = done.stdout.splitlines()
+    assert row.split("  ")[0] == "Loop 'loop' / body / GatherElements 'gather' (layer 3)"
+    assert row.split()[-4:] == ["attribute", "axis", "1", "0"]
+    assert summary == "1 attribute; 11 layers are the same"
+
+
+def test_json(cli, path, other):
+    done = cli("diff", path, other, "--format", "json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    (change,) = document["changes"]
+    assert (document["a"], document["b"], document["consequences"]) == (str(path), str(other), [])
+    assert (change["kind"], change["what"], change["before"], change["after"]) == ("attribute", "axis", "1", "0")
+    assert change["a"]["name"] == change["b"]["name"] == "gather"
+    assert change["a"]["trail"] == ["Loop 'loop'", "body"]
+    assert other.read_text().splitlines()[change["b"]["line"] - 1].strip().startswith("<layer")
+
+
+def test_what_follows_is_counted_or_listed(cli, path, other):
+    text = path.read_text()
+    other.write_text(text.replace("<dim>2</dim>", "<dim>4</dim>").replace('shape="2,3"', 'shape="4,3"'))
+    done = cli("diff", path, other)
+    assert done.returncode == 1
+    *rows, summary = done.stdout.splitlines()
+    assert [row.split("  ")[0] for row in rows[2:]] == ["Parameter 'data' (layer 0)", "Parameter 'indices' (layer 1)"]
+    assert rows[2].split()[-2:] == ["[2,3]", "[4,3]"]
+    assert summary.startswith("2 shapes; 5 types and shapes follow from these; ")
+    listed = cli("diff", path, other, "--all").stdout.splitlines()
+    assert len(listed) == len(rows) + 5 + 1
+    assert any("Loop 'loop' / body / Add 'sum'" in row for row in listed)
+
+
+def test_what_cannot_be_read(cli, path, tmp_path):
+    (tmp_path / "broken.xml").write_text("<net>")
+    done = cli("diff", path, tmp_path / "broken.xml")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {tmp_path / 'broken.xml'}:1: ")
+    (tmp_path / "lonely.xml").write_text(path.read_text())
+    done = cli("diff", path, tmp_path / "lonely.xml")
+    assert done.returncode == 2
+    assert "there is no .bin" in done.stderr
+    assert cli("diff", path).returncode == 2
+    assert cli("diff", path, tmp_path / "nowhere.xml").returncode == 2

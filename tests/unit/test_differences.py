@@ -1,0 +1,311 @@
+"""What `diff` tells of two models, and what it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from helpers.disguise import disguised
+from helpers.paths import SAMPLES
+from helpers.planted_changes import KINDS, is_told
+from ov_gather import IRError, diff, read_ir
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64, STRING, by_name
+from ov_gather.ir.model import Element
+from ov_gather.ir.shapes import PartialShape
+
+SHAPE = PartialShape.of([2, 3])
+VALID = sorted((SAMPLES / "valid").glob("*.xml"))
+
+
+class Net:
+    """A model whose tensors all are f32[2,3]."""
+
+    def __init__(self) -> None:
+        self.builder = ModelBuilder("net")
+
+    def input(self, name="x", shape=SHAPE):
+        return self.builder.parameter(name, F32, shape)
+
+    def op(self, type_, *inputs, name=None, shape=SHAPE, **attributes):
+        name = name or f"{type_}_{len(self.builder._layers)}"
+        return self.builder.layer(type_, name, "opset1", attributes, inputs, [(F32, shape)])[0]
+
+    def const(self, array, name="c"):
+        return self.builder.const(name, F32, np.asarray(array, np.float32))
+
+    def output(self, value, name="y"):
+        self.builder.result(name, value)
+
+    def build(self):
+        return self.builder.build()
+
+
+def texts(found):
+    return [str(change) for change in found.changes]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_other_ids_names_ports_and_order_are_no_difference(seed):
+    for path in VALID:
+        model = read_ir(path)
+        found = diff(disguised(model, seed), model)
+        assert found.passed, (path, texts(found))
+        assert found.same == sum(layer.type != "Const" for _, graph in model.walk() for layer in graph.layers), (
+            path
+        )  # every layer, those in bodies included, has been matched
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_planted_change_is_told_and_nothing_else(kind):
+    told = 0
+    for path in VALID:
+        model = read_ir(path)
+        planted = None if model.is_fragment else KINDS[kind](model, Random(path.name))
+        if planted:
+            found = diff(disguised(model), planted.model)
+            assert is_told(planted, found), (path, planted.layer, texts(found))
+            told += 1
+    assert told >= 2
+
+
+def test_a_change_in_a_body_is_told_with_the_way_to_it():
+    model = read_ir(SAMPLES / "valid" / "loop.xml")
+    (loop,) = model.of_type("Loop")
+    body = loop.bodies[0]
+    inner = [replace(x, attributes={"axis": "0"}) if x.type == "GatherElements" else x for x in body.layers]
+    changed = replace(loop, bodies=(replace(body, layers=tuple(inner)),))
+    found = diff(model, _with(model, changed))
+    assert texts(found) == ["Loop 'loop' / body / GatherElements 'gather' (layer 3): attribute axis: 1 -> 0"]
+
+
+def test_another_way_of_slicing_is_told():
+    model = read_ir(SAMPLES / "valid" / "loop.xml")
+    (loop,) = model.of_type("Loop")
+
+    def reverse(element: Element) -> Element:
+        other = {"stride": "-2"} if "stride" in element.attributes else {}
+        children = tuple(map(reverse, element.children))
+        return replace(element, attributes={**element.attributes, **other}, children=children)
+
+    found = diff(model, _with(model, replace(loop, sections=tuple(map(reverse, loop.sections)))))
+    assert [(change.kind, change.what, change.before, change.after) for change in found.changes] == [
+        ("attribute", "stride of output 1", "2", "-2")
+    ]
+
+
+def _with(model, changed):
+    return replace(model, layers=tuple(changed if layer.id == changed.id else layer for layer in model.layers))
+
+
+def two_inputs(first, second, order=(0, 1), names=("x", "y")):
+    net = Net()
+    inputs = [net.input(name) for name in names]
+    net.output(net.op("Subtract", inputs[order[0]], inputs[order[1]], name=f"{first}-{second}"))
+    return net.build()
+
+
+def test_inputs_of_the_same_names_are_the_same_inputs():
+    found = diff(two_inputs("x", "y"), two_inputs("y", "x", order=(1, 0)))
+    assert [(change.kind, change.before, change.after) for change in found.changes] == [
+        ("input", "Parameter 'x'", "Parameter 'y'"),
+        ("input", "Parameter 'y'", "Parameter 'x'"),
+    ]
+
+
+def test_inputs_of_other_names_are_known_by_what_is_done_with_them():
+    assert diff(two_inputs("x", "y"), two_inputs("b", "a", order=(1, 0), names=("a", "b"))).passed
+
+
+def shared(copies):
+    net = Net()
+    x = net.input()
+    constants = [net.const([[1, 2, 3]] * 2, name=f"c{i}") for i in range(copies)]
+    first = net.op("Add", x, constants[0])
+    net.output(net.op("Multiply", first, constants[-1]))
+    return net.build()
+
+
+def test_two_copies_of_a_constant_are_the_same_as_one():
+    assert diff(shared(1), shared(2)).passed
+
+
+def constant_of(array, element_type=F32):
+    builder = ModelBuilder("net")
+    x = builder.parameter("x", element_type, SHAPE)
+    c = builder.const("c", element_type, array)
+    for i in range(3):
+        builder.result(f"y{i}", builder.layer("Add", f"add{i}", "opset1", {}, [x, c], [(element_type, SHAPE)])[0])
+    return builder.build()
+
+
+LARGE = np.arange(60, dtype=np.float32).reshape(20, 3)
+OTHER = np.where(np.isin(LARGE, [31, 50]), 7, LARGE)
+BITS = np.arange(20, dtype=np.uint8).reshape(4, 5) & 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what", "values"),
+    [
+        pytest.param(LARGE, OTHER, "; 2 of 60 elements differ, the first at [10, 1]", ("31.0", "7.0"), id="large"),
+        pytest.param(LARGE[0], OTHER[9] + 7, "", ("f32[3] 0.0, 1.0, 2.0", "f32[3] 34.0, 35.0, 36.0"), id="small"),
+        pytest.param(LARGE, LARGE[:5], "", ("f32[20, 3]", "f32[5, 3]"), id="another shape"),
+        pytest.param(np.float32(0), np.float32(-0.0), "", ("f32[] 0.0", "f32[] -0.0"), id="sign of zero"),
+    ],
+)
+def test_constants_that_differ_are_told_once(before, after, what, values):
+    (change,) = diff(constant_of(before), constant_of(after)).changes
+    assert (change.kind, change.layer) == ("constant", "Const 'c' (layer 1)")
+    assert change.what == "input 1 of Add 'add0' and 2 more" + what
+    assert (change.before, change.after) == values
+
+
+def test_a_constant_of_four_bits_and_one_of_strings():
+    i4 = by_name("i4")
+    numbers = np.array([[1, -8, 3], [4, 5, 6], [7, 0, -1]]).astype(i4.dtype)
+    other = numbers.copy()
+    other[2, 1] = -2
+    (change,) = diff(constant_of(numbers, i4), constant_of(other, i4)).changes
+    assert (change.before, change.after) == ("0", "-2")
+    assert "1 of 9 elements differ, the first at [2, 1]" in change.what
+    words = np.array([f"word {i}" for i in range(12)], object)
+    other = words.copy()
+    other[5] = "wörd"
+    (change,) = diff(constant_of(words, STRING), constant_of(other, STRING)).changes
+    assert (change.before, change.after) == ("'word 5'", "'wörd'")
+
+
+def test_a_large_constant_is_read_in_parts(monkeypatch):
+    monkeypatch.setattr("ov_gather.ir.differences.constants._PART", 16)
+    (change,) = diff(constant_of(LARGE), constant_of(OTHER)).changes
+    assert "2 of 60 elements differ, the first at [10, 1]" in change.what
+
+
+def test_another_type_of_a_constant():
+    (*others, change) = diff(constant_of(np.float32(1)), constant_of(np.int64(1), I64)).changes
+    assert (change.before, change.after) == ("f32[] 1.0", "i64[] 1")
+    assert {other.kind for other in others} == {"type"}
+
+
+def chain(*types, shape=SHAPE):
+    net = Net()
+    value = net.input(shape=shape)
+    for type_ in types:
+        value = net.op(type_, value, shape=shape)
+    net.output(value)
+    return net.build()
+
+
+def test_another_shape_of_an_input_is_told_and_what_follows_is_apart():
+    found = diff(chain("ReLU", "Exp"), chain("ReLU", "Exp", shape=PartialShape.parse("1..5,3")))
+    assert texts(found) == ["Parameter 'x' (layer 0): shape of output 0: [2,3] -> [1..5,3]"]
+    assert [change.a.layer_type for change in found.consequences] == ["ReLU", "Exp"]
+    assert not found.passed
+
+
+def test_a_twin_that_was_put_behind_an_operation():
+    assert [change.kind for change in diff(chain("ReLU", "Exp"), chain("ReLU", "ReLU", "Exp")).changes] == ["added"]
+    assert [change.kind for change in diff(chain("ReLU", "ReLU", "Exp"), chain("ReLU", "Exp")).changes] == ["removed"]
+
+
+def test_operations_that_changed_places_are_rewired():
+    found = diff(chain("ReLU", "Exp", "Abs"), chain("Exp", "ReLU", "Abs"))
+    assert {change.kind for change in found.changes} == {"input"}
+
+
+def test_an_operation_in_the_place_of_another():
+    assert texts(diff(chain("ReLU", "Exp"), chain("Sigmoid", "Exp"))) == [
+        "ReLU 'ReLU_1' (layer 1): operation: ReLU opset1 -> Sigmoid opset1"
+    ]
+
+
+def test_what_took_the_place_of_a_removed_operation_is_told():
+    def model(is_before):
+        net = Net()
+        x, y = net.input("x"), net.input("y")
+        net.output(net.op("Exp", net.op("ReLU", x) if is_before else y), "first")
+        net.output(net.op("Abs", x), "second")
+        net.output(net.op("Abs", y), "third")
+        return net.build()
+
+    found = diff(model(True), model(False))
+    assert [(change.kind, change.before, change.after) for change in found.changes] == [
+        ("removed", "", ""),
+        ("input", "ReLU 'ReLU_2'", "Parameter 'y'"),
+    ]
+
+
+def test_the_same_value_in_another_way_of_writing():
+    def model(axes, keep):
+        net = Net()
+        net.output(net.op("Mystery", net.input(), axes=axes, keep=keep, name="m"))
+        return net.build()
+
+    assert diff(model("1, 2", "true"), model("1,2.0", "True")).passed
+    assert not diff(model("1, 2", "true"), model("1, 2", "false")).passed
+
+
+def test_symmetric_branches():
+    def model(order):
+        net = Net()
+        inputs = [net.input(f"{order}{i}") for i in range(4)]
+        for i in order:
+            net.output(net.op("Exp", net.op("ReLU", inputs[i])), f"{order} {i}")
+        net.output(net.op("Add", inputs[order[0]], inputs[order[1]]), f"sum {order}")
+        return net.build()
+
+    assert diff(model((0, 1, 2, 3)), model((2, 3, 1, 0))).passed
+
+
+def stateful(variables):
+    net = Net()
+    x = net.input()
+    values = [net.op("ReadValue", x, variable_id=name) for name in variables]
+    sums = [net.op("Add", value, net.op(type_, x)) for value, type_ in zip(values, ("Exp", "Abs"), strict=True)]
+    for name, value in zip(variables, sums, strict=True):
+        net.op("Assign", value, variable_id=name)
+    net.output(net.op("Add", *sums))
+    return net.build()
+
+
+def test_names_of_variables_do_not_count_but_what_is_assigned_to_them():
+    model = stateful(["a", "b"])
+    assert diff(model, stateful(["one", "two"])).passed
+    crossed = [
+        replace(layer, attributes={"variable_id": {"a": "b", "b": "a"}[layer.attributes["variable_id"]]})
+        if layer.type == "Assign"
+        else layer
+        for layer in model.layers
+    ]
+    assert {change.kind for change in diff(model, replace(model, layers=tuple(crossed))).changes} == {"input"}
+
+
+def test_broken_graphs_are_the_same_as_themselves():
+    count = 0
+    for path in sorted((SAMPLES / "invalid").rglob("*.xml")):
+        try:
+            model = read_ir(path)
+        except IRError:
+            continue
+        assert diff(model, model).passed, path
+        count += 1
+    assert count > 50
+
+
+def test_fragments():
+    path = SAMPLES / "valid" / "spec_layer_fragment.xml"
+    fragment = path.read_bytes()
+    other = fragment.replace(b'axis="1"', b'axis="0"')
+    assert fragment != other
+    assert diff(path, fragment).passed
+    (change,) = diff(fragment, other).changes
+    assert (change.kind, change.what) == ("attribute", "axis")
+
+
+def test_unrelated_models():
+    found = diff(chain("ReLU"), two_inputs("x", "y"))
+    assert not found.passed
+    assert "added" in {change.kind for change in found.changes}
