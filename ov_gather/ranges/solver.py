@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from ov_gather.ir.element_types import BOOLEAN
+from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import (
@@ -66,6 +67,7 @@ class Solver:
         self._depth = 0
         self._numbers: dict[Key, int] = {}
         self.known: Known = {}
+        self._choices = choices.Choices(graph, algebra, semantics, self.value, self._settled)
 
     def go_through(self, steps: Sequence[Step]) -> _Work:
         """Learn what is known of the outputs of each step; yields what is to be gone through before it goes on."""
@@ -77,6 +79,8 @@ class Solver:
             found: Sequence[Value] = declared
             if step.rule is not None:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
+                if step.type in choices.TYPES:
+                    inputs = self._choices.operands(step)
                 found = step.rule(Call(self._algebra, self._semantics, inputs, declared))
             if len(found) != len(declared):  # because a broken model may give an operation more outputs than it has, or fewer
                 found = declared
@@ -108,7 +112,16 @@ class Solver:
         self._learn(key, declared, declared)
 
     def _learn(self, key: Key, declared: Value, value: Value) -> None:
-        """Remember what is known of a tensor, as far as its type can hold it, and in its declared shape.
+        """Remember what is known of a tensor."""
+        value = self._settled(declared, value)
+        if key in self._assumed:
+            value = replace(
+                value, elements=self._algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False
+            )
+        self.known[key] = self._named(key, value)
+
+    def _settled(self, declared: Value, value: Value) -> Value:
+        """Give what is known of a tensor, as far as its type can hold it, and in its declared shape.
 
         What exceeds the declared type may be any value that the runtime's type holds, because either may wrap around.
         """
@@ -120,11 +133,7 @@ class Solver:
             value = self._fitted_value(value, declared)
         if value.element_type is not declared.element_type or value.shape is not shape:
             value = replace(value, element_type=declared.element_type, shape=shape)
-        if key in self._assumed:
-            value = replace(
-                value, elements=self._algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False
-            )
-        self.known[key] = self._named(key, value)
+        return value
 
     def _named(self, key: Key, value: Value) -> Value:
         """Give a number that is not known a name, so that sizes that are computed of it are known to be equal."""

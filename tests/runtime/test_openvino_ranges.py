@@ -153,6 +153,34 @@ def test_a_remainder_by_a_power_of_two_is_bounded(divide, low):
     check_inside(rounded, x, np.arange(2000))
 
 
+COMPARISONS = [ops.less, ops.less_equal, ops.greater, ops.greater_equal]
+
+
+@pytest.mark.parametrize("compare", COMPARISONS)
+@pytest.mark.parametrize("limit", [3, 2**24 + 1, 2**31 - 1])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_what_a_comparison_chooses(compare, limit, dtype):
+    x = ops.parameter([9], dtype)
+    bounded = ops.clamp(x, -9, 2**31 - 2)
+    limits = ops.constant(np.array(limit, dtype))
+    moved = ops.subtract(bounded, ops.constant(np.array(4, dtype)))
+    values = np.array([-(2**31), -1, 2, 3, 4, 2**24, 2**24 + 1, 2**24 + 2, 2**31 - 1], dtype)
+    for condition in (compare(bounded, limits), compare(limits, bounded)):
+        check_inside(ops.select(condition, ops.constant(np.array(3, dtype)), moved), x, values)
+        check_inside(ops.select(condition, moved, ops.constant(np.array(3, dtype))), x, values)
+
+
+def test_a_comparison_of_small_numbers_bounds_what_it_chooses():
+    x = ops.parameter([9], np.int64)
+    bounded, limits = ops.clamp(x, 0, 9), integer(3)
+    moved = ops.multiply(bounded, integer(2))
+    assert value_range(ops.select(ops.less(bounded, limits), moved, integer(0)).output(0)) == (0, 4)
+    assert value_range(ops.select(ops.less(bounded, limits), integer(9), moved).output(0)) == (6, 18)
+    assert value_range(ops.select(ops.greater(bounded, limits), moved, integer(9)).output(0)) == (8, 18)
+    assert value_range(ops.select(ops.greater_equal(limits, bounded), moved, integer(0)).output(0)) == (0, 6)
+    assert value_range(ops.select(ops.less(x, limits), x, integer(0)).output(0)) == EVERY_INT32  # x may have more bits
+
+
 def computed(expression, x, values):
     compiled = ov.Core().compile_model(ov.Model([expression], [x], "m"), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     return compiled([values])[0]

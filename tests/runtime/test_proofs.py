@@ -108,6 +108,23 @@ def experts_that_are_given(depth: int) -> Model:
     return Model([experts(chosen.output(0), depth)], [chosen])
 
 
+def buckets_by_a_logarithm() -> Model:
+    """Relative positions as T5 counts them: up to 7 each has its own bucket, beyond the bucket grows by the logarithm."""
+    x = parameter([4], I32, "x")
+    far = ops.abs(ops.clamp(x, -100, 100))
+    grown = ops.divide(ops.log(ops.divide(ops.convert(far, "f32"), constant(8, F32))), constant(np.log(16), F32))
+    large = ops.add(ops.convert(ops.multiply(grown, constant(8, F32)), "i32"), constant(8, I32))
+    bucket = ops.select(ops.less(far, constant(8, I32)), far, ops.minimum(large, constant(15, I32)))
+    return Model([ops.gather(constant(np.zeros(16), F32), bucket, constant(0))], [x])
+
+
+def rows_from_the_end() -> Model:
+    """ScatterUpdate takes no negative indices, so that they are made positive."""
+    x = parameter([3], I32, "x")
+    index = ops.select(ops.less(x, constant(0, I32)), ops.add(x, constant(10, I32)), x)
+    return Model([ops.scatter_update(constant(np.zeros(10), F32), index, constant(np.zeros(3), F32), constant(0))], [x])
+
+
 def one_past_the_end() -> Model:
     x = parameter([5], F32, "x")
     index = ops.add(ops.clamp(ops.convert(x, "i32"), 0, 4), constant(5, I32))
@@ -140,6 +157,8 @@ CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
     "experts": (lambda: experts_of(6), "proved", {}),
     "experts of an open batch": (lambda: experts_of(-1), "conditional", {"dim(x, 0)": (1, None)}),
     "experts that are given": (lambda: experts_that_are_given(4), "conditional", {"chosen": (0, 3)}),
+    "buckets by a logarithm": (buckets_by_a_logarithm, "proved", {}),
+    "rows from the end": (rows_from_the_end, "conditional", {"x": (-10, 9)}),
     "one past the end": (one_past_the_end, "refuted", {}),
     "the fifth row": (fifth_row, "conditional", {"dim(x, 1)": (5, None)}),
     "a clamped fraction": (lookup_by_fraction, "conditional", {"x": (-3.4028234663852886e38, 3.4028234663852886e38)}),

@@ -123,6 +123,10 @@ def test_any_expression(data):
         ("s = Shape(x) p = Constant<value_ints = [1, 1]>() y = Pad(s, p)", (0, 7)),
         ("s = Shape(x) y = Concat<axis = 0>(s, s)", (3, 7)),
         (
+            "p = ArgMax<axis = -1>(x) z = Constant<value_int = 3>() c = Less(p, z) t = Sub(p, z) y = Where(c, p, t)",
+            (0, 3),
+        ),
+        (
             "s = Shape(x) at = Constant<value_ints = [0]>() u = Constant<value_ints = [9]>() y = ScatterElements(s, at, u)",
             (3, 9),
         ),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import ceil, floor, inf, sqrt
+from math import ceil, floor, inf, log, sqrt
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Value, is_integer, is_of_sizes
 from ov_gather.ranges.rules.call import Call, Rule
 from ov_gather.ranges.rules.elementwise import Unary, binary, extreme, limited, rounded, rounding_of, unary
+
+LOGARITHM_ERROR = 2**-16
 
 
 def divide(call: Call) -> Sequence[Value]:
@@ -97,6 +99,21 @@ def square_root(call: Call) -> Sequence[Value]:
     return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_root, call)]
 
 
+def logarithm(call: Call) -> Sequence[Value]:
+    """The logarithm of a number below 0 is NaN."""
+    value = call.value(0)
+    may_be_negative = value is None or value.elements.low < 0
+    return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_logarithm, call)]
+
+
+def _logarithm(_: Algebra, values: Interval) -> Interval:
+    """Give natural logarithms, which are computed by polynomials that are off by a little."""
+    if values.high <= 0:
+        return ANY
+    low, high = (-inf if bound <= 0 else bound if bound == inf else log(bound) for bound in (values.low, values.high))
+    return Interval(low - LOGARITHM_ERROR, high + LOGARITHM_ERROR)
+
+
 def _root(_: Algebra, values: Interval) -> Interval:
     low, high = (bound if bound == inf else sqrt(max(bound, 0)) for bound in (values.low, values.high))
     return Interval(low, high)
@@ -120,6 +137,7 @@ def _constant_range(low: Number, high: Number) -> Unary:
 ARITHMETIC: Mapping[str, Rule] = {
     "add": partial(binary, Algebra.add),
     "divide": divide,
+    "logarithm": logarithm,
     "maximum": partial(extreme, Algebra.maximum),
     "minimum": partial(extreme, Algebra.minimum),
     "multiply": partial(binary, Algebra.multiply),

@@ -210,7 +210,7 @@ _LOGICAL = "And IsInf IsNaN Not Or Xor"
 _ANY_VALUE = "BitShift BitwiseAnd BitwiseOr BitwiseXor Pow PRelu"
 _SAME_SHAPE = """
     Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Celu Cosh Dropout Elu Exp Gelu GroupNormalization HardSigmoid
-    HardSwish InstanceNormalization LayerNormalization LeakyRelu Log LogSoftmax Mish Reciprocal Selu Sinh Softplus Softsign Tan
+    HardSwish InstanceNormalization LayerNormalization LeakyRelu LogSoftmax Mish Reciprocal Selu Sinh Softplus Softsign Tan
     ThresholdedRelu
 """
 _RULES: Mapping[str, _Make] = {
@@ -224,6 +224,7 @@ _RULES: Mapping[str, _Make] = {
             "Div": "divide",
             "Erf": "both signs of a share",
             "Floor": "floor",
+            "Log": "logarithm",
             "Max": "maximum",
             "Min": "minimum",
             "Mul": "multiply",

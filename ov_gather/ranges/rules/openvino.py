@@ -48,6 +48,8 @@ class Described:
 
 def rule_of(operation: Described) -> Rule | None:
     """Find the rule of an operation; None where nothing is known of its results. Raises ValueError for a wrong attribute."""
+    if operation.attributes.get("auto_broadcast", "").lower() == "pdpd":  # which lines up axes in another way
+        return None
     make = _RULES.get(operation.type)
     return make(operation) if make is not None else None
 
@@ -203,7 +205,7 @@ _COMPARISONS = {
 }
 _LOGICAL = "IsFinite IsInf IsNaN LogicalAnd LogicalNot LogicalOr LogicalXor"
 _SAME_SHAPE = """
-    Acos Acosh Asin Asinh Atan Atanh BatchNormInference Cosh Elu Exp Gelu GroupNormalization GRN HSigmoid HSwish HardSigmoid Log
+    Acos Acosh Asin Asinh Atan Atanh BatchNormInference Cosh Elu Exp Gelu GroupNormalization GRN HSigmoid HSwish HardSigmoid
     LogSoftmax LRN Mish MVN NormalizeL2 PReLU RMS Selu Sinh SoftPlus SoftSign Swish Tan Reverse Roll
     ShuffleChannels FakeQuantize BitwiseNot
 """
@@ -218,6 +220,7 @@ _RULES: Mapping[str, _Make] = {
             "Divide": "divide",
             "Erf": "both signs of a share",
             "Floor": "floor",
+            "Log": "logarithm",
             "FloorMod": "remainder",
             "Maximum": "maximum",
             "Minimum": "minimum",
