@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import click
+from click.core import ParameterSource
 
 from ov_gather.cli.config import Configured
 from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
+from ov_gather.cli.releases import parse_release
 from ov_gather.ir.files import Found
 from ov_gather.report.findings import FORMATS, render
+from ov_gather.report.findings.oldest import line as oldest_line
 from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Severity
+from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import select_rules
 from ov_gather.rules.validation import not_checked, validate
 
+T = TypeVar("T")
+
 _STDIN = Path("-")
+_WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "oldest")
 _SEVERITIES = [severity.value for severity in Severity]
 
 
@@ -49,6 +57,13 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.option("--skip-other-xml/--no-skip-other-xml", help="Pass over XML files that are no IR even where they are named.")
 @click.option("--statistics/--no-statistics", help="Count violations of each rule, and the XML files passed over.")
 @click.option("--infer/--no-infer", help="Compare declared outputs with what OpenVINO infers, too (OVG407).")
+@click.option(
+    "--target",
+    callback=parse_release,
+    metavar="RELEASE",
+    help="Find what this OpenVINO lacks, too, e.g. 2025.4 (OVG708, OVG709).",
+)
+@click.option("--oldest", is_flag=True, help="Instead of findings print the oldest OpenVINO that has what each file needs.")
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
 def command(
     paths: tuple[Path, ...],
@@ -62,6 +77,8 @@ def command(
     skip_other_xml: bool,
     statistics: bool,
     infer: bool,
+    target: str | None,
+    oldest: bool,
     jobs: int,
 ) -> None:
     """Find what is wrong in OpenVINO IR files; without --infer no runtime is needed.
@@ -72,18 +89,23 @@ def command(
 
     The options may stand in the nearest pyproject.toml, under [tool.ov_gather]; the command line wins.
 
-    Exit code: 0 no finding that --fail-on names, 1 there are such findings, 2 bad arguments or nothing to check.
+    Exit code: 0 no finding that --fail-on names, 1 there are such findings, 2 bad arguments or nothing to check. With --oldest
+    it is 1 where a file cannot be read, or no release has what it needs.
     """
     select_rules(select, ignore)  # refuses unknown ones before any work
     found = _find(paths, exclude, skip_other_xml)
+    if oldest:
+        _refuse_with_oldest()
+        sys.exit(_print_oldest(found.files, jobs))
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         least = Severity(min_severity)
         results: list[list[Finding]] = [[] for _ in found.files]
-        checks = _check_all(found.files, select, ignore, infer, jobs)
+        check = partial(_check, select=select, ignore=ignore, infer=infer, target=target or "")
+        checks = _each(check, _died, found.files, jobs)
         for index, findings in with_progress(checks, len(found.files), "validating"):
             results[index] = findings
         report = Report(
-            files=["<stdin>" if path == _STDIN else str(path) for path in found.files],
+            files=list(map(_name, found.files)),
             findings=[finding for findings in results for finding in findings if finding.severity.at_least(least)],
             fail_on=None if fail_on == "never" else Severity(fail_on),
             skipped=len(found.skipped) if statistics else None,
@@ -104,28 +126,59 @@ def _find(paths: tuple[Path, ...], exclude: tuple[str, ...], skip_other_xml: boo
     return Found(paths, ())
 
 
-def _check_all(
-    files: Sequence[Path], select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, jobs: int
-) -> Iterator[tuple[int, list[Finding]]]:
-    """Yield the index and the findings of each file, in the order in which the files are done."""
-    check = partial(_check, select=select, ignore=ignore, infer=infer)
+def _each(
+    check: Callable[[Path], T], died: Callable[[Path, str], T], files: Sequence[Path], jobs: int
+) -> Iterator[tuple[int, T]]:
+    """Yield the index of each file with what `check` returns, in the order in which the files are done."""
     if min(jobs, len(files)) < 2:
         yield from enumerate(map(check, files))
         return
     from ov_gather.cli.processes import Died, in_processes
 
     for index, result in in_processes(check, files, jobs):
-        if isinstance(result, Died):
-            reason = f"the process that checked the file {result}"
-            result = not_checked(str(files[index]), reason, "was there enough memory? fewer --jobs need less")
-        yield index, result
+        yield index, died(files[index], str(result)) if isinstance(result, Died) else result
 
 
-def _check(file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], infer: bool) -> list[Finding]:
+def _died(file: Path, how: str) -> list[Finding]:
+    return not_checked(str(file), f"the process that checked the file {how}", "was there enough memory? fewer --jobs need less")
+
+
+def _refuse_with_oldest() -> None:
+    """Raise UsageError where the command line has options that concern findings, beside --oldest."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        if given and option.name not in _WITH_OLDEST:
+            raise click.UsageError(f"--oldest prints no findings, which {option.opts[-1]} is about")
+
+
+def _print_oldest(files: Sequence[Path], jobs: int) -> int:
+    """Print a line for each file, in their order. Returns the exit code."""
+    results = [OldestRelease("") for _ in files]
+    for index, result in with_progress(_each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
+        results[index] = result
+    for file, result in zip(files, results, strict=True):
+        click.echo(oldest_line(_name(file), result))
+    return 0 if all(result.release for result in results) else 1
+
+
+def _oldest(file: Path) -> OldestRelease:
+    return oldest_release(sys.stdin.buffer if file == _STDIN else file)
+
+
+def _died_oldest(file: Path, how: str) -> OldestRelease:
+    return OldestRelease("", f"the process that read the file {how}")
+
+
+def _name(file: Path) -> str:
+    return "<stdin>" if file == _STDIN else str(file)
+
+
+def _check(file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, target: str) -> list[Finding]:
     try:
         if file == _STDIN:
-            return validate(sys.stdin.buffer, select=select, ignore=(*ignore, "OVG501"), infer=infer)
-        return validate(file, select=select, ignore=ignore, infer=infer)
+            return validate(sys.stdin.buffer, select=select, ignore=(*ignore, "OVG501"), infer=infer, target=target)
+        return validate(file, select=select, ignore=ignore, infer=infer, target=target)
     except Exception as error:  # a fault of ours in one file must not hide what is wrong in the others
         return not_checked(
             str(file), f"the check failed: {type(error).__name__}: {error}", "this is a fault of ov-gather: report it"

@@ -35,13 +35,13 @@ def judge(
     """Compare what a runtime made of a layer with these operands with what is right."""
     found = observation.outcome
     difference = first_difference(expected, found)
-    observed = _observed(expected, found, difference)
+    observed = observed_as(expected, found, difference)
     detail = _detail(expected, found, difference)
     where = difference if isinstance(difference, Difference) else None
     if observed is None:
         return Comparison(runtime, Status.PASSED, "both refuse", seconds=observation.seconds)
     for known in explaining(runtime, version, observed, view, operands):
-        if _predicted(known, view, operands, found):
+        if is_predicted_by(known, view, operands, found):
             return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, observation.seconds)
     if detail:
         return Comparison(runtime, Status.FAILED, detail, (), where, observation.seconds)
@@ -54,11 +54,11 @@ def _stale(runtime: str, version: str, found: Outcome, view: LayerView, operands
     for known in DIVERGENCES:
         if not known.concerns(runtime, version, view.operation.name) or not known.applies(view, operands):
             continue
-        if known.observed == (Observed.REFUSES,) or (known.predicts and not _predicted(known, view, operands, found)):
+        if known.observed == (Observed.REFUSES,) or (known.predicts and not is_predicted_by(known, view, operands, found)):
             yield known.name
 
 
-def _observed(expected: Outcome, found: Outcome, difference: Difference | str) -> Observed | None:
+def observed_as(expected: Outcome, found: Outcome, difference: Difference | str) -> Observed | None:
     """Classify what a runtime did; None if it refuses, and rightly."""
     if isinstance(found, CrashedError):
         return Observed.CRASHES
@@ -78,7 +78,7 @@ def _detail(expected: Outcome, found: Outcome, difference: Difference | str) -> 
     return f"answers, but {expected}" if isinstance(expected, Exception) else str(difference)
 
 
-def _predicted(known: Divergence, view: LayerView, operands: Sequence[NDArray[Any]], found: Outcome) -> bool:
+def is_predicted_by(known: Divergence, view: LayerView, operands: Sequence[NDArray[Any]], found: Outcome) -> bool:
     """Tell whether a divergence predicts a runtime's result, element by element. One that predicts nothing allows any
     result.
     """

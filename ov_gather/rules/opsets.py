@@ -21,12 +21,16 @@ _FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|nan)", re.ASC
 def operations() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
     """Return the kinds of attributes: by type of the operation, then by opset, then by name of the attribute."""
     table: dict[str, dict[str, dict[str, str]]] = {}
-    for row in TABLE.strip().replace("\n    ", " ").split("\n"):
-        opsets, *words = row.split()
+    for opsets, words in _rows():
         attributes = dict(word.split(":") for word in words if ":" in word)
         for layer_type in (word for word in words if ":" not in word):
-            table.setdefault(layer_type, {}).update(dict.fromkeys(_opsets(opsets), attributes))
+            table.setdefault(layer_type, {}).update(dict.fromkeys(opsets, attributes))
     return table
+
+
+def opsets_of(layer_type: str) -> Mapping[str, str]:
+    """Return the opsets that hold a type of layer, each with the first one that holds the same version of the operation."""
+    return {opset: opsets[0] for opsets, words in _rows() if layer_type in words for opset in opsets}
 
 
 @cache
@@ -49,6 +53,13 @@ def is_of_kind(text: str, kind: str) -> bool:
         return _CHECKS[kind](text)
     except ValueError:
         return False
+
+
+@cache
+def _rows() -> list[tuple[list[str], list[str]]]:
+    """Return each row of the table: its opsets, and its other words."""
+    rows = (row.split() for row in TABLE.strip().replace("\n    ", " ").split("\n"))
+    return [(list(_opsets(opsets)), words) for opsets, *words in rows]
 
 
 def _opsets(text: str) -> Iterator[str]:

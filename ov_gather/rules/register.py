@@ -17,6 +17,7 @@ from ov_gather.rules import (
     ports,
     shapes,
     subgraphs,
+    targets,
     types,
 )
 from ov_gather.rules.base import Rule
@@ -93,6 +94,8 @@ _ALL: tuple[Rule, ...] = (
     portability.refused_by_cpu,
     portability.removed_slice,
     portability.empty_gather,
+    targets.operation_of_later_release,
+    targets.element_type_of_later_release,
 )
 
 RULES: Mapping[str, Rule] = {rule.id: rule for rule in _ALL}

@@ -16,11 +16,15 @@ from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.inference import Inferred, inferred_graphs
 from ov_gather.rules.register import RULES
+from ov_gather.rules.releases import release_named
 from ov_gather.rules.selection import select_rules
+from ov_gather.rules.targets import Targeted
 
 
 @paused_collection()
-def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False) -> list[Finding]:
+def validate(
+    source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False, target: str = ""
+) -> list[Finding]:
     """Check a whole IR or a bare layer fragment, without any runtime.
 
     Args:
@@ -28,28 +32,30 @@ def validate(source: Source, *, select: Iterable[str] = (), ignore: Iterable[str
         select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
         ignore: rule ids or groups not to check.
         infer: compare declared outputs with what OpenVINO infers, too, where nothing worse is found (OVG407).
+        target: a release of OpenVINO, such as "2025.4": find what it does not have, too (OVG708, OVG709).
 
     Returns:
         The findings, in the order of the document. A document that cannot be opened or read is a finding, too.
 
     Raises:
-        ValueError: `select` or `ignore` names a rule or group that there is not.
+        ValueError: `select` or `ignore` names a rule or group that there is not, or `target` a release that is not known.
         ImportError: `infer` needs openvino, which is not installed.
     """
-    return read_and_validate(source, select=select, ignore=ignore, infer=infer)[1]
+    return read_and_validate(source, select=select, ignore=ignore, infer=infer, target=target)[1]
 
 
 def read_and_validate(
-    source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False
+    source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False, target: str = ""
 ) -> tuple[Model | None, list[Finding]]:
     """Return the model that was read, or None if a part of it could not be read; and what `validate` finds."""
     path = path_of(source) or "<memory>"
     rules = select_rules(select, ignore)
+    release = release_named(target) if target else ""
     try:
         document = read_document(source)
     except OSError as error:
         return None, list(_findings(path, rules, [((), Unopened(error.strerror or str(error)))]))
-    findings = _checked(document, path, rules, infer)
+    findings = _checked(document, path, rules, infer, release)
     return None if document.problems else document.model, findings
 
 
@@ -58,7 +64,7 @@ def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     return list(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]))
 
 
-def _checked(document: Document, path: str, rules: list[Rule], infer: bool) -> list[Finding]:
+def _checked(document: Document, path: str, rules: list[Rule], infer: bool, release: str) -> list[Finding]:
     findings = list(_findings(path, rules, _subjects(document)))
     if document.model is not None and document.model.weights and document.model.weights.was_cut():
         # The file was cut off while the rules read it, so their findings no longer hold, and what is missing must be reported.
@@ -69,6 +75,9 @@ def _checked(document: Document, path: str, rules: list[Rule], infer: bool) -> l
     wanted = infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings)
     if wanted and document.model is not None and not document.model.is_fragment:
         findings += _findings(path, rules, inferred_graphs(document.model))
+    if release and document.model is not None and not document.damaged:
+        targets = ((way, Targeted(graph, release)) for way, graph in document.model.walk())
+        findings += _findings(path, rules, targets)
     return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
 
 

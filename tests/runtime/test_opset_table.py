@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from ov_gather.rules.opsets import OPSETS, is_of_kind, operations
+from ov_gather.rules.opsets import OPSETS, is_of_kind, operations, opsets_of
 
 openvino = pytest.importorskip("openvino")
 
@@ -38,6 +38,21 @@ def test_each_opset_holds_what_the_table_says(number):
             if value not in ("", []):
                 text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
                 assert is_of_kind(text, kinds[attribute]), (layer_type, attribute, value)
+
+
+def test_a_row_is_one_version_of_an_operation():
+    """OpenVINO tells in which opset a version of an operation was new."""
+    for layer_type in operations():
+        if layer_type == "Const":
+            continue
+        versions: dict[str, set[str]] = {}
+        for opset, first in opsets_of(layer_type).items():
+            if opset == "opset1" and layer_type in READ_AS_OPSET2:
+                continue
+            node = openvino._pyopenvino.NodeFactory(opset).create(CLASS_OF.get(layer_type, layer_type))
+            versions.setdefault(node.get_type_info().version_id, set()).add(first)
+        firsts = [first for group in versions.values() for first in group]
+        assert len(firsts) == len(versions) == len(set(firsts)), (layer_type, versions)
 
 
 def test_the_table_has_every_operation_of_the_python_opsets():

@@ -1,0 +1,22 @@
+"""`ov-gather validate --oldest`: a line for each file."""
+
+from __future__ import annotations
+
+from ov_gather.report.places import path_text, printable
+from ov_gather.rules.oldest import OldestRelease
+from ov_gather.rules.releases import RELEASES
+
+
+def line(path: str, oldest: OldestRelease) -> str:
+    """Return the file, the oldest release that has what it needs, and what older ones do not have, with its place."""
+    release = oldest.release or "no release"
+    if oldest.release == RELEASES[0]:
+        release += " or older"
+    if oldest.extension:
+        release += f", with an extension for {oldest.extension}"
+    words = [path_text(path), release]
+    if oldest.reason:
+        place = oldest.place
+        at = [] if place is None else [place.layer_text, f"line {place.line}" if place.line else ""]
+        words.append(", ".join(filter(None, [oldest.reason, *at])))
+    return printable(": ".join(words))

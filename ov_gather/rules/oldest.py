@@ -1,0 +1,61 @@
+"""This module tells which is the oldest release of OpenVINO that has what a file needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ov_gather.ir.location import Location
+from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.reader import Source
+from ov_gather.rules.releases import RELEASES, first_with_element_type, first_with_operation, is_before
+from ov_gather.rules.validation import read_and_validate
+
+_IN_THE_WAY = ("OVG0", "OVG105", "OVG106", "OVG109")
+"""Rules that say why a file cannot be read, or that no release of OpenVINO has an operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class OldestRelease:
+    """The oldest release, one of RELEASES, that has what a file needs; or "" where none has.
+
+    `reason` says what the releases before do not have, or why there is no release; it is "" where the oldest of RELEASES reads
+    the file. `place` is where this is needed. `extension` names an operation that only an extension adds, if there is one.
+    """
+
+    release: str
+    reason: str = ""
+    place: Location | None = None
+    extension: str = ""
+
+
+def oldest_release(source: Source) -> OldestRelease:
+    """Tell which is the oldest of RELEASES that has every operation and element type of an IR.
+
+    Args:
+        source: what `read_ir` takes.
+    """
+    model, findings = read_and_validate(source, select=_IN_THE_WAY)
+    for finding in findings:
+        return OldestRelease("", finding.message, finding.location)
+    assert model is not None, "a file that was not read has a finding"
+    result = OldestRelease(RELEASES[0])
+    extension = ""
+    for subgraph_path, graph in model.walk():
+        for layer, release, name in _needs(graph):
+            if release is None:
+                extension = extension or name
+            elif is_before(result.release, release):
+                place = Location(model.path, layer.line, layer.id, layer.name, layer.type, None, subgraph_path)
+                result = OldestRelease(release, f"{name} came with it", place)
+    return OldestRelease(result.release, result.reason, result.place, extension)
+
+
+def _needs(graph: Model) -> Iterator[tuple[Layer, str | None, str]]:
+    """Yield what layers of a graph need, each with the first release that has it; None where an extension must add it."""
+    for (layer_type, version), layers in graph.kinds.items():
+        if version is not None:
+            yield layers[0], first_with_operation(layers[0]), f"{layer_type} of {version}"
+    for layer in graph.of_type("Parameter", "Const"):
+        name = layer.attributes.get("element_type", "")
+        yield layer, first_with_element_type(name), f"element_type {name}"

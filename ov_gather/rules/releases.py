@@ -1,0 +1,56 @@
+"""This module tells which release of OpenVINO is the first that has an operation, or that reads an element type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from ov_gather.ir.model import Layer
+from ov_gather.rules.opsets import in_any_case, opsets_of
+from ov_gather.rules.release_table import TABLE
+
+RELEASES = tuple(dict.fromkeys(line.split()[0] for line in TABLE.strip().splitlines()))
+"""The releases that were asked, from the oldest to the newest."""
+
+
+def release_named(text: str) -> str:
+    """Return the release that "2025.4" or "2025.4.1" names. Raises ValueError where that is none of RELEASES."""
+    named = re.fullmatch(r"(\d+\.\d+)(\.\d+)?", text.strip())
+    if named is None or named[1] not in RELEASES:
+        raise ValueError(f"'{text}' is no release that ov-gather knows; there are {', '.join(RELEASES)}")
+    return named[1]
+
+
+def is_before(release: str, other: str) -> bool:
+    """Tell whether one of RELEASES is older than another."""
+    return RELEASES.index(release) < RELEASES.index(other)
+
+
+def first_with_operation(layer: Layer) -> str | None:
+    """Return the first release whose reader finds the operation of a layer; None where no opset of OpenVINO holds it."""
+    layer_type = in_any_case().get(layer.type.lower(), layer.type)
+    return _first_with(layer_type, layer.version) if layer.version in opsets_of(layer_type) else None
+
+
+def opsets_with(layer_type: str, release: str) -> Mapping[str, str]:
+    """Return the opsets in which a release has a type of layer, each with the opset that had this version of it first."""
+    known = opsets_of(layer_type)
+    return {opset: first for opset, first in known.items() if not is_before(release, _first_with(layer_type, opset))}
+
+
+def first_with_element_type(name: str) -> str:
+    """Return the first release whose reader takes a name that `element_type` gives."""
+    return _news().get(("element_type", name.lower()), RELEASES[0])
+
+
+def _first_with(layer_type: str, opset: str | None) -> str:
+    news = _news()
+    return news.get((str(opset), layer_type)) or news.get((str(opset), "*")) or RELEASES[0]
+
+
+@cache
+def _news() -> Mapping[tuple[str, str], str]:
+    """Return the release of each piece of news: an opset with a type of layer, or "element_type" with a name."""
+    rows = (line.split() for line in TABLE.strip().replace("\n    ", " ").splitlines())
+    return {(kind, name): release for release, kind, *names in (row for row in rows if len(row) > 1) for name in names}
