@@ -16,6 +16,9 @@ from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import Demand, Obstacle, Site, demands, index_count
 from ov_gather.ranges.solver import Solver, solve
 
+LARGEST_DIM = 1 << 23
+"""No dimension of an input is larger, as is taken for granted: float32 holds twice as much exactly, an index plus a size."""
+
 
 @dataclass(frozen=True)
 class Assumption:
@@ -91,9 +94,16 @@ def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:
 def analyse(graph: Graph, steps: Sequence[Step], semantics: Semantics, given: Assumption) -> Analysis:
     """Go through some steps of a graph."""
     shown = _Renamed(graph, given.same) if given.same else graph
-    algebra = Algebra(Sizes(ChainMap({}, dict(given.dims), graph.bounds)))
+    algebra = Algebra(Sizes(ChainMap({}, _dims(graph, given), graph.bounds)))
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
     return Analysis(shown, algebra, solve(shown, steps, algebra, semantics, assumed))
+
+
+def _dims(graph: Graph, given: Assumption) -> dict[str, tuple[int, Number]]:
+    """Bound the open dimensions of inputs: none is larger than `LARGEST_DIM`, unless it has to be."""
+    shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
+    found = {name: graph.bounds[name] for shape in shapes for dim in shape for name in dim.names} | dict(given.dims)
+    return {name: (low, max(low, min(high, LARGEST_DIM))) for name, (low, high) in found.items()}
 
 
 class _Renamed:

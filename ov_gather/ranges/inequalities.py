@@ -8,11 +8,11 @@ from math import ceil, floor, inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.sites import Demand
 
-LARGEST = 1 << 24
-"""No condition asks for a larger dimension."""
+FINITE = 3.4028234663852886e38
+"""The greatest number of 32 bits. What is beyond, and NaN, becomes any integer."""
 
 
 def names_of(name: str) -> tuple[str, str]:
@@ -56,8 +56,21 @@ def _solved(slack: Polynomial) -> _Bound | None:
         return None
     if elements:
         return _solved_for(slack, elements[0])
+    slack = _without_factors(slack)
     linear = [term for term in slack.terms if len(term[0]) == 1 and is_open_dim(term[0][0])]
     return next((bound for term in linear if (bound := _solved_for(slack, term)) is not None), None)
+
+
+def _without_factors(slack: Polynomial) -> Polynomial:
+    """Leave out the sizes that all terms are multiplied by."""
+    common = set(slack.terms[0][0]) if slack.terms else set()
+    for monomial, _ in slack.terms:
+        common &= set(monomial)
+    for name in common:
+        if not name.startswith("dim("):
+            continue
+        slack = slack.divided_by(Polynomial.name(name)) or slack
+    return slack
 
 
 def _solved_for(slack: Polynomial, term: tuple[tuple[str, ...], int]) -> _Bound | None:
@@ -70,7 +83,7 @@ def _solved_for(slack: Polynomial, term: tuple[tuple[str, ...], int]) -> _Bound 
         return None
     if rest.value is not None:
         number = ceil(-rest.value / factor) if factor > 0 else floor(rest.value / -factor)
-        is_too_large = is_open_dim(name) and number > LARGEST
+        is_too_large = is_open_dim(name) and number > LARGEST_DIM
         return None if is_too_large else _Bound(name, Polynomial.constant(number), factor < 0)
     if abs(factor) != 1 or not all(map(is_open_dim, rest.names)):
         return None

@@ -10,10 +10,12 @@ from typing import Literal
 
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.conditions import FINITE, Conditions
+from ov_gather.ranges.analysis import LARGEST_DIM, Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.graph import Key
+from ov_gather.ranges.inequalities import FINITE
 from ov_gather.ranges.rules.call import Semantics
+from ov_gather.ranges.runs import Runs
 from ov_gather.ranges.sites import Demand, Obstacle, Site, SiteGraph
 from ov_gather.ranges.witness import Witness, witness_of
 
@@ -54,17 +56,23 @@ class Proof:
 
 def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
     """Prove what can be proved of some sites of a graph."""
-    steps = steps_to(graph, sites)
-    analysis, conditions = analyse(graph, steps, semantics, given), Conditions(graph, semantics, given, steps)
-    return [_proof(analysis, conditions, site) for site in sites]
+    runs = Runs(graph, semantics, given, sites)
+    conditions = Conditions(graph, semantics, given, runs)
+    known = runs.under(Assumption())
+    runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
+    return [_proof(runs, conditions, site) for site in sites]
 
 
-def _proof(analysis: Analysis, conditions: Conditions, site: Site) -> Proof:
+def _proof(runs: Runs, conditions: Conditions, site: Site) -> Proof:
+    analysis = runs.under(Assumption())
     outcome = analysis.outcome(site)
-    if outcome is Outcome.IN_BOUNDS:
-        return _made(analysis, site, "proved", "every index is in bounds")
     if outcome is Outcome.OUT_OF_BOUNDS:
         return _refuted(analysis, site)
+    if outcome is Outcome.OPEN:
+        analysis = runs.around(site)
+        outcome = analysis.outcome(site)
+    if outcome is Outcome.IN_BOUNDS:
+        return _made(analysis, site, "proved", "every index is in bounds")
     condition = conditions.weakest(site)
     if condition is not None:
         requires = _requirements(condition)
@@ -139,13 +147,14 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
         for name, interval in condition.inputs.items()
     }
     for name, (low, high) in condition.dims.items():
-        found[name] = (low, None if high == inf else high)
+        found[name] = (low or None, None if high >= LARGEST_DIM else high)
     for name, same in condition.same.items():
         slack = next((term for term in same.terms if any(part.startswith("slack(") for part in term[0])), None)
         if slack is None:
             found[name] = (_shown(same), _shown(same))
             continue
         low, high = condition.dims.get(name, (0, inf))
+        high = inf if high >= LARGEST_DIM else high
         bound = same - Polynomial((slack,))
         is_high = slack[1] < 0
         found[name] = (

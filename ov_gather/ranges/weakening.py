@@ -1,0 +1,115 @@
+"""A condition that suffices is made as weak as it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+
+from ov_gather.ranges.algebra.polynomials import Number
+from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
+from ov_gather.ranges.graph import Graph
+from ov_gather.ranges.inequalities import FINITE
+from ov_gather.ranges.runs import Runs
+from ov_gather.ranges.sites import Site
+
+LIMIT = 2**31
+"""No integer of a condition is beyond this."""
+
+
+class Weakening:
+    """A Weakening takes from a condition of a site what is not needed."""
+
+    def __init__(self, graph: Graph, runs: Runs, site: Site) -> None:
+        self._runs, self._site = runs, site
+        leaves = {key for step in runs.steps_to(site) for key in step.inputs} | {site.indices}
+        self._inputs = [name for name, key in graph.inputs.items() if key in leaves]
+
+    def run(self, condition: Assumption) -> Assumption:
+        """Leave out what can be left out, and move each bound as far as it goes."""
+        inputs = {name: interval for name, interval in condition.inputs.items() if name in self._inputs}
+        condition = self._reduced(replace(condition, inputs=inputs))
+        for name in condition.inputs:
+            for is_high in (False, True):
+                condition = self._moved(condition, name, is_high)
+        for name in condition.dims:
+            condition = self._larger(self._smaller(condition, name), name)
+        return condition
+
+    def _suffices(self, condition: Assumption) -> bool:
+        return self._runs.prove(condition, self._site)
+
+    def _reduced(self, condition: Assumption) -> Assumption:
+        """Leave out what is not needed: at first all sizes, or all inputs, and then one by one."""
+        for part in ("same", "dims", "inputs"):
+            without = replace(condition, **{part: {}})
+            if getattr(condition, part) and self._suffices(without):
+                condition = without
+            for name in list(getattr(condition, part)):
+                smaller = {other: bounds for other, bounds in getattr(condition, part).items() if other != name}
+                candidate = replace(condition, **{part: smaller})
+                if smaller and self._suffices(candidate):
+                    condition = candidate
+        return condition
+
+    def _moved(self, condition: Assumption, name: str, is_high: bool) -> Assumption:
+        """Move a number that bounds the elements of an input."""
+        interval = condition.inputs[name]
+        start = interval.high if is_high else interval.low
+        if start == FINITE or abs(start) == inf or (interval.highs if is_high else interval.lows):
+            return condition
+        sign = 1 if is_high else -1
+
+        def moved(distance: Number) -> Assumption:
+            bound = start + sign * distance
+            tried = replace(interval, high=bound) if is_high else replace(interval, low=bound)
+            return replace(condition, inputs={**condition.inputs, name: tried})
+
+        if self._suffices(moved(inf)):
+            return moved(inf)
+        return moved(_farthest(lambda distance: self._suffices(moved(distance)), LIMIT - 1 - abs(int(start))))
+
+    def _smaller(self, condition: Assumption, name: str) -> Assumption:
+        """Find the least size of a dimension, which is small in most cases."""
+        low, high = condition.dims[name]
+
+        def of(size: int) -> Assumption:
+            return replace(condition, dims={**condition.dims, name: (size, high)})
+
+        if low > 1 and not self._suffices(of(low - 1)):
+            return condition
+        enough, too_small = 1, 0
+        if low == 1 and high < inf and self._suffices(of(0)):
+            return of(0)
+        while enough < low and not self._suffices(of(enough)):
+            too_small, enough = enough, 2 * enough
+        enough = min(enough, low)
+        while enough - too_small > 1:
+            middle = (too_small + enough) // 2
+            too_small, enough = (too_small, middle) if self._suffices(of(middle)) else (middle, enough)
+        return of(enough)
+
+    def _larger(self, condition: Assumption, name: str) -> Assumption:
+        """Find the greatest size of a dimension, where only some are small enough."""
+        low, high = condition.dims[name]
+        if high == inf:
+            return condition
+
+        def of(size: Number) -> Assumption:
+            return replace(condition, dims={**condition.dims, name: (low, size)})
+
+        if self._suffices(of(inf)):
+            return of(inf)
+        return of(high + _farthest(lambda distance: self._suffices(of(high + distance)), LARGEST_DIM - int(high)))
+
+
+def _farthest(holds: Callable[[int], bool], limit: int) -> int:
+    """Find the greatest distance up to which something holds, or nearly that if it is great; it does at 0."""
+    step = 1
+    while step < limit and holds(step):
+        step *= 2
+    good, bad = step // 2, min(step, limit + 1)
+    while bad - good > max(1, good // 64):
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if holds(middle) else (good, middle)
+    return good
