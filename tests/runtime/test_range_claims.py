@@ -117,6 +117,13 @@ def halves_away_from_zero() -> ov.Model:
     return ov.Model([ops.round(ops.clamp(x, -2.5, 2.5), "half_away_from_zero")], [x], "m")
 
 
+def split_of_too_few() -> ov.Model:
+    """What remains beside the parts of the given lengths is -1, and a part goes beyond the end."""
+    x = ops.parameter([1, -1], np.int32)
+    split = ops.variadic_split(ops.clamp(x, 3, 7), number(1), ops.constant(np.array([2, -1])))
+    return ov.Model([ops.add(split.output(0), number(0))], [x], "m")
+
+
 NOTHING = np.zeros(0, np.float32)
 CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a remainder of large numbers": (remainder_of_large_numbers, [LARGE]),
@@ -135,6 +142,7 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a range that ends before its start, in steps": (range_to_before_its_start(1, 3), [NOTHING]),
     "a range downwards to above its start": (range_to_before_its_start(0, -1), [np.zeros(4, np.float32)]),
     "halves that are rounded up": (halves_away_from_zero, [np.float32([-9, -2.5, 2.5, 9])]),
+    "a split of too few": (split_of_too_few, [np.int32([[7]])]),
     "a range of fractions": (range_of_fractions, [np.zeros(4, np.float32)]),
 }
 

@@ -85,16 +85,10 @@ def _even_split(operation: Described) -> Rule:
     number = operation.integer("num_splits", 1)
 
     def rule(call: Call) -> Sequence[Value]:
-        value, axis = call.value(0), call.integer(1)
-        if (
-            value is None
-            or value.shape is None
-            or axis is None
-            or not -len(value.shape) <= axis < len(value.shape)
-            or not number
-        ):
+        axis = call.integer(1)
+        whole = _dim(call, axis)
+        if axis is None or whole is None or not number:
             return shaping.split(call, axis, None)
-        whole = value.shape[axis]
         part = whole.divided_by(Polynomial.constant(number))
         if part is not None and part.value is not None:
             return shaping.split(call, axis, [part.value] * number)
@@ -102,6 +96,24 @@ def _even_split(operation: Described) -> Rule:
         return [_of_size(one, axis, part, is_some=call.algebra.sizes.least(whole) >= 1) for one in found]
 
     return rule
+
+
+def _variadic_split(call: Call) -> Sequence[Value]:
+    axis, lengths = call.integer(1), call.integers(2)
+    if lengths is not None and -1 not in lengths:
+        return shaping.split(call, axis, lengths)
+    whole, least = _dim(call, axis), sum(length for length in lengths or () if length > 0)
+    if lengths is None or whole is None or call.algebra.sizes.least(whole) < least:
+        return list(call.outputs)  # because of an axis that is too short by 1 the plugin reads what follows in memory
+    return shaping.split(call, axis, lengths)
+
+
+def _dim(call: Call, axis: int | None) -> Polynomial | None:
+    """Give the size of an axis of the first operand; None where it is not known."""
+    value = call.value(0)
+    if value is None or value.shape is None or axis is None or not -len(value.shape) <= axis < len(value.shape):
+        return None
+    return value.shape[axis]
 
 
 def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool) -> Value:
@@ -292,5 +304,5 @@ _RULES: Mapping[str, _Make] = {
     "TopK": lambda operation: partial(indexing.top_k, axis=operation.integer("axis", -1)),
     "Transpose": _always(lambda call: shaping.transpose(call, call.integers(1))),
     "Unsqueeze": _always(lambda call: shaping.unsqueeze(call, call.integers(1))),
-    "VariadicSplit": _always(lambda call: shaping.split(call, call.integer(1), call.integers(2))),
+    "VariadicSplit": _always(_variadic_split),
 }
