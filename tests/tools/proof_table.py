@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.analysis import Assumption
-from ov_gather.ranges.graph import in_order
+from ov_gather.ranges.graph import Step, has_open_shape, in_order
 from ov_gather.ranges.ir_graph import IrGraph
 from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
@@ -60,10 +60,15 @@ def measure(path: Path) -> tuple[Counter[str], float]:
 
 
 def is_constant(graph: IrGraph, site: Site) -> bool:
-    """Whether indices depend on constants alone."""
-    steps = in_order(graph, [site.indices])
+    """Whether indices depend on constants alone, and on sizes that the model tells, which OpenVINO folds into constants."""
+    steps = [step for step in in_order(graph, [site.indices]) if not (step.looks_at_shapes and _is_told(graph, step))]
     leaves = {key for step in steps for key in step.inputs if key is not None and graph.step_of(key) is None}
-    return all(not graph.declared(key).elements.is_any for key in leaves or {site.indices})
+    own = {site.indices} if graph.step_of(site.indices) is None else set()
+    return all(not graph.declared(key).elements.is_any for key in leaves | own)
+
+
+def _is_told(graph: IrGraph, step: Step) -> bool:
+    return all(key is not None and not has_open_shape(graph.declared(key)) for key in step.inputs)
 
 
 def row(name: str, counted: Counter[str], seconds: float) -> str:

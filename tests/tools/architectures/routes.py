@@ -69,7 +69,10 @@ def _torch_ways(architecture: Architecture, shapes: str, path: Path) -> Iterable
             for name in architecture.inputs
         )
         found = torch.export.export(architecture.model, given, dynamic_shapes=(symbols,) if shapes == "open" else None)
-        return ov.convert_model(found)
+        model = ov.convert_model(found)
+        if shapes == "static":
+            model.reshape(dict(enumerate(sizes)))  # because the front end leaves sizes of a program open
+        return model
 
     return [("trace", trace), ("program", program)]
 
