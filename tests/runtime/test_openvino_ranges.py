@@ -117,6 +117,22 @@ def test_bounds(make, expected):
     assert value_range(made if isinstance(made, ov.Output) else made.output(0)) == expected
 
 
+@pytest.mark.parametrize(
+    ("shape", "repeated", "is_known"),
+    [([2, 3, 2], [0, 1, 2], True), ([2, 3, 2, 2], [0, 3], True), ([2, 3, 2, 2], [0, 2, 3], False)],
+)
+def test_repeats_that_are_known_at_run_time_only(shape, repeated, is_known):
+    """The plugin does not write all of what is repeated along three axes of four."""
+    x = ops.parameter([ov.Dimension(0, 4), *shape[1:]], np.int64)
+    size = ops.gather(ops.shape_of(x), integer(0), ops.constant(0))
+    times = ops.concat([size if axis in repeated else integer(1) for axis in range(len(shape))], 0)
+    tiled = ops.tile(ops.clamp(x, 3, 7), times)
+    data = np.arange(np.prod(shape)).reshape(shape)
+    if is_known:
+        check_inside(tiled, x, data)
+    assert value_range(tiled.output(0)) == ((3, 7) if is_known else EVERY_INT32)
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_a_maximum_that_is_not_bounded_above_is_not_bounded_below(dtype):
     """The CPU plugin computes this in float32, in which the greatest integer is one too large."""

@@ -134,10 +134,22 @@ def tile(call: Call) -> Sequence[Value]:
     value, repeats = call.value(0), call.dims(1)
     if value is None:
         return list(call.outputs)
-    if call.semantics.is_memory_read and call.integers(1) is None:
-        return list(call.outputs)  # the plugin may leave the output as it was in memory
     tiled = moves.tile(call.algebra, value, repeats)
-    return [call.output(tiled if tiled.shape is not None else tiled.with_shape(call.outputs[0].shape))]
+    shape = tiled.shape if tiled.shape is not None else call.outputs[0].shape
+    if call.semantics.is_memory_read and call.integers(1) is None and not _is_all_written(call, value, repeats):
+        return [replace(call.outputs[0], shape=shape)]
+    return [call.output(tiled if tiled.shape is not None else tiled.with_shape(shape))]
+
+
+def _is_all_written(call: Call, value: Value, repeats: Sequence[Polynomial] | None) -> bool:
+    """Whether the plugin fills the output where repeats are known at run time only.
+
+    It leaves parts as they were in memory if there are four axes or more, three of which are repeated.
+    """
+    sizes = call.algebra.sizes
+    if repeats is None or value.shape is None or any(sizes.least(times) < 0 for times in repeats):
+        return False
+    return max(len(repeats), len(value.shape)) <= 3 or sum(sizes.greatest(times) > 1 for times in repeats) <= 2
 
 
 def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
