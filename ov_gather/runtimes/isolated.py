@@ -27,6 +27,7 @@ RUNTIMES = {
 """By name of a runtime, the module and the class that it is."""
 FOR_MODELS = {
     "accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime"),
+    "configured": ("ov_gather.runtimes.configured", "ConfiguredRuntime"),
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
 }
 """By name, the same for runtimes that have no use for single layers."""

@@ -25,7 +25,7 @@ from ov_gather.runtimes import worker
 _CONTROL = 0  # the launcher's stdin is one end of a pair of sockets
 _LONGEST = 1 << 16
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes.launcher import main; main()"
-_IMPORTED_ONCE = ("ov_gather.runtimes.accelerated", "ov_gather.runtimes.kernel", "ov_gather.runtimes.openvino")
+_IMPORTED_ONCE = tuple(f"ov_gather.runtimes.{name}" for name in ("accelerated", "configured", "kernel", "openvino"))
 """Imports that start no thread, so that the process can be forked afterwards. That of onnxruntime starts one."""
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import openvino as ov
@@ -24,6 +25,8 @@ class OpenVINORuntime(Runtime[Model | Path]):
     """Reads an IR, or what our writer makes of a model, compiles it for the CPU plugin and infers."""
 
     name = "openvino"
+    device = "CPU"
+    properties: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def version(self) -> str:
@@ -33,8 +36,8 @@ class OpenVINORuntime(Runtime[Model | Path]):
     def activate(self, model: Model | Path, threads: int = 0) -> None:
         """Write (a Model), read and compile. Raises RefusedError with what OpenVINO says."""
         core = self._core()
-        properties = {"INFERENCE_NUM_THREADS": threads} if threads else {}
-        self._session = Session(core, self._read(core, model), properties=properties)
+        properties = {**self.properties, **({"INFERENCE_NUM_THREADS": threads} if threads else {})}
+        self._session = Session(core, self._read(core, model), self.device, properties)
 
     def _core(self) -> Any:
         return _stock_core()

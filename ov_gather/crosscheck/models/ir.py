@@ -18,7 +18,8 @@ from ov_gather.crosscheck.comparisons import Comparison, Difference, LayerResult
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.verdict import first_difference
 from ov_gather.divergences.register import is_predicted
-from ov_gather.ir.model import Edge, Layer, Model
+from ov_gather.ir.cuts import with_results
+from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -104,7 +105,7 @@ class ModelRun:
         if self._expected is None or not wanted:
             return {}
         try:
-            outputs = self._run("openvino", _with_results(self._model, wanted))
+            outputs = self._run("openvino", with_results(self._model, wanted))
         except _OBSTACLES as error:
             self.not_run = f"to capture operands: {_reason(error)}"
             return {}
@@ -147,18 +148,6 @@ def _operands(view: LayerView) -> list[tuple[int, int]]:
     if not all(sources):
         return []
     return [(source[0].id, source[1].id) for source in sources if source and source[0].type != "Const"]
-
-
-def _with_results(model: Model, ports: Sequence[tuple[int, int]]) -> Model:
-    """Add a Result for each of these ports, after the Results that the model has."""
-    first = max(layer.id for layer in model.layers) + 1
-    outputs = {(layer.id, port.id): port for layer in model.layers for port in layer.outputs}
-    layers = [
-        Layer(first + i, f"captured_{first + i}", "Result", "opset1", inputs=(replace(outputs[port], id=0, attributes={}),))
-        for i, port in enumerate(ports)
-    ]
-    edges = [Edge(*port, first + i, 0) for i, port in enumerate(ports)]
-    return replace(model, layers=(*model.layers, *layers), edges=(*model.edges, *edges))
 
 
 def _results(model: Model) -> list[Layer]:

@@ -1,0 +1,136 @@
+"""A wrong output is followed to the nodes that are to blame for it, and what is known of them is put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ov_gather.crosscheck.bisect.comparer import Comparer
+from ov_gather.crosscheck.bisect.graphs import Node, Value
+from ov_gather.crosscheck.bisect.refusals import Refusal
+from ov_gather.crosscheck.bisect.replay import Piece, Replay
+from ov_gather.crosscheck.bisect.reproducer import Written, write_reproducer
+from ov_gather.crosscheck.bisect.results import Observed, Parting
+from ov_gather.crosscheck.bisect.rounding import difference
+from ov_gather.crosscheck.bisect.search import Found, Search
+from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.configured import Setting
+
+
+@dataclass(frozen=True)
+class Blame:
+    """A Blame makes Partings. Reproducers are written below `directory`, if there is one."""
+
+    comparer: Comparer
+    search: Search
+    setting: Setting
+    directory: Path | None
+
+    def for_output(self, wrong: Value) -> tuple[Parting | None, str, Value]:
+        """Follow a wrong output to where the models part. Give that and the value; or why there is no such place.
+
+        Raises RefusedError, CrashedError, IndexError where the model cannot be executed with more outputs.
+        """
+        replay = Replay(self.comparer, self.search)
+        while True:
+            found = self.search.first_difference(wrong)
+            near = replay.piece_alone(found)
+            if near is not None:
+                return self._parting("fusion" if found.healed_by else "node", found, near), "", found.value
+            if not found.healed_by and replay.is_amplified(found):
+                node = self._node(found.value)
+                if found.value == wrong:
+                    return None, f"{node} gives this in the reference, too, for the operands that rounding has left", wrong
+                self.search.equal.add(found.value)
+                continue
+            piece = replay.piece_grown(found)
+            return self._parting("fusion" if piece or found.healed_by else "context", found, piece), "", found.value
+
+    def for_refusal(self, refusal: Refusal, is_reference: bool) -> Parting:
+        """Tell of a node with which one side gives no values, though the other gives some."""
+        kind = "crash" if isinstance(refusal.error, CrashedError) else "refusal"
+        pairs, value = self.comparer.pairs.reference, None
+        if is_reference:
+            value = next((ours for ours, theirs in pairs.items() if theirs in refusal.node.outputs), None)
+            detail = f"the reference refuses it, and the model does not: {refusal.error}"
+        else:
+            value = next((ours for ours in refusal.node.outputs if ours in pairs), None)
+            detail = f"the model {'crashes' if kind == 'crash' else 'refuses it'}, and the reference does not: {refusal.error}"
+        graph = self.comparer.model.graph
+        node = str(graph.producers.get(value, refusal.node)) if value is not None else str(refusal.node)
+        other = str(self.comparer.reference.graph.producers.get(pairs[value], "")) if value is not None else ""
+        piece = None if value is None else self._refused_piece(value, is_reference)
+        written = self._written(piece)
+        sources = () if value is None else self.search.region(value).sources
+        label = graph.label(value) if value is not None else refusal.node.outputs[0]
+        output = Observed(str(label), "", "", "", str(refusal.error))
+        records = tuple(map(self.comparer.record, sources))
+        return Parting(kind, node, (node,), other, records, output, (), detail, written.folder, written.command)
+
+    def _refused_piece(self, value: Value, is_reference: bool) -> Piece | None:
+        """Return the node alone, if one side refuses it there, too."""
+        try:
+            piece = Replay(self.comparer, self.search).refused(value, list(self.search.region(value).sources))
+        except (RefusedError, CrashedError, IndexError):
+            return None
+        return piece if piece is not None and piece.is_refused_by_reference == is_reference else None
+
+    def _parting(self, kind: str, found: Found, piece: Piece | None) -> Parting:
+        nodes = piece.nodes if piece is not None else found.nodes
+        wrong = list(self._wrong_constants(found, nodes))
+        node = next((node for node, _ in wrong), None) or self.comparer.model.graph.producers[found.value]
+        other = self.comparer.reference.graph.producers.get(self.comparer.pairs.reference[found.value], "")
+        written = self._written(piece)
+        return Parting(
+            kind,
+            str(node),
+            tuple(map(str, nodes)),
+            str(other),
+            tuple(map(self.comparer.record, found.sources)),
+            self.comparer.record(found.value),
+            tuple(text for _, text in wrong),
+            self._detail(kind, found, piece),
+            written.folder,
+            written.command,
+        )
+
+    def _detail(self, kind: str, found: Found, piece: Piece | None) -> str:
+        label = self.comparer.model.graph.label
+        if found.healed_by:
+            values = ", ".join(f"'{label(value)}'" for value in found.healed_by)
+            told = f"The fault vanishes as soon as {values} is observed: what is fused across it is wrong."
+            return told if piece is None else f"{told} Executed alone on the values of the reference, these nodes show it."
+        if kind == "node":
+            return "Executed alone on the values of the reference, it shows the fault."
+        if kind == "fusion":
+            return "Alone it is right on the values of the reference; together with the nodes before it, it is wrong."
+        return "Alone it is right on the values of the reference: only the whole model shows the fault."
+
+    def _written(self, piece: Piece | None) -> Written:
+        if piece is None or self.directory is None:
+            return Written("", "")
+        return write_reproducer(piece, self.comparer, self.setting, self.directory)
+
+    def _node(self, value: Value) -> str:
+        return str(self.comparer.model.graph.producers[value])
+
+    def _wrong_constants(self, found: Found, nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+        """Yield nodes one of whose constants is not that of the reference, with what differs."""
+        model, reference = self.comparer.model, self.comparer.reference
+        named = {name: value for value in reference.graph.constants for name in reference.graph.names.get(value, ())}
+        other = reference.graph.producers.get(self.comparer.pairs.reference[found.value])
+        for node in nodes:
+            for position, value in enumerate(node.inputs):
+                if value not in model.graph.constants:
+                    continue
+                theirs = next((named[name] for name in model.graph.names.get(value, ()) if name in named), None)
+                is_like = other is not None and len(nodes) == 1 and len(other.inputs) == len(node.inputs)
+                if theirs is None and is_like and other is not None and other.inputs[position] in reference.graph.constants:
+                    theirs = other.inputs[position]
+                expected = None if theirs is None else reference.constant(theirs)
+                here = model.constant(value)
+                if expected is None or here is None or expected.shape != here.shape:
+                    continue
+                if different := difference(expected, here, self.comparer.rounding.share(1)):
+                    yield node, f"constant '{model.graph.constants[value]}': {different}"

@@ -1,0 +1,117 @@
+"""Both sides are executed here, and values of the one compared with those of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.bisect.correspondence import Pairs
+from ov_gather.crosscheck.bisect.graphs import Value
+from ov_gather.crosscheck.bisect.results import Observed
+from ov_gather.crosscheck.bisect.rounding import Rounding, difference, largest_error
+from ov_gather.crosscheck.bisect.search import Observation
+from ov_gather.crosscheck.bisect.sides import Side
+from ov_gather.crosscheck.comparisons import Difference
+from ov_gather.runtimes.base import CrashedError, RefusedError
+
+Arrays = Mapping[Value, NDArray[Any]]
+
+
+@dataclass
+class Comparer:
+    """A Comparer compares values of a model with those of its reference.
+
+    Attributes:
+        pairs: the values of the model that correspond to some of the reference.
+        outputs: the outputs of the model that do.
+        on_run: told of each execution of the model.
+    """
+
+    reference: Side
+    model: Side
+    pairs: Pairs
+    outputs: Mapping[Value, Value]
+    rounding: Rounding
+    on_run: Callable[[int], None] = lambda count: None
+    records: dict[Value, Observed] = field(default_factory=dict)
+
+    def compare_outputs(self) -> dict[Value, Difference | str]:
+        """Compare the outputs; what is random is not among them. Raises RefusedError, CrashedError, IndexError."""
+        return self._compare(list(self.outputs), [], is_output=True)
+
+    def observe(self, values: Sequence[Value], wrong: Value) -> Observation:
+        """Compare some values, and tell whether a wrong output still is."""
+        found = self._compare(values, [wrong] if wrong in self.outputs else [])
+        differing = frozenset(value for value in values if found[value])
+        return Observation(differing, wrong not in found or bool(found[wrong]))
+
+    def values_of_model(self, values: Sequence[Value]) -> Arrays:
+        """Compute values of the model. Raises RefusedError, CrashedError, IndexError."""
+        return self._run_model(values)
+
+    def values_of_reference(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
+        """Compute what corresponds to some values of the model. Raises RefusedError, CrashedError, IndexError."""
+        theirs = [self.pairs.reference[value] for value in values]
+        found = self.reference.observe(theirs)
+        return {value: found[other] for value, other in zip(values, theirs, strict=True)}
+
+    def share(self, value: Value) -> float:
+        """Tell which share of a value rounding may change."""
+        return self.rounding.share(1 + self.model.graph.order.get(value, 0))
+
+    def record(self, value: Value) -> Observed:
+        """Tell what was observed of a value; an input of the model, and what was not observed, is equal."""
+        if value in self.records:
+            return self.records[value]
+        graph = self.model.graph
+        other = self.pairs.reference.get(value)
+        name = "" if other is None else self.reference.graph.label(other)
+        how = "given" if value in graph.inputs.values() else self.pairs.by.get(value, "")
+        return Observed(graph.label(value), name, "", how, "equal")
+
+    def _compare(
+        self, values: Sequence[Value], shown: Sequence[Value], is_output: bool = False
+    ) -> dict[Value, Difference | str]:
+        wanted = list(dict.fromkeys([*values, *shown]))
+        found = self._run_model([value for value in wanted if value not in self.outputs])
+        expected = self.values_of_reference(wanted)
+        shares = {value: self.share(value) for value in wanted}
+        for value in (*shown, *(values if is_output else ())):
+            shares[value] = self.rounding.share_of_outputs(1 + self.model.graph.order.get(value, 0))
+        different = {value: difference(expected[value], found[value], shares[value]) for value in wanted}
+        suspicious = [value for value in wanted if isinstance(different[value], Difference)]
+        for value, noise in self._noise(suspicious, expected).items():
+            different[value] = difference(expected[value], found[value], shares[value], noise) if noise else different[value]
+        for value in values:
+            self._record(value, found[value], different[value])
+        return different
+
+    def _run_model(self, values: Sequence[Value]) -> Arrays:
+        found = self.model.observe(values)
+        self.on_run(self.model.runs)
+        return found
+
+    def _noise(self, values: Sequence[Value], expected: Arrays) -> dict[Value, float]:
+        """Tell how far the reference itself is off where it computes in another order; nothing where that cannot be had."""
+        if not values:
+            return {}
+        theirs = [self.pairs.reference[value] for value in values]
+        try:
+            plain = self.reference.observe(theirs, plain=True)
+        except (RefusedError, CrashedError, IndexError):
+            return {}
+        return {value: largest_error(expected[value], plain[other]) for value, other in zip(values, theirs, strict=True)}
+
+    def _record(self, value: Value, array: NDArray[Any], found: Difference | str) -> None:
+        where = found if isinstance(found, Difference) else None
+        self.records[value] = Observed(
+            self.model.graph.label(value),
+            self.reference.graph.label(self.pairs.reference[value]),
+            f"{array.dtype}{list(array.shape)}",
+            self.pairs.by.get(value, ""),
+            str(found) or "equal",
+            where,
+        )

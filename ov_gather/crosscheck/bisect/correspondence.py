@@ -1,0 +1,142 @@
+"""This module tells which values of two models are the same: by their names, then by structure.
+
+By structure a value corresponds where a node of the same kind takes corresponding values, and there is only one such node on
+each side, or as many in the same order. Attributes and constants are not looked at, for they may be what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs lead from values of the model to those of the reference, and tell how that is known."""
+
+    reference: Mapping[Value, Value]
+    by: Mapping[Value, str] = field(default_factory=dict)
+
+
+def pair_inputs(reference: Graph, model: Graph) -> dict[str, str]:
+    """Lead from the inputs of the model to those of the reference: by name, or else by position where there are as many.
+
+    Raises ValueError where they cannot be paired.
+    """
+    found = {}
+    for name, value in model.inputs.items():
+        names = [name, *model.names.get(value, ())]
+        known = [other for other in names if other in reference.inputs] or [
+            other for other, theirs in reference.inputs.items() if set(reference.names.get(theirs, ())) & set(names)
+        ]
+        if known:
+            found[name] = known[0]
+    if len(found) == len(model.inputs):
+        return found
+    if not found and len(model.inputs) == len(reference.inputs):
+        return dict(zip(model.inputs, reference.inputs, strict=True))
+    raise ValueError(
+        f"the inputs of the models differ: the reference has {_listed(reference.inputs)}, the model {_listed(model.inputs)}"
+    )
+
+
+def pair_outputs(reference: Graph, model: Graph, *, only_named: bool) -> dict[Value, Value]:
+    """Lead from the outputs of the model to those of the reference: by name, or else by position where there are as many.
+
+    `only_named` forbids the latter. Raises ValueError where no output can be paired.
+    """
+    known = _by_name(reference)
+    found = {}
+    for name, value in model.outputs.items():
+        names = [other for other in (name, *model.names.get(value, ())) if other in known]
+        if names:
+            found[value] = known[names[0]]
+    if not found and not only_named and len(model.outputs) == len(reference.outputs):
+        return dict(zip(model.outputs.values(), reference.outputs.values(), strict=True))
+    if not found:
+        raise ValueError(
+            f"no output has the same name: the reference has {_listed(reference.outputs)}, the model {_listed(model.outputs)}"
+        )
+    return found
+
+
+def correspond(reference: Graph, model: Graph, inputs: Mapping[str, str], outputs: Mapping[Value, Value]) -> Pairs:
+    """Find the values that correspond. Inputs and outputs are paired already."""
+    pairs: dict[Value, Value] = {
+        model.inputs[ours]: reference.inputs[theirs] for ours, theirs in inputs.items() if theirs in reference.inputs
+    }
+    pairs |= outputs
+    by = dict.fromkeys(pairs, "name")
+    known = _by_name(reference)
+    for value, names in model.names.items():
+        if value in pairs:
+            continue
+        candidates = [known[name] for name in names if name in known]
+        fitting = [other for other in candidates if _fits(model.shapes.get(value), reference.shapes.get(other))]
+        if fitting:
+            pairs[value], by[value] = fitting[-1], "name"
+    for value, other in _by_structure(reference, model, pairs):
+        pairs[value], by[value] = other, "structure"
+    return Pairs(pairs, by)
+
+
+def _by_name(graph: Graph) -> dict[str, Value]:
+    return {name: value for value, names in graph.names.items() for name in names}
+
+
+def _by_structure(reference: Graph, model: Graph, known: Mapping[Value, Value]) -> Iterator[tuple[Value, Value]]:
+    """Follow both graphs from what corresponds already to nodes of one kind. Values of IRs correspond to those of IRs only."""
+    if not reference.nodes or isinstance(next(iter(reference.nodes)).outputs[0], str):
+        return  # ONNX has other kinds of nodes
+    pairs = dict(known)
+    taken = set(pairs.values())
+    for node in model.nodes:
+        if not node.outputs or node.outputs[0] in pairs:
+            continue
+        ours = _kind(model, node, pairs)
+        candidates = _candidates(reference, [pairs[value] for value in node.inputs if value in pairs], node)
+        theirs = [other for other in candidates if other.outputs[0] not in taken and _kind(reference, other, {}) == ours]
+        rivals = [
+            rival
+            for rival in _candidates(model, [value for value in node.inputs if value in pairs], node)
+            if rival.outputs[0] not in pairs and _kind(model, rival, pairs) == ours
+        ]
+        if theirs and len(theirs) == len(rivals):
+            for rival, other in zip(rivals, theirs, strict=True):
+                for value, their_value in zip(rival.outputs, other.outputs, strict=False):
+                    pairs[value] = their_value
+                    taken.add(their_value)
+                    yield value, their_value
+
+
+def _kind(graph: Graph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
+    """Describe a node by its type and its operands, in any order; constants only by their shapes."""
+    operands = []
+    for value in node.inputs:
+        if value in graph.constants:
+            operands.append(f"constant {graph.shapes.get(value)}")
+        else:
+            operands.append(f"value {pairs.get(value, value)}")
+    return node.type, len(node.outputs), tuple(sorted(operands))
+
+
+def _candidates(graph: Graph, operands: Sequence[Value], node: Node) -> list[Node]:
+    """List the nodes of the same type that take one of these values; where there are none, those that take no computed value."""
+    if operands:
+        found = [user for operand in operands[:1] for user in graph.users.get(operand, ())]
+    else:
+        found = [other for other in graph.nodes if all(value in graph.constants for value in other.inputs)]
+    return [other for other in found if other.type == node.type and other.outputs]
+
+
+def _fits(ours: Sequence[int] | None, theirs: Sequence[int] | None) -> bool:
+    """Tell whether two shapes can be the same, apart from dimensions of 1."""
+    if ours is None or theirs is None or -1 in ours or -1 in theirs or not ours or not theirs:
+        return True
+    return [size for size in ours if size != 1] == [size for size in theirs if size != 1]
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    return ", ".join(names) or "none"

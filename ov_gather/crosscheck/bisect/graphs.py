@@ -1,0 +1,214 @@
+"""One view of graphs of every kind: nodes in topological order, and the values that lead from one to the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import TopologicalSorter
+from typing import Any
+
+import onnx_ir
+
+from ov_gather.crosscheck.models.dependents import random_nodes
+from ov_gather.ir.model import Layer, Model, Port
+
+Value = str | tuple[int, int]
+"""A value of an ONNX model is its name; a value of an IR is the ids of its layer and of the output port."""
+
+_ENDS = ("Parameter", "Const", "Result")
+_RANDOM = ("RandomUniform", "Multinomial")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A Node computes values from values. What ends here and what is constant (Parameter, Const, Result) is no Node."""
+
+    type: str
+    name: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    is_random: bool = False
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.type} '{self.name}'"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A Graph is the part of a model that stands outside of bodies.
+
+    Attributes:
+        nodes: in topological order.
+        inputs, outputs: the values that the model takes and gives, by their names, in the order of the model.
+        constants: values that the model states, each with the name of its layer or initializer.
+        names: the names that a value bears.
+        shapes: what is declared of shapes; -1 is an open size, None an open rank.
+        types: the names of element types, as NumPy has them where it has them.
+    """
+
+    nodes: Sequence[Node]
+    inputs: Mapping[str, Value]
+    outputs: Mapping[str, Value]
+    constants: Mapping[Value, str] = field(default_factory=dict)
+    names: Mapping[Value, Sequence[str]] = field(default_factory=dict)
+    shapes: Mapping[Value, Sequence[int] | None] = field(default_factory=dict)
+
+    @cached_property
+    def producers(self) -> Mapping[Value, Node]:
+        """Each value that a node computes leads to the node."""
+        return {value: node for node in self.nodes for value in node.outputs}
+
+    @cached_property
+    def order(self) -> Mapping[Value, int]:
+        """Each value that a node computes has the position of the node, so that it is greater than those of its operands."""
+        return {value: i for i, node in enumerate(self.nodes) for value in node.outputs}
+
+    @cached_property
+    def users(self) -> Mapping[Value, Sequence[Node]]:
+        """Each value leads to the nodes that take it."""
+        found: dict[Value, list[Node]] = {}
+        for node in self.nodes:
+            for value in dict.fromkeys(node.inputs):
+                found.setdefault(value, []).append(node)
+        return found
+
+    @cached_property
+    def computed(self) -> Collection[Value]:
+        """The values that depend on an input of the model: others could be computed before it is given any."""
+        found = set(self.inputs.values())
+        for node in self.nodes:
+            if not found.isdisjoint(node.inputs) or not node.inputs:
+                found.update(node.outputs)
+        return found
+
+    @cached_property
+    def random(self) -> Mapping[Value, Node]:
+        """Each value that depends on a random node leads to the first one."""
+        found: dict[Value, Node] = {}
+        for node in self.nodes:
+            source = node if node.is_random else next((found[value] for value in node.inputs if value in found), None)
+            if source is not None:
+                found |= dict.fromkeys(node.outputs, source)
+        return found
+
+    def label(self, value: Value) -> str:
+        """Name a value for people: by its first name, or else by what computes it."""
+        names = self.names.get(value)
+        if names:
+            return names[0]
+        node = self.producers.get(value)
+        if node is None:
+            return self.constants.get(value, str(value))
+        return node.name if len(node.outputs) == 1 else f"{node.name}:{node.outputs.index(value)}"
+
+
+def ir_graph(model: Model) -> Graph:
+    """View an IR as a graph."""
+    links: dict[tuple[int, int], tuple[int, int]] = {
+        (layer.id, port.id): (source.id, given.id) for layer, port, source, given in model.links
+    }
+    sources = {
+        layer.id: [links[layer.id, port.id] for port in layer.inputs if (layer.id, port.id) in links] for layer in model.layers
+    }
+    ordered = TopologicalSorter({layer: [source for source, _ in values] for layer, values in sources.items()}).static_order()
+    layers = [model.layer_by_id[i] for i in ordered]
+    nodes = [
+        Node(
+            layer.type,
+            layer.name,
+            tuple(sources[layer.id]),
+            tuple((layer.id, port.id) for port in layer.outputs),
+            layer.type in _RANDOM,
+            layer.line,
+        )
+        for layer in layers
+        if layer.type not in _ENDS
+    ]
+    names = {(layer.id, port.id): names for layer in model.layers for port in layer.outputs if (names := _names(port))}
+    parameters = model.of_type("Parameter")
+    outputs: dict[str, Value] = {}
+    for result in model.layers:
+        if result.type == "Result" and sources[result.id]:
+            (source,) = sources[result.id]
+            outputs.setdefault(names.get(source, [result.name])[0], source)
+    return Graph(
+        nodes,
+        {layer.name: (layer.id, layer.outputs[0].id) for layer in parameters},
+        outputs,
+        {(layer.id, layer.outputs[0].id): layer.name for layer in model.of_type("Const")},
+        names,
+        {(layer.id, port.id): _shape(layer, port) for layer in model.layers for port in layer.outputs},
+    )
+
+
+def _names(port: Port) -> list[str]:
+    """Read the names of a tensor, between which commas stand; a comma within a name is escaped."""
+    return [name.replace("\\,", ",") for name in re.split(r"(?<!\\),", port.attributes.get("names", "")) if name]
+
+
+def _shape(layer: Layer, port: Port) -> Sequence[int] | None:
+    declared = layer.declared_shape
+    if declared is None:
+        return port.dims
+    return None if declared.dims is None else declared.sizes
+
+
+def onnx_graph(model: onnx_ir.Model) -> Graph:
+    """View an ONNX model, whose functions are inlined, as a graph."""
+    graph = model.graph
+    graph.sort()
+    random = set(random_nodes(model))
+    nodes, constants = [], {}
+    values = list(graph.inputs)
+    for name, value in graph.initializers.items():
+        constants[name] = name
+        values.append(value)
+    for node in graph:
+        values += node.outputs
+        if node.op_type == "Constant" and not node.domain:
+            constants |= {str(value.name): str(value.name) for value in node.outputs}
+            continue
+        used = [value for value in (*node.inputs, *_captured(node, graph)) if value is not None]
+        inputs = tuple(dict.fromkeys(str(value.name) for value in used if value.name))
+        outputs = tuple(str(value.name) for value in node.outputs if value.name)
+        nodes.append(Node(node.op_type, node.name or outputs[0], inputs, outputs, node in random))
+    inputs_ = [str(value.name) for value in graph.inputs if value.name not in graph.initializers]
+    return Graph(
+        nodes,
+        {name: name for name in inputs_},
+        {str(value.name): str(value.name) for value in graph.outputs},
+        constants,
+        {str(value.name): [str(value.name)] for value in values if value.name},
+        {str(value.name): _onnx_shape(value) for value in values if value.name},
+    )
+
+
+def _captured(node: onnx_ir.Node, graph: onnx_ir.Graph) -> Iterator[onnx_ir.Value]:
+    """Yield the values of the graph that the bodies of a node use."""
+    bodies = [body for given in node.attributes.values() for body in _bodies(given)]
+    for body in bodies:
+        for inner in body.all_nodes():
+            yield from (value for value in inner.inputs if value is not None and value.graph is graph)
+        yield from (value for value in body.outputs if value.graph is graph)
+
+
+def _bodies(given: onnx_ir.Attr) -> Sequence[onnx_ir.Graph]:
+    if given.type == onnx_ir.AttributeType.GRAPHS:
+        return given.as_graphs()
+    return [given.as_graph()] if given.type == onnx_ir.AttributeType.GRAPH else []
+
+
+def _onnx_shape(value: onnx_ir.Value) -> Sequence[int] | None:
+    if value.shape is None:
+        return None
+    return tuple(dim if isinstance(dim, int) else -1 for dim in value.shape)
+
+
+def arrays_graph(arrays: Mapping[str, Any], inputs: Collection[str]) -> Graph:
+    """View arrays that were computed elsewhere, some of which are inputs, as a graph that only has values."""
+    shapes = {name: array.shape for name, array in arrays.items()}
+    outputs: dict[str, Value] = {name: name for name in arrays if name not in inputs}
+    return Graph([], {name: name for name in inputs}, outputs, {}, {name: [name] for name in arrays}, shapes)

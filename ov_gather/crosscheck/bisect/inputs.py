@@ -1,0 +1,112 @@
+"""The two models are read here, and inputs chosen that both can be given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.bisect.correspondence import pair_inputs
+from ov_gather.crosscheck.bisect.graphs import Graph, arrays_graph, ir_graph, onnx_graph
+from ov_gather.crosscheck.bisect.sides import ArraysSide, IRSide, OnnxSide, Side
+from ov_gather.crosscheck.inputs.ir import generate_inputs
+from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
+from ov_gather.crosscheck.models import intermediates
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import read_ir
+from ov_gather.runtimes.configured import Setting
+
+Arrays = Mapping[str, NDArray[Any]]
+Read = onnx_ir.Model | Model | Arrays
+
+MOST_CHOICES = 4
+"""So many choices of made-up inputs are tried, until the reference accepts one."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides with one choice of inputs, and which input of the reference each input of the model is."""
+
+    reference: Side
+    model: Side
+    inputs: Mapping[str, str]
+    arrays: Arrays
+
+
+def read_reference(source: str | Path | Arrays) -> Read:
+    """Read the reference: an .onnx, an .xml, a .npz, or arrays by name. Raises OSError, ValueError (IRError)."""
+    if isinstance(source, Mapping):
+        return {name: np.asarray(array) for name, array in source.items()}
+    path = Path(source)
+    if path.suffix == ".onnx":
+        return intermediates.load(path)
+    if path.suffix == ".npz":
+        return load_arrays(path)
+    return read_ir(path)
+
+
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Load all arrays of a .npz file. Raises OSError, ValueError."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not hasattr(file, "files"):
+                raise ValueError("one array, not several by name")
+            return {name: file[name] for name in file.files}
+    except OSError:
+        raise
+    except Exception as error:  # a damaged file can make NumPy raise nearly anything
+        raise ValueError(f"{path}: not a .npz file: {error or type(error).__name__}") from error
+
+
+def choices(reference: Read, model: Model, given: Arrays | None, setting: Setting, seed: int) -> Iterator[Sides]:
+    """Yield the sides with one choice of inputs after the other; with the given inputs, if there are any.
+
+    Raises ValueError where the inputs of the models differ, or do not fit; NoInputsError where none can be made up.
+    """
+    graph = ir_graph(model)
+    theirs = _graph(reference, graph)
+    names = pair_inputs(theirs, graph)
+    for arrays in _arrays(reference, model, names, given, seed):
+        ours = {name: arrays[other] for name, other in names.items()}
+        if isinstance(reference, onnx_ir.Model):
+            side: Side = OnnxSide(reference, arrays)
+        elif isinstance(reference, Model):
+            side = IRSide(reference, {name: arrays[name] for name in theirs.inputs}, Setting())
+        else:
+            side = ArraysSide(reference, arrays)
+        yield Sides(side, IRSide(model, ours, setting), names, arrays)
+
+
+def _graph(reference: Read, graph: Graph) -> Graph:
+    if isinstance(reference, onnx_ir.Model):
+        return onnx_graph(reference)
+    return ir_graph(reference) if isinstance(reference, Model) else arrays_graph(reference, list(graph.inputs))
+
+
+def _arrays(reference: Read, model: Model, names: Mapping[str, str], given: Arrays | None, seed: int) -> Iterator[Arrays]:
+    """Yield arrays by the names of the inputs of the reference."""
+    if isinstance(reference, onnx_ir.Model):
+        if given is not None:
+            yield check_inputs(reference, {names.get(name, name): array for name, array in given.items()})
+            return
+        for i, made in enumerate(made_up_inputs(reference, seed)):
+            if i == MOST_CHOICES:
+                return
+            yield made
+        return
+    if not isinstance(reference, Model):
+        arrays = {**{name: array for name, array in reference.items() if name in names}, **(given or {})}
+    elif given is None:
+        made_up = generate_inputs(model, seed)
+        arrays = {names[layer.name]: array for layer, array in zip(model.of_type("Parameter"), made_up, strict=True)}
+    else:
+        arrays = {names.get(name, name): array for name, array in given.items()}
+    missing = [name for name in names.values() if name not in arrays]
+    if missing:
+        raise NoInputsError(f"there is no array for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}")
+    yield {name: arrays[name] for name in names.values()}

@@ -1,0 +1,40 @@
+"""A side that refuses a model, or crashes, is executed with less and less of it, until the node is found that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
+from ov_gather.crosscheck.bisect.sides import Side
+from ov_gather.runtimes.base import CrashedError, RefusedError
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A Refusal is the first node with which a side gives no values, and what it says."""
+
+    node: Node
+    error: Exception
+
+
+def first_refused(side: Side, error: Exception) -> Refusal:
+    """Find the first node in topological order with which a side fails, given how it fails as a whole."""
+    nodes = side.graph.nodes
+    right, wrong = 0, len(nodes)  # so many nodes are executed; so many are not
+    while wrong - right > 1:
+        middle = (right + wrong) // 2
+        try:
+            side.prefix(_ends(side.graph, nodes[:middle]))
+        except (RefusedError, CrashedError, IndexError) as found:
+            wrong, error = middle, found
+        else:
+            right = middle
+    return Refusal(nodes[wrong - 1], error)
+
+
+def _ends(graph: Graph, nodes: Sequence[Node]) -> list[Value]:
+    """List the values of some nodes that none of them uses."""
+    used = {value for node in nodes for value in node.inputs}
+    ends = [value for node in nodes for value in node.outputs if value not in used]
+    return ends or [nodes[-1].outputs[0]]

@@ -1,0 +1,127 @@
+"""The smallest model that shows a fault is written to disk, with its inputs and the command that runs it.
+
+Sizes are halved as long as the fault survives.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.bisect.comparer import Comparer
+from ov_gather.crosscheck.bisect.replay import Piece
+from ov_gather.crosscheck.bisect.rounding import difference
+from ov_gather.crosscheck.bisect.sides import Given
+from ov_gather.files import replacing
+from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.configured import Setting
+
+ATTEMPTS = 24
+"""The most smaller models that are tried."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A Written is where a reproducer is, and how it is run."""
+
+    folder: str
+    command: str
+
+
+def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directory: Path) -> Written:
+    """Write a piece that shows a fault, as small as can be, to a new folder below `directory`. Raises OSError."""
+    piece = _smaller(piece, comparer)
+    folder = _new_folder(directory, comparer.model.graph.label(piece.value))
+    model = piece.part.write(folder, "model")
+    given = {name: _storable(array) for name, array in piece.inputs.items()}
+    if piece.other is not None:
+        reference = piece.other.write(folder, "reference")
+        _save(folder / "inputs.npz", given)
+        command = ["ov-gather", "bisect", str(reference), str(model), "--input", str(folder / "inputs.npz")]
+    else:
+        name = comparer.reference.graph.label(comparer.pairs.reference[piece.value])
+        reference = folder / "expected.npz"
+        _save(reference, {**given, name: _storable(piece.expected)})
+        command = ["ov-gather", "bisect", str(reference), str(model)]
+    usual = Setting()
+    for option in ("runtime", "device", "precision"):
+        if (value := getattr(setting, option)) != getattr(usual, option):
+            command += [f"--{option}", value]
+    return Written(str(folder), shlex.join(command))
+
+
+def _smaller(piece: Piece, comparer: Comparer) -> Piece:
+    """Halve sizes, each wherever it occurs, as long as both sides execute the piece and it shows the fault."""
+    if piece.other is None:
+        return piece
+    attempts = 0
+    while attempts < ATTEMPTS:
+        for arrays in _halved(list(piece.inputs.values())):
+            attempts += 1
+            smaller = _cut(piece, arrays, comparer)
+            if smaller is not None:
+                piece = smaller
+                break
+            if attempts >= ATTEMPTS:
+                break
+        else:
+            break
+    return piece
+
+
+def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
+    for size in sorted({size for array in arrays for size in array.shape if size > 1}, reverse=True):
+        half = slice(0, size // 2)
+        yield [array[tuple(half if n == size else slice(None) for n in array.shape)] for array in arrays]
+
+
+def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer) -> Piece | None:
+    """Give the piece for smaller inputs; None where one side refuses these, or the fault does not show."""
+    given = {value: Given(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
+    pairs, value = comparer.pairs.reference, piece.value
+    name = comparer.reference.graph.label(pairs[value])
+    part = comparer.model.part(given, {value: name})
+    other = comparer.reference.part({pairs[source]: each for source, each in given.items()}, {pairs[value]: name})
+    if part is None or other is None:
+        return None
+    try:
+        (expected,), (output,) = other.run(arrays), part.run(arrays)
+    except (RefusedError, CrashedError, IndexError):
+        return None
+    different = difference(expected, output, comparer.rounding.share(len(piece.nodes)))
+    if not different or isinstance(different, str) != isinstance(piece.difference, str):
+        return None
+    inputs = dict(zip(piece.inputs, arrays, strict=True))
+    return replace(piece, part=part, other=other, inputs=inputs, expected=expected, difference=different)
+
+
+def _new_folder(directory: Path, name: str) -> Path:
+    words = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "node"
+    directory.mkdir(parents=True, exist_ok=True)
+    for number in range(10_000):
+        folder = directory / (f"{words}-{number}" if number else words)
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise OSError(f"{directory} has too many folders named {words}")
+
+
+def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    with replacing(path) as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
+
+
+def _storable(array: NDArray[Any]) -> NDArray[Any]:
+    """Give an array that a .npz keeps without pickling."""
+    if array.dtype.hasobject:
+        return array.astype(str)
+    return array.astype(np.float32) if array.dtype.kind == "V" else array

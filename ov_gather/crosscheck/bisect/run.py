@@ -1,0 +1,238 @@
+"""`bisect`: the first node at which two models part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ov_gather.crosscheck.bisect.blame import Blame
+from ov_gather.crosscheck.bisect.comparer import Comparer
+from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
+from ov_gather.crosscheck.bisect.graphs import Value
+from ov_gather.crosscheck.bisect.inputs import Sides, choices, read_reference
+from ov_gather.crosscheck.bisect.refusals import first_refused
+from ov_gather.crosscheck.bisect.results import BisectResult, OutputCompared, Parting
+from ov_gather.crosscheck.bisect.rounding import Rounding
+from ov_gather.crosscheck.bisect.search import Observation, Search, sizes_of
+from ov_gather.crosscheck.bisect.sides import ArraysSide, Given
+from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
+from ov_gather.crosscheck.environment import environment
+from ov_gather.crosscheck.inputs.onnx import NoInputsError
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import read_ir
+from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.configured import Setting
+from ov_gather.runtimes.isolated import borrowed
+
+MEMORY = 1 << 30
+"""The most bytes of values that are observed at once."""
+_FAILURES = (RefusedError, CrashedError, IndexError)
+
+Progress = Callable[[str], None]
+
+
+def bisect(
+    reference: str | Path | Mapping[str, ArrayLike],
+    model: str | Path | Model,
+    inputs: Mapping[str, ArrayLike] | None = None,
+    *,
+    runtime: str = "openvino",
+    device: str = "CPU",
+    precision: str = "f32",
+    memory: int = MEMORY,
+    every: bool = False,
+    reproducers: Path | None = None,
+    seed: int = DEFAULT_SEED,
+    progress: Progress | None = None,
+) -> BisectResult:
+    """Find the first node at which a model parts from its reference.
+
+    Args:
+        reference: the path of an .onnx (executed by onnxruntime), of an .xml (executed by OpenVINO in f32), or of a .npz; or
+            arrays by the names of outputs and of values inside of the model.
+        model: the path of an .xml, or what `read_ir` returns.
+        inputs: arrays by the names of inputs; taken from the .npz, or made up, if not given.
+        runtime: what executes the model: "openvino", "extension" or "accelerated".
+        device, precision: where, and with which INFERENCE_PRECISION_HINT.
+        memory: the most bytes of values that are observed at once.
+        every: find all places where the models part: after each, the model goes on with the value of the reference.
+        reproducers: the directory below which the smallest models that show what was found are written.
+        seed: for inputs that are made up.
+        progress: told, for people, what is done.
+
+    Returns:
+        A result with `.node`, `.passed`, `.table()`, `.partings` and `.reproducer`.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        ValueError: a file is not a model; the models have other inputs or outputs; the inputs do not fit.
+        ImportError: onnxruntime, or the extension, is not installed.
+    """
+    return _Bisection(reference, model, inputs, Setting(runtime, device, precision), memory, seed, reproducers, progress).run(
+        every
+    )
+
+
+class _Bisection:
+    """One call of `bisect`."""
+
+    def __init__(
+        self,
+        reference: str | Path | Mapping[str, ArrayLike],
+        model: str | Path | Model,
+        inputs: Mapping[str, ArrayLike] | None,
+        setting: Setting,
+        memory: int,
+        seed: int,
+        directory: Path | None,
+        progress: Progress | None,
+    ) -> None:
+        self._reference = read_reference(reference if not isinstance(reference, Mapping) else _arrays(reference))
+        self._model = model if isinstance(model, Model) else read_ir(model)
+        self._given = None if inputs is None else _arrays(inputs)
+        self._setting, self._memory, self._seed, self._directory = setting, memory, seed, directory
+        self._progress = progress or (lambda text: None)
+        names = "arrays" if isinstance(reference, Mapping) else str(reference)
+        self._result = BisectResult(names, self._model.path or "the model", seed=None if inputs is not None else seed)
+
+    def run(self, every: bool) -> BisectResult:
+        with borrowed(["configured", *(["onnxruntime"] if self._needs_onnxruntime else [])]) as runtimes:
+            self._result = replace(self._result, environment=environment(runtimes))
+        try:
+            sides, refusal = self._sides()
+        except NoInputsError as error:
+            return self._not_run(f"{error}: give --input")
+        graph = sides.model.graph
+        shapes = {name: f"{array.dtype}{list(array.shape)}" for name, array in sides.arrays.items()}
+        self._result = replace(self._result, nodes=len(graph.nodes), input_shapes=shapes)
+        outputs = pair_outputs(sides.reference.graph, graph, only_named=isinstance(sides.reference, ArraysSide))
+        self._outputs = {ours: theirs for ours, theirs in outputs.items() if not self._is_random(sides, ours, theirs)}
+        if not self._outputs:
+            return self._not_run("every output is random")
+        if refusal is not None:
+            return self._refused_by_reference(sides, refusal)
+        return self._compared(sides, every)
+
+    @property
+    def _needs_onnxruntime(self) -> bool:
+        return not isinstance(self._reference, Model | Mapping)
+
+    def _sides(self) -> tuple[Sides, Exception | None]:
+        """Choose inputs that the reference accepts; if it refuses those that are given, tell how."""
+        sides, refusal = None, None
+        for sides in choices(self._reference, self._model, self._given, self._setting, self._seed):
+            self._progress("executing the reference")
+            try:
+                sides.reference.observe([])
+            except _FAILURES as error:
+                refusal = error
+                continue
+            return sides, None
+        if sides is None or (self._given is None and not isinstance(self._reference, Mapping)):
+            raise NoInputsError(f"the reference accepts none of the inputs that were made up ({refusal})")
+        return sides, refusal
+
+    def _is_random(self, sides: Sides, ours: Value, theirs: Value) -> bool:
+        node = sides.model.graph.random.get(ours) or sides.reference.graph.random.get(theirs)
+        if node is not None:
+            self._note(f"output '{sides.model.graph.label(ours)}' is not compared: {node} makes it random")
+        return node is not None
+
+    def _refused_by_reference(self, sides: Sides, refusal: Exception) -> BisectResult:
+        self._progress("executing the model, as the reference refuses these inputs")
+        try:
+            sides.model.observe([])
+        except _FAILURES as error:
+            return self._not_run(f"both refuse these inputs: the reference: {refusal}; the model: {error}")
+        blame = self._blame(sides)
+        found = first_refused(sides.reference, refusal)
+        return replace(self._result, partings=(blame.for_refusal(found, is_reference=True),), runs=sides.model.runs)
+
+    def _compared(self, sides: Sides, every: bool) -> BisectResult:
+        blame = self._blame(sides)
+        comparer = blame.comparer
+        self._progress("comparing the outputs")
+        try:
+            different = comparer.compare_outputs()
+        except _FAILURES as error:
+            found = first_refused(sides.model, error)
+            parting = blame.for_refusal(found, is_reference=False)
+            return replace(self._result, partings=(parting,), runs=sides.model.runs)
+        label = sides.model.graph.label
+        wrong = [value for value, text in different.items() if text]
+        partings, excuses = self._partings(sides, blame, wrong, every)
+        outcomes = (OutputCompared(label(value), str(text), excuses.get(value, "")) for value, text in different.items())
+        return replace(self._result, partings=tuple(partings), outputs=tuple(outcomes))
+
+    def _partings(self, sides: Sides, blame: Blame, wrong: list[Value], every: bool) -> tuple[list[Parting], dict[Value, str]]:
+        """Follow wrong outputs to where the models part: the first of them, or every one."""
+        partings: list[Parting] = []
+        excuses: dict[Value, str] = {}
+        while wrong:
+            output = wrong[0]
+            try:
+                parting, excuse, value = blame.for_output(output)
+            except _FAILURES as error:
+                self._note(f"the model cannot be observed: {error}")
+                break
+            if not partings:
+                self._result = replace(self._result, runs=sides.model.runs)
+            if parting is None:
+                excuses[output] = excuse
+                wrong = wrong[1:]
+                continue
+            partings.append(parting)
+            if not every:
+                break
+            going_on = self._going_on(sides, blame, value)
+            if going_on is None:
+                break
+            sides, blame = going_on
+            wrong = [value for value, text in blame.comparer.compare_outputs().items() if text and value not in excuses]
+        return partings, excuses
+
+    def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
+        """Give the model the value that the reference has, where the two have parted."""
+        if value in self._outputs:
+            del self._outputs[value]
+        if not self._outputs:
+            return None
+        array = blame.comparer.values_of_reference([value])[value]
+        patched = sides.model.patched(value, Given(f"{sides.model.graph.label(value)} (reference)", array))
+        if patched is None:
+            return None
+        sides = replace(sides, model=patched)
+        return sides, self._blame(sides)
+
+    def _blame(self, sides: Sides) -> Blame:
+        graph, other = sides.model.graph, sides.reference.graph
+        pairs = correspond(other, graph, sides.inputs, self._outputs)
+        comparer = Comparer(sides.reference, sides.model, pairs, dict(self._outputs), Rounding(self._setting.precision))
+        comparable = frozenset(
+            ours
+            for ours, theirs in pairs.reference.items()
+            if ours in graph.producers and ours not in graph.random and theirs not in other.random
+        )
+        sizes = sizes_of(graph)
+
+        def observe(values: Sequence[Value], wrong: Value) -> Observation:
+            self._progress(f"run {sides.model.runs + 1}: {search.left} values may be the first; observing {len(values)}")
+            return comparer.observe(values, wrong)
+
+        search = Search(graph, comparable, lambda value: 2 * sizes.get(value, 4), observe, self._memory)
+        return Blame(comparer, search, self._setting, self._directory)
+
+    def _note(self, text: str) -> None:
+        self._result = replace(self._result, notes=(*self._result.notes, text))
+
+    def _not_run(self, reason: str) -> BisectResult:
+        return replace(self._result, not_run=reason)
+
+
+def _arrays(given: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    return {name: np.asarray(array) for name, array in given.items()}

@@ -1,0 +1,175 @@
+"""The search for the first value that differs: by halves of what a wrong value depends on, and few values at a time.
+
+A value differs because the nodes between it and the nearest values that can be compared are wrong, or because one of those
+values differs. So the search goes from a wrong value upwards and stops at values that are equal. A cut through what is left is
+observed: where all of it is equal, the half above the cut is out; where some of it differs, the half below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
+
+FEW = 8
+"""So many values are observed at once, where they fit into memory, without another halving."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """An Observation tells which of the observed values differ, and whether the wrong output is still wrong."""
+
+    differing: frozenset[Value]
+    is_shown: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """A Found is the first value that differs.
+
+    Attributes:
+        value: what differs.
+        nodes: the nodes that compute the value from `sources`, which are equal.
+        healed_by: the values whose observation makes the fault vanish. Then `value` is the nearest one behind them.
+    """
+
+    value: Value
+    nodes: Sequence[Node]
+    sources: Sequence[Value]
+    healed_by: Sequence[Value] = ()
+
+
+@dataclass
+class Region:
+    """A Region is what stands between a value and the nearest values above it that can be compared."""
+
+    nodes: list[Node] = field(default_factory=list)
+    sources: list[Value] = field(default_factory=list)
+
+
+class Search:
+    """Searches one graph.
+
+    Args:
+        graph: what is searched.
+        comparable: the values that can be compared.
+        sizes: the bytes of a value, as far as they are known.
+        observe: executes the model once, compares some values, and tells of a wrong output whether it still is.
+        memory: the most bytes that may be observed at once.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        comparable: frozenset[Value],
+        sizes: Callable[[Value], int],
+        observe: Callable[[Sequence[Value], Value], Observation],
+        memory: int,
+    ) -> None:
+        self.equal: set[Value] = set()
+        self.left = 0
+        self._graph, self._comparable, self._sizes, self._observe, self._memory = graph, comparable, sizes, observe, memory
+        self._regions: dict[Value, Region] = {}
+
+    def first_difference(self, wrong: Value) -> Found:
+        """Find the first value that differs on the ways to a wrong one."""
+        value = wrong
+        while above := self._above(value):
+            self.left = len(above)
+            cut = self._cut(above, value)
+            for part in self._parts(cut):
+                seen = self._observe(part, wrong)
+                if not seen.is_shown:
+                    return self._fused(wrong, part)
+                self.equal.update(set(part) - seen.differing)
+                if seen.differing:
+                    value = min(seen.differing, key=self._graph.order.__getitem__)
+                    break
+        region = self.region(value)
+        return Found(value, region.nodes, region.sources)
+
+    def region(self, value: Value) -> Region:
+        """Collect the nodes between a value and the nearest values above it that can be compared."""
+        if value not in self._regions:
+            region, seen = Region(), set[Node]()
+            waiting = [self._graph.producers[value]] if value in self._graph.producers else []
+            while waiting:
+                node = waiting.pop()
+                if node in seen:
+                    continue
+                seen.add(node)
+                for source in node.inputs:
+                    if source in self._comparable or source in self._graph.inputs.values():
+                        region.sources += [] if source in region.sources else [source]
+                    elif source in self._graph.producers:
+                        waiting.append(self._graph.producers[source])
+            region.nodes = [node for node in self._graph.nodes if node in seen]
+            self._regions[value] = region
+        return self._regions[value]
+
+    def _above(self, value: Value) -> list[Value]:
+        """List what a value may differ because of, in topological order."""
+        found: set[Value] = set()
+        waiting = [value]
+        while waiting:
+            for source in self.region(waiting.pop()).sources:
+                if source in self._graph.producers and source not in self.equal and source not in found:
+                    found.add(source)
+                    waiting.append(source)
+        return sorted(found, key=self._graph.order.__getitem__)
+
+    def _cut(self, above: Sequence[Value], wrong: Value) -> list[Value]:
+        """Select what leads from the first half to the rest. Of the cuts near the middle this is the smallest."""
+        if len(above) <= FEW and sum(map(self._sizes, above)) <= self._memory:
+            return list(above)
+        last = {}
+        for position, value in enumerate([*above, wrong]):
+            for source in self.region(value).sources:
+                last[source] = position
+        cuts = []
+        for k in range(max(1, int(len(above) * 0.4)), max(2, int(len(above) * 0.6) + 1)):
+            crossing = [value for value in above[:k] if last.get(value, -1) >= k]
+            too_much = sum(map(self._sizes, crossing)) > self._memory
+            cuts.append((too_much, len(crossing), abs(2 * k - len(above)), crossing))
+        return min(cuts, key=lambda cut: cut[:3])[3]
+
+    def _parts(self, cut: Sequence[Value]) -> list[list[Value]]:
+        """Divide a cut into parts that fit into memory, the first values first; a value that does not fit is alone."""
+        parts: list[list[Value]] = [[]]
+        for value in cut:
+            if parts[-1] and sum(map(self._sizes, [*parts[-1], value])) > self._memory:
+                parts.append([])
+            parts[-1].append(value)
+        return parts
+
+    def _fused(self, wrong: Value, healing: Sequence[Value]) -> Found:
+        """Find the value whose observation alone makes the fault vanish, and the nearest value behind it."""
+        part = list(healing)
+        while len(part) > 1:
+            half = part[len(part) // 2 :]
+            if not self._observe(half, wrong).is_shown:
+                part = half
+            elif not self._observe(rest := part[: len(part) // 2], wrong).is_shown:
+                part = rest
+            else:
+                break
+        behind = [value for value in [*self._above(wrong), wrong] if set(self.region(value).sources) & set(part)]
+        value = behind[0] if behind else wrong
+        inner = [self.region(healer) for healer in part if healer in self._graph.producers]
+        nodes = {id(node): node for region in (*inner, self.region(value)) for node in region.nodes}
+        sources = dict.fromkeys(source for region in (self.region(value), *inner) for source in region.sources)
+        ordered = [node for node in self._graph.nodes if id(node) in nodes]
+        return Found(value, ordered, [source for source in sources if source not in part], part)
+
+
+def sizes_of(graph: Graph) -> Mapping[Value, int]:
+    """Estimate the bytes of values from declared shapes, where an open dimension is as long as the longest declared one."""
+    longest = max((size for shape in graph.shapes.values() for size in shape or ()), default=1)
+    found = {}
+    for value, shape in graph.shapes.items():
+        count = 4
+        for size in shape or ():
+            count *= min(longest, 1024) if size < 0 else size
+        found[value] = count
+    return found
