@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import ov_gather.converters as converters
     from ov_gather.acceleration.accelerate import accelerate
     from ov_gather.acceleration.harden import harden
+    from ov_gather.crosscheck.bisect.run import bisect
     from ov_gather.crosscheck.check import cross_check
     from ov_gather.extension import extension_path, register
     from ov_gather.ir.differences.diff import diff
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IRError",
     "accelerate",
+    "bisect",
     "converters",
     "cross_check",
     "diff",
@@ -49,6 +51,7 @@ __all__ = [
 _HOME = {
     "IRError": "ov_gather.ir.errors",
     "accelerate": "ov_gather.acceleration.accelerate",
+    "bisect": "ov_gather.crosscheck.bisect.run",
     "cross_check": "ov_gather.crosscheck.check",
     "diff": "ov_gather.ir.differences.diff",
     "execute": "ov_gather.runtimes.kernel",

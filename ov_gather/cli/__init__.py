@@ -26,6 +26,7 @@ COMMANDS = {
     "convert": "Convert an ONNX model to OpenVINO IR.",
     "accelerate": "Replace the gathers of an OpenVINO model by ours.",
     "harden": "Make a model safe for any indices.",
+    "bisect": "Find the first node at which two models part.",
     "bench": "Measure our kernel beside its peers.",
     "extension-path": "Print where the compiled OpenVINO extension is.",
 }

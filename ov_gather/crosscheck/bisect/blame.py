@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Node, Value
+from ov_gather.crosscheck.bisect.records import Observed, Parting
 from ov_gather.crosscheck.bisect.refusals import Refusal
 from ov_gather.crosscheck.bisect.replay import Piece, Replay
 from ov_gather.crosscheck.bisect.reproducer import Written, write_reproducer
-from ov_gather.crosscheck.bisect.results import Observed, Parting
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Found, Search
+from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.configured import Setting
 
@@ -37,7 +41,8 @@ class Blame:
             found = self.search.first_difference(wrong)
             near = replay.piece_alone(found)
             if near is not None:
-                return self._parting("fusion" if found.healed_by else "node", found, near), "", found.value
+                is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
+                return self._parting("node" if is_alone else "fusion", found, near), "", found.value
             if not found.healed_by and replay.is_amplified(found):
                 node = self._node(found.value)
                 if found.value == wrong:
@@ -79,14 +84,15 @@ class Blame:
     def _parting(self, kind: str, found: Found, piece: Piece | None) -> Parting:
         nodes = piece.nodes if piece is not None else found.nodes
         wrong = list(self._wrong_constants(found, nodes))
-        node = next((node for node, _ in wrong), None) or self.comparer.model.graph.producers[found.value]
-        other = self.comparer.reference.graph.producers.get(self.comparer.pairs.reference[found.value], "")
+        other = self.comparer.reference.graph.producers.get(self.comparer.pairs.reference[found.value])
+        alike = [node for node in nodes if other is not None and node.type == other.type]
+        node = next((node for node, _ in wrong), alike[-1] if alike else self.comparer.model.graph.producers[found.value])
         written = self._written(piece)
         return Parting(
             kind,
             str(node),
             tuple(map(str, nodes)),
-            str(other),
+            str(other or ""),
             tuple(map(self.comparer.record, found.sources)),
             self.comparer.record(found.value),
             tuple(text for _, text in wrong),
@@ -103,6 +109,11 @@ class Blame:
             return told if piece is None else f"{told} Executed alone on the values of the reference, these nodes show it."
         if kind == "node":
             return "Executed alone on the values of the reference, it shows the fault."
+        if kind == "fusion" and piece is not None and set(piece.sources) <= set(found.sources):
+            return (
+                "Executed alone on the values of the reference, these nodes show the fault. They are right where what does not "
+                "depend on the inputs of the model is given to them."
+            )
         if kind == "fusion":
             return "Alone it is right on the values of the reference; together with the nodes before it, it is wrong."
         return "Alone it is right on the values of the reference: only the whole model shows the fault."
@@ -120,17 +131,27 @@ class Blame:
         model, reference = self.comparer.model, self.comparer.reference
         named = {name: value for value in reference.graph.constants for name in reference.graph.names.get(value, ())}
         other = reference.graph.producers.get(self.comparer.pairs.reference[found.value])
+        nearby = [] if other is None else [value for value in other.inputs if value in reference.graph.constants]
         for node in nodes:
-            for position, value in enumerate(node.inputs):
-                if value not in model.graph.constants:
+            for value in node.inputs:
+                here = model.constant(value) if value in model.graph.constants else None
+                if here is None:
                     continue
-                theirs = next((named[name] for name in model.graph.names.get(value, ()) if name in named), None)
-                is_like = other is not None and len(nodes) == 1 and len(other.inputs) == len(node.inputs)
-                if theirs is None and is_like and other is not None and other.inputs[position] in reference.graph.constants:
-                    theirs = other.inputs[position]
-                expected = None if theirs is None else reference.constant(theirs)
-                here = model.constant(value)
-                if expected is None or here is None or expected.shape != here.shape:
-                    continue
-                if different := difference(expected, here, self.comparer.rounding.share(1)):
+                known = [named[name] for name in model.graph.names.get(value, ()) if name in named]
+                different = self._least_difference(known or nearby, here)
+                if different:
                     yield node, f"constant '{model.graph.constants[value]}': {different}"
+
+    def _least_difference(self, candidates: Sequence[Value], here: NDArray[Any]) -> Difference | None:
+        """Compare a constant with those that it may be, maybe transposed; None where it is one of them, or like none."""
+        found = []
+        for value in candidates:
+            expected = self.comparer.reference.constant(value)
+            for array in () if expected is None else (expected, expected.T):
+                if array.shape == here.shape and array.dtype.kind == here.dtype.kind:
+                    different = difference(array, here, self.comparer.rounding.share(1))
+                    if not isinstance(different, Difference):
+                        return None
+                    found.append(different)
+        least = min(found, key=lambda each: each.count, default=None)
+        return least if least is not None and 2 * least.count <= least.size + 1 else None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.correspondence import Pairs
 from ov_gather.crosscheck.bisect.graphs import Value
-from ov_gather.crosscheck.bisect.results import Observed
+from ov_gather.crosscheck.bisect.records import Observed
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, largest_error
 from ov_gather.crosscheck.bisect.search import Observation
 from ov_gather.crosscheck.bisect.sides import Side

@@ -65,7 +65,9 @@ def pair_outputs(reference: Graph, model: Graph, *, only_named: bool) -> dict[Va
 def correspond(reference: Graph, model: Graph, inputs: Mapping[str, str], outputs: Mapping[Value, Value]) -> Pairs:
     """Find the values that correspond. Inputs and outputs are paired already."""
     pairs: dict[Value, Value] = {
-        model.inputs[ours]: reference.inputs[theirs] for ours, theirs in inputs.items() if theirs in reference.inputs
+        model.inputs[ours]: reference.inputs[theirs]
+        for ours, theirs in inputs.items()
+        if ours in model.inputs and theirs in reference.inputs
     }
     pairs |= outputs
     by = dict.fromkeys(pairs, "name")
@@ -123,7 +125,7 @@ def _kind(graph: Graph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
 
 
 def _candidates(graph: Graph, operands: Sequence[Value], node: Node) -> list[Node]:
-    """List the nodes of the same type that take one of these values; where there are none, those that take no computed value."""
+    """List the nodes of the same type that take the first of these values; if there is none, those that take only constants."""
     if operands:
         found = [user for operand in operands[:1] for user in graph.users.get(operand, ())]
     else:

@@ -127,7 +127,9 @@ def ir_graph(model: Model) -> Graph:
         for layer in layers
         if layer.type not in _ENDS
     ]
-    names = {(layer.id, port.id): names for layer in model.layers for port in layer.outputs if (names := _names(port))}
+    names: dict[Value, Sequence[str]] = {
+        (layer.id, port.id): known for layer in model.layers for port in layer.outputs if (known := _names(port))
+    }
     parameters = model.of_type("Parameter")
     outputs: dict[str, Value] = {}
     for result in model.layers:
@@ -161,7 +163,8 @@ def onnx_graph(model: onnx_ir.Model) -> Graph:
     graph = model.graph
     graph.sort()
     random = set(random_nodes(model))
-    nodes, constants = [], {}
+    nodes = []
+    constants: dict[Value, str] = {}
     values = list(graph.inputs)
     for name, value in graph.initializers.items():
         constants[name] = name
@@ -209,6 +212,6 @@ def _onnx_shape(value: onnx_ir.Value) -> Sequence[int] | None:
 
 def arrays_graph(arrays: Mapping[str, Any], inputs: Collection[str]) -> Graph:
     """View arrays that were computed elsewhere, some of which are inputs, as a graph that only has values."""
-    shapes = {name: array.shape for name, array in arrays.items()}
+    shapes: dict[Value, Sequence[int] | None] = {name: array.shape for name, array in arrays.items()}
     outputs: dict[str, Value] = {name: name for name in arrays if name not in inputs}
     return Graph([], {name: name for name in inputs}, outputs, {}, {name: [name] for name in arrays}, shapes)

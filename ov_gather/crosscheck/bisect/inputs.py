@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.correspondence import pair_inputs
 from ov_gather.crosscheck.bisect.graphs import Graph, arrays_graph, ir_graph, onnx_graph
-from ov_gather.crosscheck.bisect.sides import ArraysSide, IRSide, OnnxSide, Side
+from ov_gather.crosscheck.bisect.ir_side import IRSide
+from ov_gather.crosscheck.bisect.onnx_side import OnnxSide
+from ov_gather.crosscheck.bisect.sides import ArraysSide, Side
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates
@@ -33,7 +35,7 @@ class Sides:
     """The two sides with one choice of inputs, and which input of the reference each input of the model is."""
 
     reference: Side
-    model: Side
+    model: IRSide
     inputs: Mapping[str, str]
     arrays: Arrays
 

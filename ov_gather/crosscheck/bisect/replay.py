@@ -68,9 +68,9 @@ class Replay:
 
     def refused(self, value: Value, sources: Sequence[Value]) -> Piece | None:
         """Return what computes a value as a piece, if just one side refuses it."""
-        comparer = self._comparer
-        arrays = comparer.values_of_reference(sources)
-        given = {source: Given(self._name(source), arrays[source]) for source in sources}
+        pairs = self._comparer.pairs.reference
+        arrays = self._comparer.reference.prefix([pairs[source] for source in sources])
+        given = {source: Given(self._name(source), arrays[pairs[source]]) for source in sources}
         part, other = self._parts(value, given)
         inputs = [each.array for each in given.values()]
         refused = [_refuses(part, inputs), _refuses(other, inputs)]

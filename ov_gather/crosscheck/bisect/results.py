@@ -1,4 +1,4 @@
-"""The records of a bisection: where two models part, and what was done to find it."""
+"""This module tells what a bisection came to: where two models part, and what was done to find it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ov_gather.crosscheck.comparisons import Difference
+from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.results import Environment
 
 if TYPE_CHECKING:
@@ -14,75 +14,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """An Observed is a value that was compared.
-
-    Attributes:
-        name: the value in the model; `other` in the reference.
-        type: the element type and shape that it has in the model.
-        how: how it is known that the two correspond: "name", "structure", or "given" for an input of the model.
-        outcome: "equal", or what differs.
-        difference: the places that differ, if any do.
-    """
-
-    name: str
-    other: str
-    type: str
-    how: str
-    outcome: str
-    difference: Difference | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Parting:
-    """A Parting is where two models part: a value that differs, though all that it is computed from is equal.
-
-    Attributes:
-        kind: "node" where the nodes, executed alone on the values of the reference, show it; "fusion" where it vanishes as soon as
-            a value between them is observed, or where it takes several nodes together; "context" where only the whole model shows
-            it; "crash" or "refusal" where one of the two models gives no value.
-        node: the node that is to blame, as in "MatMul 'encoder/dense'".
-        nodes: all nodes between the inputs and the value; one, if the values on both sides of it can be compared.
-        reference_node: what computes the value in the reference; "" where that is not known.
-        inputs: what the nodes are given.
-        output: what they make of it.
-        constants: constants of the nodes that are not those of the reference, with what differs.
-        detail: what was observed, in a sentence.
-        reproducer: the folder that holds the smallest model that shows it; "" if none does, or none was asked for.
-        command: the command that shows it there.
-    """
-
-    kind: str
-    node: str
-    nodes: tuple[str, ...]
-    reference_node: str
-    inputs: tuple[Observed, ...]
-    output: Observed
-    constants: tuple[str, ...] = ()
-    detail: str = ""
-    reproducer: str = ""
-    command: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OutputCompared:
-    """An OutputCompared is an output of the models; `outcome` is "" where it is equal; `excuse` says why it may differ."""
-
-    name: str
-    outcome: str
-    excuse: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class BisectResult:
     """What came out of a bisection.
 
     Attributes:
-        reference, model: the paths, with what executed them.
+        reference, model: the paths.
         partings: where the models part, the first one first.
         outputs: how the outputs compare.
         runs: how often the model was executed until the first parting was found; `nodes` is how many nodes it has.
         notes: what could not be compared, and why.
+        setting: what executed the model, in words.
+        seed: what the inputs were made up with; None where they were given.
         not_run: why nothing could be compared; "" if something was.
     """
 
@@ -95,6 +37,7 @@ class BisectResult:
     notes: tuple[str, ...] = ()
     not_run: str = ""
     environment: Environment = field(default_factory=Environment)
+    setting: str = ""
     seed: int | None = None
     input_shapes: Mapping[str, str] = field(default_factory=dict)
 
@@ -117,4 +60,4 @@ class BisectResult:
         """Return a table for `rich.print`: what goes into the nodes that are to blame, and what comes out."""
         from ov_gather.crosscheck.bisect.tables import partings_table
 
-        return partings_table(self)
+        return partings_table(self.partings)

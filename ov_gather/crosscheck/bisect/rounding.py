@@ -1,9 +1,9 @@
 """This module tells whether two arrays differ by more than rounding explains.
 
 Floating-point numbers may be off by a share of themselves, and of what is usual in their tensor. The share comes from the
-precision that the model computes with and from the number of operations that a value has behind it. Where the reference, executed
-on one thread and without optimisation, computes other numbers itself, NOISE times that difference is allowed. Other elements
-must be equal; that OpenVINO's CPU plugin has 32 bits for integers of 64 is no difference.
+precision that the model computes with and from the number of operations that a value has behind it. Where the reference,
+executed on one thread and without optimisation, computes other numbers itself, NOISE times that difference is allowed. Other
+elements must be equal; that OpenVINO's CPU plugin has 32 bits for integers of 64 is no difference.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
 
 def _allowed(expected: NDArray[Any], share: float) -> NDArray[np.float64]:
     numbers = np.abs(expected.astype(np.float64))
-    numbers[~np.isfinite(numbers)] = 0
+    numbers = np.where(np.isfinite(numbers), numbers, 0)
     return share * np.maximum(numbers, _usual(numbers)) + float(np.finfo(np.float32).tiny)
 
 

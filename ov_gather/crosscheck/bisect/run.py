@@ -15,8 +15,9 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides, choices, read_reference
+from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.bisect.refusals import first_refused
-from ov_gather.crosscheck.bisect.results import BisectResult, OutputCompared, Parting
+from ov_gather.crosscheck.bisect.results import BisectResult
 from ov_gather.crosscheck.bisect.rounding import Rounding
 from ov_gather.crosscheck.bisect.search import Observation, Search, sizes_of
 from ov_gather.crosscheck.bisect.sides import ArraysSide, Given
@@ -102,14 +103,16 @@ class _Bisection:
 
     def run(self, every: bool) -> BisectResult:
         with borrowed(["configured", *(["onnxruntime"] if self._needs_onnxruntime else [])]) as runtimes:
-            self._result = replace(self._result, environment=environment(runtimes))
+            known = environment(runtimes)
+        versions = {"openvino": known.versions["configured"], **{k: v for k, v in known.versions.items() if k != "configured"}}
+        self._result = replace(self._result, environment=replace(known, versions=versions))
         try:
             sides, refusal = self._sides()
         except NoInputsError as error:
             return self._not_run(f"{error}: give --input")
         graph = sides.model.graph
         shapes = {name: f"{array.dtype}{list(array.shape)}" for name, array in sides.arrays.items()}
-        self._result = replace(self._result, nodes=len(graph.nodes), input_shapes=shapes)
+        self._result = replace(self._result, nodes=len(graph.nodes), input_shapes=shapes, setting=sides.model.title)
         outputs = pair_outputs(sides.reference.graph, graph, only_named=isinstance(sides.reference, ArraysSide))
         self._outputs = {ours: theirs for ours, theirs in outputs.items() if not self._is_random(sides, ours, theirs)}
         if not self._outputs:

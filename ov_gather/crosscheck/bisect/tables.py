@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.table import Table
 from rich.text import Text
 
-from ov_gather.crosscheck.bisect.results import BisectResult
+from ov_gather.crosscheck.bisect.records import Parting
 from ov_gather.crosscheck.tables import new_table
 
 
-def partings_table(result: BisectResult) -> Table:
+def partings_table(partings: Sequence[Parting]) -> Table:
     """Return one row for each value that goes into a node that is to blame, and one for what comes out."""
     table = new_table("node", "", "value", "type", "outcome")
-    for parting in result.partings:
+    for parting in partings:
         for i, given in enumerate(parting.inputs):
             node = parting.node if i == 0 else ""
             table.add_row(Text(node, overflow="fold"), "in", Text(given.name, overflow="fold"), given.type, Text(given.outcome))

@@ -15,13 +15,14 @@ _FIELD = 14  # how many pixels wide a field is
 def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
     """Return what a runtime made of a case that failed. Links lead to `name`."""
     heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
-    body = [_difference(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
+    body = [difference_section(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
     if case.replay:
         body += [element("p", "To run it again:", class_="label"), element("pre", case.replay, class_="replay")]
     return element("section", heading, *body, class_="failure", id=name)
 
 
-def _difference(difference: Difference) -> Element:
+def difference_section(difference: Difference) -> Element:
+    """Return both values where they first differ, how many differ, and a picture of where."""
     facts = {
         "first difference": f"output[{', '.join(map(str, difference.position))}]",
         "expected": difference.expected,

@@ -1,0 +1,149 @@
+"""`ov-gather bisect`: the first node at which two models part."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from numpy.typing import NDArray
+
+from ov_gather.cli.arrays import load_array
+from ov_gather.cli.files import opened
+from ov_gather.cli.output import print_all
+from ov_gather.crosscheck.bisect.inputs import load_arrays
+from ov_gather.crosscheck.bisect.run import MEMORY, Progress, bisect
+from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
+from ov_gather.report.bisect import html, json, text
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def _bytes(context: click.Context, option: click.Parameter, given: str | None) -> int:
+    """Read a size such as 500MB."""
+    if given is None:
+        return MEMORY
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]?)i?B?", given, re.ASCII | re.IGNORECASE)
+    if match is None or not (count := int(float(match[1]) * _UNITS[match[2].upper()])):
+        raise click.BadParameter(f"{given} is no size; write such as 500MB or 2GB")
+    return count
+
+
+@click.command(name="bisect")
+@click.argument("reference", type=_FILE)
+@click.argument("model", type=_FILE)
+@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input, or FILE.npz with all; else made up.")
+@click.option(
+    "--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="For inputs that are made up."
+)
+@click.option(
+    "--runtime",
+    type=click.Choice(["openvino", "extension", "accelerated"]),
+    default="openvino",
+    show_default=True,
+    help="What executes MODEL: OpenVINO as it is, with our operations, or with those that are faster.",
+)
+@click.option("--device", default="CPU", show_default=True, help="Of OpenVINO, for MODEL.")
+@click.option(
+    "--precision", type=click.Choice(["f32", "bf16", "f16"]), default="f32", show_default=True, help="That MODEL computes with."
+)
+@click.option("--memory", callback=_bytes, metavar="SIZE", help="The most values that are observed at once.  [default: 1GB]")
+@click.option("--all", "every", is_flag=True, help="Find all places where they part, each with the values of the reference.")
+@click.option(
+    "-o",
+    "--output",
+    default="ov-gather-bisect",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the smallest model that shows the difference is written.",
+)
+@click.option("--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page, too.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(
+    reference: Path,
+    model: Path,
+    inputs: tuple[str, ...],
+    seed: int,
+    runtime: str,
+    device: str,
+    precision: str,
+    memory: int,
+    every: bool,
+    output: Path,
+    page: Path | None,
+    format_: str,
+) -> None:
+    """Find the first node at which MODEL parts from REFERENCE.
+
+    \b
+    ov-gather bisect model.onnx model.xml
+    ov-gather bisect model.xml model.xml --precision bf16
+    ov-gather bisect expected.npz model.xml --input x=x.npy
+
+    REFERENCE is an .onnx, which onnxruntime executes; an .xml, which OpenVINO executes in f32; or a .npz with the expected
+    outputs, and values inside of the model, by their names. MODEL is an .xml. Both get the same inputs, and a few values inside
+    of both are compared at a time, until a value differs beyond what rounding explains though all that it is computed from is
+    equal. The nodes in between are executed alone, on the values of the reference, and written to disk, as small as can be,
+    with the command that runs them.
+
+    Where a runtime refuses a model, or crashes, the node is searched with which it does.
+
+    Exit code: 0 the models compute the same; 1 they part; 2 they could not be compared.
+    """
+    if reference.suffix not in (".onnx", ".xml", ".npz"):
+        raise click.UsageError(f"REFERENCE must be an .onnx, an .xml or a .npz, not {reference}")
+    if model.suffix != ".xml":
+        raise click.UsageError(f"MODEL must be an .xml, not {model}")
+    given = _load(inputs)
+    with opened(page) as file, _progress() as progress:
+        result = bisect(
+            reference,
+            model,
+            given,
+            runtime=runtime,
+            device=device,
+            precision=precision,
+            memory=memory,
+            every=every,
+            reproducers=output,
+            seed=seed,
+            progress=progress,
+        )
+        if file is not None:
+            file.write(html.render(result).encode())
+    if format_ == "json":
+        click.echo(json.render(result), nl=False)
+    else:
+        print_all(text.render(result))
+    sys.exit(2 if result.not_run else 0 if result.passed else 1)
+
+
+def _load(inputs: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
+    found: dict[str, NDArray[Any]] = {}
+    for given in inputs:
+        name, separator, file = given.partition("=")
+        if separator and name:
+            found[name] = load_array(Path(file))
+        elif given.endswith(".npz"):
+            found |= load_arrays(Path(given))
+        else:
+            raise click.UsageError(f"--input {given}: write NAME=FILE.npy, or FILE.npz with all inputs by name")
+    return found or None
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """Tell on a terminal what is done; in a pipe nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status("reading the models") as status:
+        yield lambda told: status.update(escape(told))

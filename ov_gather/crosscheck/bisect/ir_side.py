@@ -1,0 +1,121 @@
+"""An IR as a side of a bisection: OpenVINO executes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
+from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
+from ov_gather.ir.constants import constant
+from ov_gather.ir.cuts import NewInput, part_of, with_results
+from ov_gather.ir.element_types import ElementType, by_dtype
+from ov_gather.ir.errors import IRError
+from ov_gather.ir.model import Model
+from ov_gather.ir.writer import write_ir
+from ov_gather.runtimes.configured import Configured, Setting
+from ov_gather.runtimes.isolated import borrowed
+
+
+class IRSide(Side):
+    """An IR on OpenVINO, with arrays by the names of its Parameters."""
+
+    def __init__(self, model: Model, inputs: Arrays, setting: Setting) -> None:
+        self.graph, self._model, self._setting = ir_graph(model), model, setting
+        self._inputs = [_as_declared(array, model, self.graph.inputs[name]) for name, array in inputs.items()]
+        self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
+
+    def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
+        """Compute some values by adding Results to them."""
+        self.runs += 1
+        outputs = list(dict.fromkeys(self._results()))
+        new = [value for value in dict.fromkeys(values) if value not in outputs and isinstance(value, tuple)]
+        found = _run(Configured(with_results(self._model, new), self._setting), self._inputs, 1 if plain else 0)
+        return dict(zip([*self._results(), *new], found, strict=True))
+
+    def _results(self) -> list[Value]:
+        sources = {layer.id: (source.id, port.id) for layer, _, source, port in self._model.links if layer.type == "Result"}
+        return [sources[layer.id] for layer in self._model.layers if layer.type == "Result"]
+
+    def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
+        """Cut out layers. Parameters are static, and of the element types that the ports have."""
+        new = {}
+        for value, given in inputs.items():
+            element_type = self._port_type(value)
+            if element_type is None:
+                return None
+            new[value] = NewInput(given.name, element_type, given.array.shape)
+        return IRPart(part_of(self._model, new, outputs), self._setting)  # type: ignore[arg-type]
+
+    def constant(self, value: Value) -> NDArray[Any] | None:
+        """Read the value of a Const."""
+        layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
+        try:
+            return constant(self._model, layer) if layer.type == "Const" else None
+        except IRError:
+            return None
+
+    def patched(self, value: Value, given: Given) -> IRSide | None:
+        """Give the side of the same model in which an input takes the place of a value; None where that cannot be done."""
+        names = {source: self.graph.label(source) for source in self._results() if source != value}
+        part = self.part({value: given}, names)
+        if not isinstance(part, IRPart):
+            return None
+        by_name = dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
+        by_name[given.name] = given.array
+        inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
+        return IRSide(part.model, inputs, self._setting)
+
+    def _port_type(self, value: Value) -> ElementType | None:
+        layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
+        return next(port.element_type for port in layer.outputs if port.id == value[1])
+
+    def _given(self) -> Mapping[Value, NDArray[Any]]:
+        return dict(zip(self.graph.inputs.values(), self._inputs, strict=True))
+
+    def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
+        assert isinstance(part, IRPart)
+        by_name = dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
+        return [by_name[layer.name] for layer in part.model.of_type("Parameter")]
+
+
+class IRPart(Part):
+    """A piece of an IR."""
+
+    def __init__(self, model: Model, setting: Setting) -> None:
+        self.model, self._setting = model, setting
+
+    def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Execute it with inputs in the order of its Parameters."""
+        parameters = self.model.of_type("Parameter")
+        arrays = [_as(array, layer.declared_type) for array, layer in zip(inputs, parameters, strict=True)]
+        return _run(Configured(self.model, self._setting), arrays, 0)
+
+    def write(self, folder: Path, stem: str) -> Path:
+        """Write the .xml, and the .bin beside it."""
+        path = folder / f"{stem}.xml"
+        write_ir(self.model, path)
+        return path
+
+
+def _run(model: Configured, inputs: Sequence[NDArray[Any]], threads: int) -> list[NDArray[Any]]:
+    with borrowed(["configured"]) as (runtime,):
+        outputs = runtime.run(model, inputs, threads)
+    if isinstance(outputs, Exception):
+        raise outputs
+    return outputs
+
+
+def _as_declared(array: NDArray[Any], model: Model, value: Value) -> NDArray[Any]:
+    return _as(array, model.layer_by_id[value[0]].declared_type)  # type: ignore[index]
+
+
+def _as(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:
+    """Convert an array to the type that a Parameter has; strings, and what has its type already, stay as they are."""
+    if element_type is None or by_dtype(array.dtype) is element_type or array.dtype.kind in "OUT":
+        return array
+    return np.asarray(array).astype(element_type.dtype)

@@ -1,0 +1,1 @@
+"""This module tells how a bisection is reported."""

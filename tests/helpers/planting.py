@@ -1,0 +1,156 @@
+"""Faults that are planted into IRs: an attribute, an element of a constant, swapped operands, an axis."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ov_gather.ir.constants import constant
+from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.weights import Weights
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A model with one fault: the layer that has it, those that use that layer if it is a Const, and what was done."""
+
+    model: Model
+    layer: Layer
+    users: tuple[Layer, ...]
+    what: str
+
+
+SWAPPED = {
+    "Subtract": (0, 1),
+    "Divide": (0, 1),
+    "Power": (0, 1),
+    "MatMul": (0, 1),
+    "Concat": (0, 1),
+    "Select": (1, 2),
+    "Less": (0, 1),
+    "Greater": (0, 1),
+    "LessEqual": (0, 1),
+    "GreaterEqual": (0, 1),
+    "Mod": (0, 1),
+    "FloorMod": (0, 1),
+}
+ATTRIBUTES: dict[str, list[tuple[str, Callable[[str], str]]]] = {
+    "MatMul": [("transpose_b", lambda old: "false" if old == "true" else "true")],
+    "MVN": [("eps", lambda old: "1.5")],
+    "Elu": [("alpha", lambda old: "0.3")],
+    "Clamp": [("max", lambda old: "0.1"), ("min", lambda old: "0.05")],
+    "TopK": [("mode", lambda old: "min" if old == "max" else "max")],
+    "CumSum": [("exclusive", lambda old: "false" if old == "true" else "true")],
+    "AvgPool": [("exclude-pad", lambda old: "false" if old == "true" else "true")],
+    "Interpolate": [("mode", lambda old: "nearest" if old != "nearest" else "linear")],
+    "ScatterElementsUpdate": [("reduction", lambda old: "none" if old != "none" else "max")],
+    "Gelu": [("approximation_mode", lambda old: "TANH" if old != "TANH" else "ERF")],
+}
+AXIS_ATTRIBUTES = ("Softmax", "LogSoftmax", "Concat", "GatherElements", "TopK")
+AXIS_CONSTANTS = {
+    "Gather": 2,
+    "ReduceMean": 1,
+    "ReduceSum": 1,
+    "ReduceMax": 1,
+    "ReduceMin": 1,
+    "Transpose": 1,
+    "CumSum": 1,
+    "MVN": 1,
+    "Split": 1,
+    "VariadicSplit": 1,
+}
+
+
+def candidates(model: Model, kind: str) -> Iterator[Callable[[random.Random], Planted | None]]:
+    """Every way to plant a fault of a kind: "attribute", "constant", "operands" or "axis"."""
+    for layer in model.layers:
+        if kind == "operands" and layer.type in SWAPPED:
+            yield lambda rng, layer=layer: swapped(model, layer)
+        if kind == "attribute":
+            for name, change in ATTRIBUTES.get(layer.type, []):
+                if name in layer.attributes:
+                    new = change(layer.attributes[name])
+                    yield lambda rng, layer=layer, name=name, new=new: with_attribute(model, layer, name, new)
+        if kind == "axis" and layer.type in AXIS_ATTRIBUTES and "axis" in layer.attributes:
+            rank = len(layer.outputs[0].dims)
+            for axis in range(rank):
+                if int(layer.attributes["axis"]) % rank != axis:
+                    yield lambda rng, layer=layer, axis=axis: with_attribute(model, layer, "axis", str(axis))
+        if kind == "axis" and layer.type in AXIS_CONSTANTS:
+            yield lambda rng, layer=layer: with_axis(model, layer, AXIS_CONSTANTS[layer.type], rng)
+        if kind == "constant" and layer.type == "Const" and layer.attributes["element_type"] in ("f32", "f16"):
+            yield lambda rng, layer=layer: with_element(model, layer, rng)
+
+
+def swapped(model: Model, layer: Layer) -> Planted:
+    """Two operands change places."""
+    one, other = (layer.inputs[i].id for i in SWAPPED[layer.type])
+    ports = {one: other, other: one}
+    edges = (
+        replace(edge, to_port=ports.get(edge.to_port, edge.to_port)) if edge.to_layer == layer.id else edge
+        for edge in model.edges
+    )
+    return Planted(replace(model, edges=tuple(edges)), layer, (), "operands swapped")
+
+
+def with_attribute(model: Model, layer: Layer, name: str, new: str) -> Planted:
+    """An attribute has another value."""
+    changed = replace(layer, attributes={**layer.attributes, name: new})
+    layers = (changed if each.id == layer.id else each for each in model.layers)
+    return Planted(replace(model, layers=tuple(layers)), layer, (), f"{name} {layer.attributes[name]} -> {new}")
+
+
+def with_axis(model: Model, layer: Layer, position: int, rng: random.Random) -> Planted | None:
+    """The constant that says the axes has two of them swapped, or another one."""
+    source = model.producer(layer, layer.inputs[position])
+    if source is None or source[0].type != "Const" or uses(model, source[0]) != [layer]:
+        return None
+    array, rank = constant(model, source[0]).copy(), len(layer.inputs[0].dims)
+    if layer.type == "Transpose":
+        if array.size < 2:
+            return None
+        i, j = rng.sample(range(array.size), 2)
+        array[i], array[j] = array[j], array[i]
+    else:
+        if rank < 2:
+            return None
+        flat = array.reshape(-1)
+        flat[0] = (flat[0] % rank + rng.randrange(1, rank)) % rank
+    planted = with_payload(model, source[0], array)
+    return Planted(planted, source[0], (layer,), f"axes {constant(model, source[0]).tolist()} -> {array.tolist()}")
+
+
+def with_element(model: Model, layer: Layer, rng: random.Random) -> Planted | None:
+    """One element of a constant is another number."""
+    array = constant(model, layer).copy()
+    if not array.size or not np.isfinite(array.astype(np.float64)).all() or np.abs(array).max() > 1e4:
+        return None
+    position = rng.randrange(array.size)
+    flat = array.reshape(-1)
+    old = flat[position]
+    flat[position] = old + 3 * np.abs(array).max() + 1
+    what = f"element {position} of {array.size}: {old} -> {flat[position]}"
+    return Planted(with_payload(model, layer, array), layer, tuple(uses(model, layer)), what)
+
+
+def uses(model: Model, layer: Layer) -> list[Layer]:
+    """The layers that take what a layer gives; those behind them where they only convert or reshape a constant."""
+    found = [user for user, _, source, _ in model.links if source.id == layer.id]
+    passing = [
+        user for user in found if user.type in ("Convert", "Reshape", "Unsqueeze", "Transpose") and layer.type == "Const"
+    ]
+    return list({id(each): each for each in [*found, *(far for user in passing for far in uses(model, user))]}.values())
+
+
+def with_payload(model: Model, layer: Layer, array: np.ndarray) -> Model:
+    """A Const gets another payload, which is appended to the weights, so that no other Const has it."""
+    assert model.weights is not None
+    data = bytes(model.weights.read(0, model.weights.size()))
+    data += bytes(-len(data) % 64)
+    attributes = {**layer.attributes, "offset": str(len(data)), "size": str(array.nbytes)}
+    changed = replace(layer, attributes=attributes)
+    layers = tuple(changed if each.id == layer.id else each for each in model.layers)
+    return replace(model, layers=layers, weights=Weights(data + np.ascontiguousarray(array).tobytes()))

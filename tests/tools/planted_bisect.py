@@ -1,0 +1,158 @@
+"""Plant one fault into each of some models, and see whether `ov-gather bisect` names the node that has it.
+
+    python tests/tools/planted_bisect.py FOLDER [--faults 30] [--right 30]
+
+FOLDER holds NAME.onnx-route.onnx, NAME.onnx-route.xml and the inputs NAME.npz, as `real_irs.py` writes them. A fault is
+planted into the IR. Whether it changes an output is seen by executing the IR with and without it: one that changes none by more
+than 1% of the largest number is not counted, and another one is planted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from helpers.planting import Planted, candidates
+from ov_gather.crosscheck.bisect.run import bisect
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import read_ir
+from ov_gather.ir.writer import write_ir
+from ov_gather.runtimes.configured import Configured, Setting
+from ov_gather.runtimes.isolated import borrowed
+
+KINDS = ("attribute", "constant", "operands", "axis")
+VISIBLE = 1e-2
+
+
+def outputs(model: Model, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | None:
+    """What stock OpenVINO makes of a model; None where that refuses it, or crashes."""
+    arrays = [inputs[layer.name] for layer in model.of_type("Parameter")]
+    with borrowed(["configured"]) as (runtime,):
+        found = runtime.run(Configured(model, Setting()), arrays)
+    return None if isinstance(found, Exception) else found
+
+
+def is_visible(right: list[np.ndarray], wrong: list[np.ndarray] | None) -> bool:
+    """Whether an output of the same shape is another one."""
+    if wrong is None or any(one.shape != other.shape for one, other in zip(right, wrong, strict=True)):
+        return False
+    for one, other in zip(right, wrong, strict=True):
+        one, other = one.astype(np.float64), other.astype(np.float64)
+        if np.isfinite(one).all() and np.abs(one - other).max(initial=0) > VISIBLE * np.abs(one).max(initial=1e-30):
+            return bool(np.isfinite(other).all())
+    return False
+
+
+def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Random) -> Planted | None:
+    """A fault of this kind that can be seen, if one is found soon."""
+    right = outputs(model, inputs)
+    if right is None:
+        return None
+    ways = list(candidates(model, kind))
+    rng.shuffle(ways)
+    for way in ways[:12]:
+        planted = way(rng)
+        if planted is not None and is_visible(right, outputs(planted.model, inputs)):
+            return planted
+    return None
+
+
+def is_named(planted: Planted, parting: object) -> tuple[bool, int]:
+    """Whether the node with the fault is named, and among how many."""
+    layers = [planted.layer, *planted.users]
+    names = {f"{layer.type} '{layer.name}'" for layer in layers}
+    named = parting.node in names or any(f"constant '{planted.layer.name}'" in text for text in parting.constants)
+    return named or bool(names & set(parting.nodes)), 1 if named else len(parting.nodes)
+
+
+def shown_alone(parting: object) -> bool:
+    """Whether the reproducer shows the fault: the reference and the model in it part."""
+    folder = Path(parting.reproducer)
+    with np.load(folder / "inputs.npz") as file:
+        arrays = dict(file)
+    found = bisect(folder / "reference.onnx", folder / "model.xml", arrays)
+    return bool(found.partings) and not found.not_run
+
+
+def try_faults(folder: Path, names: list[str], count: int, seed: int) -> int:
+    failed = done = 0
+    rng = random.Random(seed)
+    for number, name in enumerate(names * 4):
+        if done == count:
+            break
+        kind = KINDS[number % len(KINDS)]
+        with np.load(folder / f"{name}.npz") as file:
+            inputs = dict(file)
+        model = read_ir(folder / f"{name}.onnx-route.xml")
+        planted = plant(model, kind, inputs, rng)
+        if planted is None:
+            print(f"{name}: no {kind} to plant a fault in", flush=True)
+            continue
+        done += 1
+        start = time.monotonic()
+        with TemporaryDirectory() as directory:
+            path = Path(directory) / "wrong.xml"
+            write_ir(planted.model, path)
+            result = bisect(folder / f"{name}.onnx-route.onnx", path, inputs, reproducers=Path(directory) / "found")
+            seconds = time.monotonic() - start
+            named, among = is_named(planted, result.partings[0]) if result.partings else (False, 0)
+            alone = bool(result.reproducer) and shown_alone(result.partings[0])
+        limit = 2 + 2 * math.log2(max(result.nodes, 2))
+        right = named and result.runs <= limit and alone
+        failed += not right
+        print(
+            f"{'ok' if right else 'NO'} {name}: {kind} {planted.what} in {planted.layer.type} '{planted.layer.name}'; "
+            f"named {named} among {among}; runs {result.runs} of {limit:.1f} ({result.nodes} nodes); alone {alone}; "
+            f"{seconds:.1f} s; {result.node} {result.partings[0].kind if result.partings else result.not_run}",
+            flush=True,
+        )
+    print(f"faults: {done}, not found as they should be: {failed}", flush=True)
+    return failed
+
+
+def try_right(folder: Path, names: list[str], count: int) -> int:
+    failed = 0
+    for name in names[:count]:
+        with np.load(folder / f"{name}.npz") as file:
+            inputs = dict(file)
+        start = time.monotonic()
+        result = bisect(folder / f"{name}.onnx-route.onnx", folder / f"{name}.onnx-route.xml", inputs)
+        failed += not result.passed
+        excuses = [output.excuse for output in result.outputs if output.excuse]
+        word, seconds = "ok" if result.passed else "NO", time.monotonic() - start
+        print(f"{word} {name}: {seconds:.1f} s {result.node} {result.not_run} {excuses}", flush=True)
+        for parting in result.partings:
+            print(f"   {parting.kind} {parting.nodes} {parting.output.outcome}", flush=True)
+    print(f"without a fault: {min(count, len(names))}, but one was named, or not compared: {failed}", flush=True)
+    return failed
+
+
+def main() -> None:
+    """Plant, search, and print a line for each model."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--faults", type=int, default=30)
+    parser.add_argument("--right", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=[])
+    arguments = parser.parse_args()
+    files = sorted(arguments.folder.glob("*.onnx-route.onnx"), key=lambda file: file.stat().st_size)
+    names = [
+        name for file in files if (name := file.name.removesuffix(".onnx-route.onnx")) in arguments.only or not arguments.only
+    ]
+    wrong = try_faults(arguments.folder, names, arguments.faults, arguments.seed) if arguments.faults else 0
+    wrong += try_right(arguments.folder, names, arguments.right) if arguments.right else 0
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
