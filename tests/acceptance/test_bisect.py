@@ -1,0 +1,100 @@
+"""`ov-gather bisect` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import onnx
+import onnx.parser
+import openvino as ov
+import pytest
+
+from helpers.planting import swapped
+from ov_gather.ir.reader import read_ir
+from ov_gather.ir.writer import write_ir
+
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino, pytest.mark.slow]
+
+TEXT = """<ir_version: 9, opset_import: ["": 18]> g (float[4, 8] x, float[4, 8] z) => (float[4, 8] y) {
+    a = Tanh(x) b = Neg(z) c = Sub(a, b) d = Tanh(c) y = Abs(d) }"""
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """An ONNX model, the IR that it became, and the same with the operands of the Sub swapped."""
+    folder = tmp_path_factory.mktemp("models")
+    model = onnx.parser.parse_model(TEXT.replace("Abs(d)", "Neg(d)"))
+    for node in model.graph.node:
+        node.name = f"node_{node.output[0]}"
+    onnx.save(model, folder / "m.onnx")
+    ov.save_model(ov.Core().read_model(folder / "m.onnx"), folder / "m.xml", compress_to_fp16=False)
+    ir = read_ir(folder / "m.xml")
+    (layer,) = ir.of_type("Subtract")
+    write_ir(swapped(ir, layer).model, folder / "wrong.xml")
+    return folder
+
+
+def test_they_part(cli, models, tmp_path):
+    page, folder = tmp_path / "page.html", tmp_path / "out"
+    done = cli("bisect", models / "m.onnx", models / "wrong.xml", "-o", folder, "--report", page)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"{models}/wrong.xml parts from {models}/m.onnx at Subtract 'node_c'"
+    assert any(line.split()[:3] == ["Subtract", "'node_c'", "in"] for line in lines)
+    assert any("out" in line.split() and "32 of 32 differ" in line for line in lines)
+    (command,) = (line.partition(": ")[2] for line in lines if line.startswith("  run it with: "))
+    again = cli(*shlex.split(command)[1:], "-o", tmp_path / "again")
+    assert again.returncode == 1
+    assert "at Subtract 'node_c'" in again.stdout
+    assert sorted(path.name for path in (folder / "c").iterdir()) == ["inputs.npz", "model.bin", "model.xml", "reference.onnx"]
+    text = page.read_text()
+    assert "Subtract 'node_c'" in text
+    assert "<svg" in text
+
+
+def test_they_are_equal_and_nothing_is_written(cli, models, tmp_path):
+    done = cli("bisect", models / "m.onnx", models / "m.xml", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"{models}/m.xml computes what {models}/m.onnx does\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_json(cli, models, tmp_path):
+    arrays = {name: np.full((4, 8), value, np.float32) for name, value in (("x", 1), ("z", 2))}
+    np.savez(tmp_path / "inputs.npz", **arrays)
+    given = ["--input", tmp_path / "inputs.npz", "-o", tmp_path / "out", "--format", "json"]
+    done = cli("bisect", models / "m.xml", models / "wrong.xml", *given)
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert told["passed"] is False
+    assert told["node"] == "Subtract 'node_c'"
+    assert told["partings"][0]["output"]["difference"]["count"] == 32
+    assert told["seed"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["m.xml", "m.onnx"], "MODEL must be an .xml"),
+        (["m.bin", "m.xml"], "REFERENCE must be an .onnx, an .xml or a .npz"),
+        (["m.onnx", "m.xml", "--memory", "much"], "much is no size; write such as 500MB or 2GB"),
+        (["m.onnx", "m.xml", "--input", "x.npy"], "write NAME=FILE.npy, or FILE.npz with all inputs by name"),
+    ],
+)
+def test_bad_arguments(cli, models, arguments, message):
+    done = cli(
+        "bisect", *(models / word if "." in word and "/" not in word and i < 2 else word for i, word in enumerate(arguments))
+    )
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_other_inputs(cli, models, tmp_path):
+    model = onnx.parser.parse_model('<ir_version: 9, opset_import: ["": 18]> g (float[4] p) => (float[4] y) { y = Neg(p) }')
+    onnx.save(model, tmp_path / "other.onnx")
+    done = cli("bisect", tmp_path / "other.onnx", models / "m.xml")
+    assert done.returncode == 2
+    assert "the inputs of the models differ: the reference has p, the model x, z" in done.stderr
