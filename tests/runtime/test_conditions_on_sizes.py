@@ -8,6 +8,7 @@ import pytest
 from openvino import opset13 as ops
 
 from ov_gather import prove
+from ov_gather.runtimes.session import Session
 
 AXIS = ops.constant(0)
 
@@ -62,3 +63,15 @@ def test_nothing_is_required_where_nothing_is_read(is_read: bool) -> None:
     shape = ops.constant(np.array([3])) if is_read else ops.shape_of(x)
     proof = only(ops.gather(x, ops.broadcast(place, shape), AXIS), x)
     assert (proof.status, dict(proof.requires)) == (("conditional", {"dim(x, 0)": (1, None)}) if is_read else ("proved", {}))
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_what_is_counted_between_two_sizes_has_their_difference_as_its_size(step: int) -> None:
+    x = named("x", -1)
+    size = size_of(x, 0)
+    ends = [ops.multiply(size, ops.constant(np.int64(sign * step))) for sign in (-1, 1)]
+    counted = ops.range(*ends, ops.constant(np.int64(step)), "i64")
+    model = ov.Model([ops.gather(counted, ops.add(count(x, 0), size), AXIS), counted], [x], "m")
+    assert prove(model)[-1].status == "proved"
+    _, found = Session(ov.Core(), model)([np.zeros(3, np.float32)])
+    np.testing.assert_array_equal(found, np.arange(-3 * step, 3 * step, step))

@@ -12,11 +12,13 @@ from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
     MAX_PARTS,
     ONE,
+    Shape,
     Value,
     at_least_one,
     count,
     in_parts,
     is_integer,
+    is_of_sizes,
 )
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
@@ -181,13 +183,21 @@ def count_up(call: Call) -> Sequence[Value]:
         return _count_fractions(call, start, stop)
     if by.low > 0:
         first, end = start.elements, algebra.subtract(stop.elements, algebra.exact(1))
-        if by.exactly == ONE and first.exactly == ZERO and stop.elements.exactly is not None and stop.elements.low >= 0:
-            length = (stop.elements.exactly,)
+        length = _length(call, start, stop) or length if by.exactly == ONE else length
         return [replace(call.bounded(_counted_up(call, first, end)), shape=length)]
     if by.high < 0:
         first, end = -start.elements, algebra.subtract(-stop.elements, algebra.exact(1))
-        return [call.bounded(-_counted_up(call, first, end))]
+        length = _length(call, stop, start) or length if by.exactly == -ONE else length
+        return [replace(call.bounded(-_counted_up(call, first, end)), shape=length)]
     return list(call.outputs)
+
+
+def _length(call: Call, low: Value, high: Value) -> Shape | None:
+    """Give the shape of what is counted in steps of 1 between two sizes; None where it is not known that the first is less."""
+    first, last = low.elements.exactly, high.elements.exactly
+    if first is None or last is None or not (first == ZERO or all(is_of_sizes([end]) for end in (first, last))):
+        return None
+    return (last - first,) if call.algebra.sizes.least(last - first) >= 0 else None
 
 
 def _count_fractions(call: Call, start: Value, stop: Value) -> Sequence[Value]:
