@@ -45,4 +45,4 @@ def _finished(builder: Builder, seed: int) -> Sample:
     for position, node in enumerate(model.get_ordered_ops()):
         if node.get_type_name() != "Parameter":
             node.set_friendly_name(f"{position}_{node.get_type_name()}")
-    return Sample(model, builder.inputs, builder.sizes, builder.inner)
+    return Sample(builder.inputs, builder.sizes, model, builder.inner)

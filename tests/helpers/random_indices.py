@@ -68,12 +68,18 @@ class Inner:
 
 
 @dataclass
-class Sample:
-    """A random model with what one needs to make inputs for it. `sizes`: the least and greatest of each open dimension."""
+class Inputs:
+    """The inputs of a random model. `sizes`: the least and greatest of each open dimension."""
 
-    model: ov.Model
     inputs: list[Given]
     sizes: dict[str, tuple[int, int]]
+
+
+@dataclass
+class Sample(Inputs):
+    """A random model with what one needs to make inputs for it."""
+
+    model: ov.Model
     inner: list[Inner]
 
 

@@ -47,10 +47,11 @@ def judgements(seeds: Sequence[int], judge: Callable[[int, Callable[[str], bool]
         process = PROCESSES.Process(target=_work, args=(theirs, left, judge, skipped))
         process.start()
         theirs.close()
-        stage = "start"
+        stage, is_at_work = "start", False
         try:
             while left:
                 message = ours.recv()
+                is_at_work = True
                 if isinstance(message, str):
                     stage = message
                     continue
@@ -60,6 +61,8 @@ def judgements(seeds: Sequence[int], judge: Callable[[int, Callable[[str], bool]
                 yield message
         except EOFError:
             process.join()
+            if not is_at_work:
+                raise RuntimeError(f"a worker process ended with exit code {process.exitcode} before it began") from None
             crashes = skipped.setdefault(left[0], [])
             crashes.append(stage)
             if len(crashes) > MOST_RESTARTS:
@@ -86,6 +89,7 @@ def _work(
             connection.send(stage)
             return True
 
+        connection.send("making the model")
         try:
             judgement = judge(seed, about_to)
         except Exception:  # a defect of what judges must not look as if OpenVINO had crashed

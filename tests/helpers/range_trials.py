@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from helpers.random_indices import NASTY, NASTY_FRACTIONS, Given, Sample
+from helpers.random_indices import NASTY, NASTY_FRACTIONS, Given, Inputs
 
 Bounds = Mapping[str, tuple[Any, Any]]
 """By the name of an input or of a dimension, as in "dim(x0, 1)", the least and the greatest value, or a text of sizes."""
@@ -31,7 +31,7 @@ class Trial:
     """The size of each dimension of each input by its name in conditions, as in "dim(x0, 1)"."""
 
 
-def trials(sample: Sample, rng: np.random.Generator) -> Iterator[Trial]:
+def trials(sample: Inputs, rng: np.random.Generator) -> Iterator[Trial]:
     """Inputs of each kind. What is empty comes after large numbers, which may still be in memory then."""
     yield _trial("small", sample, rng, _some_sizes(sample, rng, 1), _small)
     yield _trial("like indices", sample, rng, _some_sizes(sample, rng, 2), _like_indices)
@@ -42,16 +42,16 @@ def trials(sample: Sample, rng: np.random.Generator) -> Iterator[Trial]:
         yield _trial("least", sample, rng, {name: low for name, (low, _) in sample.sizes.items()}, _like_indices)
 
 
-def _some_sizes(sample: Sample, rng: np.random.Generator, least: int) -> dict[str, int]:
+def _some_sizes(sample: Inputs, rng: np.random.Generator, least: int) -> dict[str, int]:
     return {name: int(rng.integers(min(max(low, least), high), min(6, high) + 1)) for name, (low, high) in sample.sizes.items()}
 
 
-def _one_is_least(sample: Sample, rng: np.random.Generator) -> dict[str, int]:
+def _one_is_least(sample: Inputs, rng: np.random.Generator) -> dict[str, int]:
     name = str(rng.choice(list(sample.sizes)))
     return {**_some_sizes(sample, rng, 1), name: sample.sizes[name][0]}
 
 
-def _trial(label: str, sample: Sample, rng: np.random.Generator, sizes: Mapping[str, int], numbers: Any) -> Trial:
+def _trial(label: str, sample: Inputs, rng: np.random.Generator, sizes: Mapping[str, int], numbers: Any) -> Trial:
     shapes = [[dim if isinstance(dim, int) else sizes[dim] for dim in given.dims] for given in sample.inputs]
     arrays = [numbers(rng, given, shape) for given, shape in zip(sample.inputs, shapes, strict=True)]
     return Trial(label, arrays, [given.name for given in sample.inputs], _dimensions(sample.inputs, arrays))
@@ -99,7 +99,7 @@ def _mixed(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArray[
     return chosen.astype(np.uint8).view(np.bool_) if given.kind == "boolean" else chosen.astype(_dtype(given.kind))
 
 
-def is_known(words: str, sample: Sample) -> bool:
+def is_known(words: str, sample: Inputs) -> bool:
     """Whether a name or a text names nothing but inputs and their dimensions."""
     known = {f"dim({given.name}, {axis})" for given in sample.inputs for axis in range(len(given.dims))}
     if words in {given.name for given in sample.inputs}:
@@ -138,7 +138,7 @@ def keeps(trial: Trial, bounds: Bounds) -> bool:
     return True
 
 
-def trial_within(label: str, sample: Sample, rng: np.random.Generator, bounds: Bounds) -> Trial | None:
+def trial_within(label: str, sample: Inputs, rng: np.random.Generator, bounds: Bounds) -> Trial | None:
     """Inputs that keep to conditions, those without one small or extreme; None where none were found."""
     for _ in range(TRIES):
         sizes = {name: int(rng.integers(low, high + 1)) for name, (low, high) in sample.sizes.items()}
@@ -172,7 +172,7 @@ def _holds(dtype: np.dtype[Any], value: float) -> bool:
     return bool(limits.min <= value <= limits.max)
 
 
-def trials_beyond(sample: Sample, rng: np.random.Generator, bounds: Bounds, name: str, upper: bool) -> Iterator[Trial]:
+def trials_beyond(sample: Inputs, rng: np.random.Generator, bounds: Bounds, name: str, upper: bool) -> Iterator[Trial]:
     """Inputs that keep to all conditions but one, whose lower or upper bound they violate by one."""
     others = {other: pair for other, pair in bounds.items() if other != name}
     for variant in range(8):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from openvino import opset13 as ops
 
 from helpers.index_sites import Tensor, tensor
-from helpers.range_analysis import analysed
+from helpers.range_analysis import by_ir
 from helpers.range_checks import Claim, Names, complaints
 from ov_gather import prove
 from ov_gather.runtimes.session import Session
@@ -159,7 +159,7 @@ def test_no_value_is_outside(name: str) -> None:
     make, arrays = CASES[name]
     model = make()
     result = tensor(model.outputs[0].get_node().input_value(0))
-    claims, _ = analysed(model)
+    claims, _ = by_ir(model)
     (found,) = Session(ov.Core(), model)(arrays)
     assert found.size
     assert list(complaints(claims[result], found, _names(model, claims, arrays))) == []

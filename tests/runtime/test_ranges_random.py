@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
+from helpers.openvino_subjects import judge
 from helpers.range_analysis import off_by_one
-from helpers.range_judge import judge
 from helpers.range_judgements import confirmed, judgements, totals
 
 
@@ -26,6 +26,6 @@ def test_nothing_is_observed_that_was_excluded():
 @pytest.mark.slow
 def test_wrong_claims_are_noticed():
     """Claims that are off by one, and sites that are called proved, are violations in nearly every model."""
-    found = list(judgements(range(12), partial(judge, analysis=off_by_one)))
+    found = list(judgements(range(12), partial(judge, adapters={"off by one": off_by_one})))
     assert sum(any("is above" in words or "is below" in words for words in one.violations) for one in found) >= 10
     assert sum(any("some are out of bounds" in words for words in one.violations) for one in found) >= 6

@@ -19,12 +19,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from helpers.range_judge import judge
+from helpers.openvino_subjects import judge
 from helpers.range_judgements import PROCESSES, Judgement, confirmed, totals
 
 TESTS = str(Path(__file__).parents[1])
 PART = 50
 SHOWN = 60
+IMPORTED = ["helpers.openvino_subjects", "rich.console", "rich.progress", "rich.table"]
+"""What is imported once, and not by each process that starts after a crash."""
 
 
 def tried(seeds: range, processes: int, console: Console) -> list[Judgement]:
@@ -70,7 +72,7 @@ def main() -> int:
     console = Console()
     os.environ["PYTHONPATH"] = TESTS
     os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.tcache_count=60000")  # OpenVINO compiles a fifth faster with this
-    PROCESSES.set_forkserver_preload(["helpers.range_judge"])  # once, and not in each process that starts after a crash
+    PROCESSES.set_forkserver_preload(IMPORTED)
     found = tried(range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes, console)
     console.print(table(found))
     for one in found:

@@ -1,0 +1,122 @@
+"""A random model of OpenVINO, as what judges the analysis of ranges sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import openvino as ov
+
+from helpers.index_sites import Arrays, Tensor, sites_of, tensor
+from helpers.random_index_models import sample
+from helpers.range_analysis import by_ir, by_openvino
+from helpers.range_judge import Found, judged
+from helpers.range_judgements import Judgement
+from helpers.range_observations import Observer
+from helpers.range_trials import Trial
+
+ADAPTERS: Mapping[str, Callable[[ov.Model], Found]] = {"IR": by_ir, "openvino.Model": by_openvino}
+NOT_JUDGED = ("Parameter", "Assign")
+"""Nothing is computed at these; what is given to a Parameter may not even fit into the 32 bits that the plugin keeps."""
+
+
+def judge(
+    seed: int, about_to: Callable[[str], bool], adapters: Mapping[str, Callable[[ov.Model], Found]] = ADAPTERS
+) -> Judgement:
+    """Make the model of a seed, and judge what each adapter of the analysis says of it."""
+    return judged(seed, OpenvinoSubject(seed, about_to, adapters))
+
+
+@dataclass(frozen=True)
+class Node:
+    name: str
+    operands: list[Tensor]
+    outputs: list[Tensor]
+    text: str
+
+
+class OpenvinoSubject:
+    def __init__(self, seed: int, about_to: Callable[[str], bool], adapters: Mapping[str, Callable[[ov.Model], Found]]) -> None:
+        self.sample, self._about_to, self._adapters = sample(seed), about_to, adapters
+        self._model = self.sample.model
+        nodes = [node for node in self._model.get_ordered_ops() if node.get_type_name() != "Result"]
+        self._outputs = {tensor(output): output for node in nodes for output in node.outputs()}
+        self.sites = list(sites_of(self.sample))
+        self.operations = [_operation(node) for node in nodes]
+        self.not_judged = {node.get_friendly_name() for node in nodes if node.get_type_name() in NOT_JUDGED}
+        self.miscomputed: set[str] = set()
+        for node in nodes:
+            operands = {value.get_node().get_friendly_name() for value in node.input_values()}
+            if operands & self.miscomputed or is_miscomputed(node):
+                self.miscomputed.add(node.get_friendly_name())
+
+    @property
+    def raised(self) -> int:
+        return self._observer.raised
+
+    def analysed(self) -> Mapping[str, Found]:
+        self._about_to("the analysis")
+        found = {by: analysis(self._model) for by, analysis in self._adapters.items()}
+        self._observer = Observer(self._model, self._about_to)
+        return found
+
+    def observe(self, trial: Trial) -> Arrays | None:
+        return self._observer.observe(trial.arrays) if _takes(self._model.clone(), trial) else None
+
+    def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
+        return self._observer.observe_alone(one, trial.arrays, seen)
+
+    def fits(self, one: Tensor, array: np.ndarray) -> bool:
+        declared = self._outputs[one].get_partial_shape()
+        return declared.rank.is_dynamic or ov.PartialShape(list(array.shape)).compatible(declared)
+
+
+def _operation(node: ov.Node) -> Node:
+    attributes = "" if node.get_type_name() in ("Constant", "Parameter") else _attributes(node)
+    kind = f"{node.get_type_name()}-{node.get_type_info().version_id.removeprefix('opset')}"
+    types = [f"{one.get_element_type().get_type_name()}{one.get_partial_shape()}" for one in node.outputs()]
+    operands, outputs = map(tensor, node.input_values()), map(tensor, node.outputs())
+    return Node(node.get_friendly_name(), list(operands), list(outputs), f"{', '.join(types)} {kind}{attributes}")
+
+
+def _attributes(node: ov.Node) -> str:
+    given = {name: value for name, value in node.get_attributes().items() if isinstance(value, (int, float, str, list))}
+    return f" {given}" if given else ""
+
+
+def is_miscomputed(node: ov.Node) -> bool:
+    """Whether OpenVINO 2026.4.1 may do an operation wrongly.
+
+    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, and counts the
+    integers of a Range by fractions in two ways.
+    """
+    if node.get_type_name() == "Range":
+        kinds = {value.get_element_type().get_type_name() for value in (*node.input_values(), *node.outputs())}
+        return "f32" in kinds and len(kinds) > 1
+    if node.get_type_name() == "ShapeOf" and node.input_value(0).get_node().get_type_name() in ("Slice", "StridedSlice"):
+        return node.input_value(0).get_partial_shape().is_dynamic
+    if node.get_type_name() not in ("Add", "Subtract", "Multiply", "Negative", "SquaredDifference", "Divide"):
+        return False
+    return any(_is_reduced(value) for value in node.input_values())
+
+
+def _is_reduced(value: ov.Output) -> bool:
+    node = value.get_node()
+    while node.get_type_name() in ("Reshape", "Squeeze", "Unsqueeze", "Transpose", "Broadcast"):
+        node = node.input_value(0).get_node()
+    is_float = node.get_output_element_type(0).get_type_name() == "f32"
+    return node.get_type_name().startswith("Reduce") and not is_float
+
+
+def _takes(model: ov.Model, trial: Trial) -> bool:
+    """Whether a model takes the shapes of a trial. OpenVINO lets a Squeeze make one element, which is not set, of none."""
+    try:
+        model.reshape({i: list(array.shape) for i, array in enumerate(trial.arrays)})
+    except RuntimeError:
+        return False
+    squeezed = [node for node in model.get_ops() if node.get_type_name() == "Squeeze"]
+    operands = [node.input_value(0).get_partial_shape() for node in squeezed]
+    results = [node.get_output_partial_shape(0) for node in squeezed]
+    pairs = [pair for pair in zip(operands, results, strict=True) if all(shape.is_static for shape in pair)]
+    return all(np.prod(list(one.to_shape())) == np.prod(list(other.to_shape())) for one, other in pairs)
