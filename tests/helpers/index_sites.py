@@ -49,6 +49,8 @@ class Site:
         index, data = arrays.get(self.index), arrays.get(self.data)
         if index is None or data is None or (self.when is not None and not np.all(arrays.get(self.when, False))):
             return None
+        if index.ndim == 0 if self.axis is None else not -data.ndim <= self.axis < data.ndim:
+            return None  # because it cannot be executed
         limits = self.limits(data.shape, index.shape)
         wide = index.astype(np.int64)
         return (wide >= limits) | (wide < (-limits if self.from_end else 0))

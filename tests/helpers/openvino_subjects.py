@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import openvino as ov
@@ -11,7 +10,7 @@ import openvino as ov
 from helpers.index_sites import Arrays, Tensor, sites_of, tensor
 from helpers.random_index_models import sample
 from helpers.range_analysis import by_ir, by_openvino
-from helpers.range_judge import Found, judged
+from helpers.range_judge import Found, Operation, judged
 from helpers.range_judgements import Judgement
 from helpers.range_observations import Observer
 from helpers.range_trials import Trial
@@ -26,14 +25,6 @@ def judge(
 ) -> Judgement:
     """Make the model of a seed, and judge what each adapter of the analysis says of it."""
     return judged(seed, OpenvinoSubject(seed, about_to, adapters))
-
-
-@dataclass(frozen=True)
-class Node:
-    name: str
-    operands: list[Tensor]
-    outputs: list[Tensor]
-    text: str
 
 
 class OpenvinoSubject:
@@ -72,12 +63,12 @@ class OpenvinoSubject:
         return declared.rank.is_dynamic or ov.PartialShape(list(array.shape)).compatible(declared)
 
 
-def _operation(node: ov.Node) -> Node:
+def _operation(node: ov.Node) -> Operation:
     attributes = "" if node.get_type_name() in ("Constant", "Parameter") else _attributes(node)
     kind = f"{node.get_type_name()}-{node.get_type_info().version_id.removeprefix('opset')}"
     types = [f"{one.get_element_type().get_type_name()}{one.get_partial_shape()}" for one in node.outputs()]
     operands, outputs = map(tensor, node.input_values()), map(tensor, node.outputs())
-    return Node(node.get_friendly_name(), list(operands), list(outputs), f"{', '.join(types)} {kind}{attributes}")
+    return Operation(node.get_friendly_name(), list(operands), list(outputs), f"{', '.join(types)} {kind}{attributes}")
 
 
 def _attributes(node: ov.Node) -> str:

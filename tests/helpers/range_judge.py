@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,8 @@ ALONE = 8
 """In one model of so many, each index is also observed at the end of a model of its own, which takes time."""
 
 
-class Operation(Protocol):
+@dataclass(frozen=True)
+class Operation:
     """An operation of a random model. `text`: what people call it, with its attributes."""
 
     name: str

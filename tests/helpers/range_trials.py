@@ -16,8 +16,11 @@ from helpers.random_indices import NASTY, NASTY_FRACTIONS, Given, Inputs
 Bounds = Mapping[str, tuple[Any, Any]]
 """By the name of an input or of a dimension, as in "dim(x0, 1)", the least and the greatest value, or a text of sizes."""
 
-DIM = re.compile(r"dim\(\w+, \d+\)")
+DIM = re.compile(r"dim\(\w+(?:, \d+)?\)")
+"""A dimension: of an input, or by the name that ONNX gives it."""
 TRIES = 30
+VARIANTS = 12
+"""So many inputs beyond a bound are tried before none counts as a witness."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,15 @@ def _trial(label: str, sample: Inputs, rng: np.random.Generator, sizes: Mapping[
 
 def _dimensions(inputs: list[Given], arrays: list[NDArray[Any]]) -> dict[str, int]:
     return {
-        f"dim({given.name}, {axis})": size
+        name: size
         for given, array in zip(inputs, arrays, strict=True)
         for axis, size in enumerate(array.shape)
+        for name in _names_of_dim(given, axis)
     }
+
+
+def _names_of_dim(given: Given, axis: int) -> list[str]:
+    return [f"dim({given.name}, {axis})", f"dim({given.dims[axis]})"]
 
 
 def _dtype(kind: str) -> np.dtype[Any]:
@@ -101,7 +109,7 @@ def _mixed(rng: np.random.Generator, given: Given, shape: list[int]) -> NDArray[
 
 def is_known(words: str, sample: Inputs) -> bool:
     """Whether a name or a text names nothing but inputs and their dimensions."""
-    known = {f"dim({given.name}, {axis})" for given in sample.inputs for axis in range(len(given.dims))}
+    known = {name for given in sample.inputs for axis in range(len(given.dims)) for name in _names_of_dim(given, axis)}
     if words in {given.name for given in sample.inputs}:
         return True
     named = DIM.findall(words)
@@ -169,13 +177,13 @@ def _fill(rng: np.random.Generator, array: NDArray[Any], low: float, high: float
 
 def _holds(dtype: np.dtype[Any], value: float) -> bool:
     limits = np.finfo(np.float32) if dtype.kind == "f" else np.iinfo(dtype if dtype.itemsize < 4 else np.int32)
-    return bool(limits.min <= value <= limits.max)
+    return abs(value) == inf or bool(limits.min <= value <= limits.max)
 
 
 def trials_beyond(sample: Inputs, rng: np.random.Generator, bounds: Bounds, name: str, upper: bool) -> Iterator[Trial]:
     """Inputs that keep to all conditions but one, whose lower or upper bound they violate by one."""
     others = {other: pair for other, pair in bounds.items() if other != name}
-    for variant in range(8):
+    for variant in range(VARIANTS):
         if name.startswith("dim("):
             low, high = bounds[name]
             value = f"{high} + 1" if upper else f"{low} - 1"
@@ -187,7 +195,7 @@ def trials_beyond(sample: Inputs, rng: np.random.Generator, bounds: Bounds, name
         if trial is None:
             return
         array = trial.arrays[trial.names.index(name)]
-        value = number(bounds[name][upper], trial.sizes) + (1 if upper else -1)
+        value = _beyond(array.dtype, number(bounds[name][upper], trial.sizes), 1 if upper else -1)
         if array.dtype == np.bool_ or not _holds(array.dtype, value):
             return
         if variant % 2 and array.size:
@@ -195,3 +203,8 @@ def trials_beyond(sample: Inputs, rng: np.random.Generator, bounds: Bounds, name
         else:
             array[...] = value
         yield trial
+
+
+def _beyond(dtype: np.dtype[Any], bound: float, step: int) -> float:
+    """A number beyond a bound by one; beyond the greatest of all fractions it is infinite."""
+    return step * inf if dtype.kind == "f" and abs(bound) >= np.finfo(np.float32).max else bound + step

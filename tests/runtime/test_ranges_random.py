@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from helpers import onnx_subjects
 from helpers.openvino_subjects import judge
 from helpers.range_analysis import off_by_one
 from helpers.range_judgements import confirmed, judgements, totals
@@ -18,9 +19,22 @@ def test_nothing_is_observed_that_was_excluded():
     counts = totals(found)
     assert counts["tensors compared"] > 10_000
     assert counts["verdicts compared"] > 600
-    assert counts["sites proved"] > 100
-    assert counts["sites conditional"] > 15
-    assert counts["bounds with a witness"] > 20
+    for adapter in ("IR", "openvino.Model"):
+        assert counts[f"sites proved, {adapter}"] > 100
+        assert counts[f"sites conditional, {adapter}"] > 15
+    assert counts["bounds with a witness"] > max(20, counts["bounds without a witness"])
+
+
+@pytest.mark.slow
+@pytest.mark.onnxruntime
+def test_nothing_is_observed_of_onnx_that_was_excluded():
+    found = list(confirmed(range(60), onnx_subjects.judge))
+    assert [(one.seed, violation) for one in found for violation in one.violations] == []
+    counts = totals(found)
+    assert counts["tensors compared"] > 4_000
+    assert counts["sites proved, ONNX"] > 100
+    assert counts["sites conditional, ONNX"] > 10
+    assert counts["bounds with a witness"] > 5 * counts["bounds without a witness"]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
-"""The analysis of ranges on random models: python tests/tools/fuzz_ranges.py --graphs 10000 --seed 1
+"""The analysis of ranges on random models: python tests/tools/fuzz_ranges.py --graphs 10000 --seed 1 [--of onnx]
 
-The models are executed on OpenVINO's CPU plugin, tensor by tensor. Exit code 1 where a value is outside of what is claimed of
+Models of OpenVINO are executed on its CPU plugin, tensor by tensor, and judged by what the adapters for IRs and for models in
+memory say; models of ONNX are executed on onnxruntime, node by node. Exit code 1 where a value is outside of what is claimed of
 it, an index that is proved to be in bounds is not, or one that is refuted is. `--graphs 1` with its seed tries one model alone.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,17 +20,17 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from helpers.openvino_subjects import judge
+from helpers import onnx_subjects, openvino_subjects
 from helpers.range_judgements import PROCESSES, Judgement, confirmed, totals
 
 TESTS = str(Path(__file__).parents[1])
 PART = 50
 SHOWN = 60
-IMPORTED = ["helpers.openvino_subjects", "rich.console", "rich.progress", "rich.table"]
+IMPORTED = ["helpers.onnx_subjects", "helpers.openvino_subjects", "rich.console", "rich.progress", "rich.table"]
 """What is imported once, and not by each process that starts after a crash."""
 
 
-def tried(seeds: range, processes: int, console: Console) -> list[Judgement]:
+def tried(judge: Callable[..., Judgement], seeds: range, processes: int, console: Console) -> list[Judgement]:
     """Judge the models of seeds; print violations as soon as they are found."""
     parts = [seeds[i : i + PART] for i in range(0, len(seeds), PART)]
     found: list[Judgement] = []
@@ -67,13 +68,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--of", choices=["openvino", "onnx"], default="openvino", help="whose models")
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     console = Console()
     os.environ["PYTHONPATH"] = TESTS
     os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.tcache_count=60000")  # OpenVINO compiles a fifth faster with this
     PROCESSES.set_forkserver_preload(IMPORTED)
-    found = tried(range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes, console)
+    judge = {"openvino": openvino_subjects, "onnx": onnx_subjects}[arguments.of].judge
+    found = tried(judge, range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes, console)
     console.print(table(found))
     for one in found:
         for bound in one.unwitnessed if arguments.graphs <= PART else ():
