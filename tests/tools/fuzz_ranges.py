@@ -72,7 +72,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     console = Console()
-    os.environ["PYTHONPATH"] = TESTS
+    os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, *filter(None, [os.environ.get("PYTHONPATH")])])
     os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.tcache_count=60000")  # OpenVINO compiles a fifth faster with this
     PROCESSES.set_forkserver_preload(IMPORTED)
     judge = {"openvino": openvino_subjects, "onnx": onnx_subjects}[arguments.of].judge
