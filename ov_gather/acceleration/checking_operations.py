@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from openvino import Node, Output
-from openvino import opset13 as ops
+from openvino import Node
 
+from ov_gather.acceleration.axis_sizes import batch_dims
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.graph import demands_same_shape, has_same_shape, ours
-from ov_gather.acceleration.guards import Bounds, batch_dims
 
 
 def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
@@ -32,12 +31,3 @@ def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
             return None  # it joins batch dimensions
         other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
     return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None
-
-
-def checking_positions(indices: Output, bounds: Bounds) -> Output:
-    """Give the same indices, counted from the start, or raise where one is out of bounds."""
-    kind = indices.get_element_type()
-    start, step = (ops.constant(number, kind) for number in (0, 1))
-    positions = ops.range(start, bounds.size, step, kind.get_type_name())
-    inputs = [positions.output(0), indices, ops.constant(0).output(0)]
-    return ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"}).output(0)

@@ -4,7 +4,7 @@ one takes the place of another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -70,6 +70,13 @@ def like(gather: Node, data: Output) -> Node:
     if operation(gather) == "GatherElements-6":
         return ops.gather_elements(data, index, attributes["axis"])
     return ours("GatherElements", [data, index], attributes)
+
+
+def copied(node: Node, inputs: Sequence[Output]) -> Node:
+    """Return a node of OpenVINO that does the same to other inputs."""
+    other = NodeFactory(node.get_type_info().version_id).create(node.get_type_name(), list(inputs), node.get_attributes())
+    other.set_friendly_name(f"{node.get_friendly_name()}/in_bounds")
+    return other
 
 
 def nodes_of(model: Model, name: str) -> list[Node]:

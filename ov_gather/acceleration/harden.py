@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 from openvino import Model, Node, Output
+from openvino import opset13 as ops
 
-from ov_gather.acceleration.checking_operations import checking_operation, checking_positions
+from ov_gather.acceleration.axis_sizes import AxisSizes
+from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
+from ov_gather.acceleration.constant_tables import distribute, joined_indices, sharing_constants
 from ov_gather.acceleration.graph import operation, take_place
-from ov_gather.acceleration.guards import bounds_of, checked, clamped, is_ours, raises_by_itself, wide
+from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself, wide
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
-from ov_gather.acceleration.index_roots import INDICES, Root, Unproved, roots
+from ov_gather.acceleration.index_roots import Root, roots
+from ov_gather.acceleration.unproved import INDICES, Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path
-from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.prove import Limits, assumption
 from ov_gather.ranges.rules.call import CPU_PLUGIN
-from ov_gather.ranges.sites import Obstacle, Site
 
 Policy = Literal["raise", "clamp", "zero"]
 POLICIES: tuple[str, ...] = get_args(Policy)
@@ -73,22 +75,29 @@ class _Hardening:
             node.get_instance_id(): HardenedSite(proof.layer, operation(node), proof.status, proof.reason)
             for (node, _), proof in zip(graph.nodes_with_sites, proofs, strict=True)
         }
-        self._guards = 0
+        self._sizes, self._guards = AxisSizes(), 0
 
     def run(self) -> HardeningSummary:
         if self._policy == "clamp":
-            for root in roots(self._unproved()):
+            for root in roots(self._unproved(), is_exact=False):
                 if root.is_input:
                     self._guard(root)
         left = [site for site in self._unproved() if not self._needs_no_guard(site)]
+        for group in grouped_by_sizes(left):
+            self._check_sizes(group)
+        left = self._unproved()
+        if self._policy == "clamp":
+            for group in sharing_constants(left):
+                self._clamp_constants(group)
+            left = [site for site in left if self._is_open(site.node)]
         if self._policy == "zero":
             left = [site for site in left if not self._clear(site)]
-            for root in roots([site for site in left if not why_not_zeros(site.node)]):
+            for root in roots([site for site in left if not why_not_zeros(site.node)], is_exact=False):
                 self._guard(root)
                 for site in root.sites:
                     add_slice(site.node)
             left = [site for site in left if why_not_zeros(site.node)]
-        for root in roots(left):
+        for root in roots(left, is_exact=self._policy != "clamp"):
             is_alone = len(root.sites) == 1 and self._policy == "raise" and not self._portable
             if not (is_alone and self._replace(root.sites[0])):
                 self._guard(root)
@@ -100,30 +109,57 @@ class _Hardening:
 
     def _unproved(self) -> list[Unproved]:
         """List what is neither proved, by the model as it is now, nor guarded."""
-        graph = OpenvinoGraph(self._model)
-        left = [(node, site) for node, site in graph.nodes_with_sites if self._is_open(node)]
-        inputs = _sizes_of_inputs(graph, self._model)
-        analysis = analyse(graph, steps_to(graph, [site for _, site in left]), CPU_PLUGIN, self._given)
-        found = []
-        for node, site in left:
-            if analysis.outcome(site) is Outcome.IN_BOUNDS:
-                self._told[node.get_instance_id()].kept = "in bounds since an input is clamped"
-            else:
-                found.append(_unproved(analysis, node, site, inputs))
-        return found
+        safe, left = unproved_sites(self._model, self._given, self._is_open)
+        for node in safe:
+            self._told[node.get_instance_id()].kept = "in bounds since an input is clamped"
+        return left
 
     def _is_open(self, node: Node) -> bool:
         told = self._told.get(node.get_instance_id())
-        return told is not None and told.status != "proved" and not told.done
+        return told is not None and told.status != "proved" and not told.done and not told.kept
 
     def _needs_no_guard(self, site: Unproved) -> bool:
         if is_ours(site.node):
             self._tell(site).kept = "our operation checks every index"
-            return True
-        if self._policy == "raise" and not site.may_be_empty and raises_by_itself(site.node):
+        elif self._policy == "raise" and not site.may_be_empty and raises_by_itself(site.node):
             self._tell(site).kept = "this operation of OpenVINO raises"
-            return True
-        return False
+        elif not site.may_be_empty and site.needs is not None and set(site.needs) == {1}:
+            self._tell(site).kept = "in bounds, as there are indices only if the axis has elements"
+        return bool(self._tell(site).kept)
+
+    def _check_sizes(self, sites: Sequence[Unproved]) -> None:
+        """Let the indices of some sites depend on one check of the size of their axes, where that is all they need."""
+        needs = {site: self._needs(site) for site in sites}
+        served = [site for site in sites if needs[site] is not None]
+        if not served or (len(served) == 1 and self._policy == "raise" and not self._portable):
+            return
+        indices = [wide(site.indices) for site in served]
+        largest = tuple(map(max, zip(*filter(None, needs.values()), strict=True)))
+        zeros = self._sizes.zeros(served[0], indices[0], largest)
+        for site, given in zip(served, indices, strict=True):
+            kind = given.get_element_type()
+            same = zeros if zeros.get_element_type() == kind else ops.convert(zeros, kind.get_type_name()).output(0)
+            site.node.input(INDICES).replace_source_output(ops.add(given, same).output(0))
+            what = "raises if the axis is empty" if set(largest) == {1} else "raises: a check of the size of the axis"
+            self._tell(site).done = f"{what}{_shared(served)}"
+        self._guards += 1
+
+    def _needs(self, site: Unproved) -> tuple[int, ...] | None:
+        """Tell how large axes have to be at least, where a check of that makes a site safe as the policy says."""
+        if self._policy == "raise" and raises_by_itself(site.node) and not site.is_in_body:
+            return tuple(1 for _ in site.sizes) or None
+        if site.needs is None or self._policy == "raise" or set(site.needs) == {1}:
+            return site.needs
+        return None
+
+    def _clamp_constants(self, sites: Sequence[Unproved]) -> None:
+        """Clamp the constant indices of several sites at once."""
+        table = joined_indices(sites)
+        bounds = self._sizes.bounds(sites, table)
+        distribute(clamped(table, bounds), sites)
+        self._guards += 1
+        for site in sites:
+            self._tell(site).done = f"indices are clamped{_shared(sites)}"
 
     def _replace(self, site: Unproved) -> bool:
         other = checking_operation(site.node, counts_from_end=site.counts_from_end)
@@ -138,8 +174,8 @@ class _Hardening:
         """Clear what a gather of compressed weights reads out of bounds: a larger table would be decompressed as a whole."""
         if why_not_zeros(site.node) or not is_compressed(site.node.input_value(0)):
             return False
-        indices = wide(site.node.input_value(INDICES))
-        clear_results(site.node, indices, bounds_of(site, indices))
+        indices = wide(site.indices)
+        clear_results(site.node, indices, self._sizes.bounds([site], indices))
         self._tell(site).done = what_is_zero(site.node)
         self._guards += 1
         return True
@@ -150,48 +186,27 @@ class _Hardening:
         safe, what = self._safe(root, indices)
         source = root.indices.get_node()
         safe.get_node().set_friendly_name(f"{source.get_friendly_name()}/in_bounds")
-        for reader in root.readers:
-            reader.replace_source_output(safe)
+        root.feed(safe)
         self._guards += 1
         where = f" at the input {source.get_friendly_name()}" if root.is_input else ""
-        shared = f", one for {len(root.sites)} sites" if len(root.sites) > 1 else ""
         for site in root.sites:
-            self._tell(site).done = f"{what or what_is_zero(site.node)}{where}{shared}"
+            self._tell(site).done = f"{what or what_is_zero(site.node)}{where}{_shared(root.sites)}"
 
     def _safe(self, root: Root, indices: Output) -> tuple[Output, str]:
         """Make indices that are in bounds, or raise, and tell what was made, but for zeros."""
         site = root.sites[0]
-        bounds = bounds_of(site, indices)
+        bounds = self._sizes.bounds(root.sites, indices)
         if self._policy == "clamp":
             return clamped(indices, bounds), "indices are clamped"
         reason = why_not_zeros(site.node) if self._policy == "zero" else ""
         if self._policy == "zero" and not reason:
             return to_added_slice(site.node, indices, bounds), ""
-        if self._policy == "raise" and not self._portable and site.limit is not None and site.counts_from_end:
-            return checking_positions(indices, bounds), "raises: ov_gather.Gather of positions"
-        return checked(indices, bounds), f"raises: a check, as {reason}" if reason else "raises: a check"
+        portable = self._portable or self._policy == "zero"
+        safe = checked(indices, bounds, counts_from_end=site.counts_from_end, portable=portable)
+        is_ours_now = is_ours(safe.get_node())
+        what = f"raises: {operation(safe.get_node())} of positions" if is_ours_now else "raises: a check"
+        return safe, f"{what}, as {reason}" if reason else what
 
 
-def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, tuple[Node, int]]) -> Unproved:
-    wanted = analysis.demands(site)
-    if isinstance(wanted, Obstacle):
-        return Unproved(node, site.counts_from_end)
-    may_be_empty = any(analysis.algebra.sizes.least(demand.size) < 1 for demand in wanted)
-    if site.has_coordinates:
-        return Unproved(node, site.counts_from_end, may_be_empty=may_be_empty)
-    size, size_of = wanted[0].size, None
-    if size.value is None and site.within is None:
-        size_of = next((inputs[name] for name in size.names if name in inputs and size == Polynomial.name(name)), None)
-    is_computed = size.value is None and size_of is None
-    return Unproved(node, site.counts_from_end, (str(size), site.counts_from_end), size_of, is_computed, may_be_empty)
-
-
-def _sizes_of_inputs(graph: OpenvinoGraph, model: Model) -> dict[str, tuple[Node, int]]:
-    """Tell of each open dimension by which the analysis names it which axis of which input it is."""
-    nodes = {node.get_name(): node for node in model.get_parameters()}
-    found = {}
-    for key in graph.inputs.values():
-        node = nodes[key[0]]  # type: ignore[index]
-        for axis, dim in enumerate(graph.declared(key).shape or ()):
-            found.update(dict.fromkeys(dim.names, (node, axis)))
-    return found
+def _shared(sites: Sequence[Unproved]) -> str:
+    return f", one for {len(sites)} sites" if len(sites) > 1 else ""

@@ -2,145 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from openvino import Input, Node, Output
+from openvino import Node, Output
 
-from ov_gather.acceleration.graph import constant, dims, identity
+from ov_gather.acceleration.axis_sizes import takes_tuples
+from ov_gather.acceleration.graph import constant, copied, dims, identity, operation
+from ov_gather.acceleration.unproved import INDICES, Unproved
 
 _MOVES = ("Broadcast", "Convert", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 _SPLITS = ("Split", "VariadicSplit")
-INDICES = 1
-"""The input of every gather and scatter that takes indices."""
 
 
 @dataclass(frozen=True, eq=False)
-class Unproved:
-    """An Unproved is a gather or scatter whose indices are not known to be in bounds.
+class _Path:
+    """A _Path leads from the indices of a site up to where they come from, by operations that only move elements."""
 
-    Attributes:
-        limit: what its indices are in bounds of; sites of the same limit may share a guard. None: it shares none.
-        size_of: the input of the model, and its axis, whose size the axis of data has; None where that is not known.
-        has_computed_size: whether the size of the axis is that of data when the model runs, and of nothing else that is known.
-        may_be_empty: whether the axis of its indices, or one of the axes, may be empty.
-    """
+    site: Unproved
+    tensors: list[Output]
 
-    node: Node
-    counts_from_end: bool
-    limit: Hashable = None
-    size_of: tuple[Node, int] | None = None
-    has_computed_size: bool = True
-    may_be_empty: bool = True
+    @property
+    def top(self) -> Output:
+        return self.tensors[-1]
+
+    def climb(self, *, by_part: bool = False) -> None:
+        """Go up by operations that keep all elements; `by_part`: at first by one that takes some of them."""
+        while by_part or _only_moves(self.top.get_node()):
+            self.tensors.append(self.top.get_node().input_value(0))
+            by_part = False
 
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """A Root is a tensor whose elements are the indices of some sites, all of them.
+    """A Root is a tensor whose elements are the indices of some sites, in the order of the graph."""
 
-    Attributes:
-        readers: the inputs that take it on its way to the sites, and to nothing else.
-    """
+    paths: Sequence[_Path]
 
-    indices: Output
-    readers: tuple[Input, ...]
-    sites: tuple[Unproved, ...]
+    @property
+    def indices(self) -> Output:
+        """The tensor."""
+        return self.paths[0].top
+
+    @property
+    def sites(self) -> list[Unproved]:
+        """The sites."""
+        return [path.site for path in self.paths]
 
     @property
     def is_input(self) -> bool:
         """Whether the indices come from an input as it is, of the model or of a body."""
         return bool(self.indices.get_node().get_type_name() == "Parameter")
 
+    def feed(self, other: Output) -> None:
+        """Let the sites take another tensor in the place of this one. What else reads it, or its shape, still does so."""
+        known = {identity(self.indices): other}
+        for path in self.paths:
+            for tensor in reversed(path.tensors[:-1]):
+                if identity(tensor) not in known:
+                    node = tensor.get_node()
+                    inputs = [known[identity(node.input_value(0))], *node.input_values()[1:]]
+                    outputs = copied(node, inputs).outputs()
+                    known |= {identity(old): new for old, new in zip(node.outputs(), outputs, strict=True)}
+            path.site.node.input(INDICES).replace_source_output(known[identity(path.tensors[0])])
 
-def roots(sites: Sequence[Unproved]) -> list[Root]:
-    """Find where the indices of some sites come from.
 
-    A root lies above operations that only move elements, or divide them among each other, as far up as these operations feed
-    sites of the same limit alone. So another tensor in the place of the root changes nothing but these indices.
+def roots(sites: Sequence[Unproved], *, is_exact: bool) -> list[Root]:
+    """Find where the indices of some sites come from, in the order of their first sites.
+
+    A root lies above operations that only move elements, or divide them among each other.
+
+    Args:
+        sites: in the order of the graph.
+        is_exact: a root holds no element that is no index, because that may be anything. Otherwise one may, if several sites
+            share the root.
     """
-    search = _Search(sites)
-    while search.climb():
-        pass
-    return search.found()
+    paths = [_Path(site, [site.indices]) for site in sites]
+    movable = [path for path in paths if path.site.sizes and not takes_tuples(path.site.node)]
+    for path in movable:
+        path.climb()
+    while parted := _parted(movable, is_exact):
+        for path in parted:
+            path.climb(by_part=True)
+    return [Root(group) for group in _grouped(paths, lambda path: path.top)]
 
 
-class _Search:
-    def __init__(self, sites: Sequence[Unproved]) -> None:
-        self._sites = sites
-        self._claims = {_reader(site.node.input(INDICES)): _claim(site) for site in sites}
-        self._places = [site.node.input_value(INDICES) for site in sites]
-
-    def climb(self) -> bool:
-        """Go up by one operation wherever that is possible, and tell whether it was."""
-        is_higher = False
-        for number, site in enumerate(self._sites):
-            mover = self._places[number].get_node()
-            if site.limit is None or not self._feeds_only(mover, site.limit):
-                continue
-            if site.has_computed_size and _has_shape_read(mover):
-                continue  # the size may depend on that shape, and then the guard would on itself
-            if _only_moves(mover) or mover.get_type_name() in _SPLITS or self._divides(mover, site.limit):
-                self._claims[_reader(mover.input(0))] = site.limit
-                self._places[number] = mover.input_value(0)
-                is_higher = True
-        return is_higher
-
-    def _feeds_only(self, node: Node, limit: Hashable) -> bool:
-        """Tell whether the elements of all outputs of a node get to sites of a limit, and nowhere else."""
-        readers = [[reader for reader in output.get_target_inputs() if not _is_shape_of(reader)] for output in node.outputs()]
-        return all(some and all(self._claims.get(_reader(one)) == limit for one in some) for some in readers)
-
-    def _divides(self, node: Node, limit: Hashable) -> bool:
-        """Tell whether a Gather by constants takes, with others that feed the same sites, every element of its data."""
-        first = _pick(node)
-        if first is None:
-            return False
-        axis, taken, size = first
-        for reader in node.input_value(0).get_target_inputs():
-            other = reader.get_node()
-            pick = _pick(other) if reader.get_index() == 0 else None
-            if pick is not None and pick[0] == axis and self._feeds_only(other, limit):
-                taken |= pick[1]
-        return len(taken) == size
-
-    def found(self) -> list[Root]:
-        """List the roots, in the order of their first sites."""
-        groups: dict[Hashable, list[int]] = {}
-        for number, site in enumerate(self._sites):
-            groups.setdefault((identity(self._places[number]), _claim(site)), []).append(number)
-        return [self._root(numbers) for numbers in groups.values()]
-
-    def _root(self, numbers: Sequence[int]) -> Root:
-        place, claim = self._places[numbers[0]], _claim(self._sites[numbers[0]])
-        readers = [reader for reader in place.get_target_inputs() if self._claims.get(_reader(reader)) == claim]
-        return Root(place, tuple(readers), tuple(self._sites[number] for number in numbers))
+def _parted(paths: Sequence[_Path], is_exact: bool) -> list[_Path]:
+    """Choose the paths whose tops are parts of one tensor, and may share a guard there."""
+    candidates = [path for path in paths if _is_part(path.top.get_node())]
+    for group in _grouped(candidates, lambda path: path.top.get_node().input_value(0)):
+        tops = {identity(path.top): path.top for path in group}
+        may_be_any = len(tops) > 1 and not is_exact and not any(path.site.may_be_empty for path in group)
+        if may_be_any or _is_all(tops.values()):
+            return group
+    return []
 
 
-def _claim(site: Unproved) -> Hashable:
-    return site.node.get_instance_id() if site.limit is None else site.limit
+def _grouped(paths: Iterable[_Path], tensor_of: Callable[[_Path], Output]) -> list[list[_Path]]:
+    """Group paths by a tensor, and by what their indices are in bounds of: only then sites may share a guard."""
+    groups: dict[Hashable, list[_Path]] = {}
+    for path in paths:
+        groups.setdefault((identity(tensor_of(path)), _limit(path.site)), []).append(path)
+    return list(groups.values())
 
 
-def _reader(reader: Input) -> tuple[int, int]:
-    return reader.get_node().get_instance_id(), reader.get_index()
+def _limit(site: Unproved) -> Hashable:
+    alone: Hashable = site.node.get_instance_id()
+    return (site.sizes, site.counts_from_end, takes_tuples(site.node)) if site.sizes else alone
 
 
-def _is_shape_of(reader: Input) -> bool:
-    return bool(reader.get_node().get_type_name() == "ShapeOf")
+def _is_part(node: Node) -> bool:
+    """Tell whether an operation gives out some elements of its first input, and nothing else."""
+    return node.get_type_name() in (*_SPLITS, "Slice", "StridedSlice") or _pick(node) is not None
 
 
-def _has_shape_read(node: Node) -> bool:
-    return any(_is_shape_of(reader) for output in node.outputs() for reader in output.get_target_inputs())
+def _is_all(parts: Iterable[Output]) -> bool:
+    """Tell whether every element of a tensor is in one of some parts of it."""
+    splits: dict[int, set[int]] = {}
+    picks: dict[int, set[int]] = {}
+    for part in parts:
+        node = part.get_node()
+        if node.get_type_name() in _SPLITS:
+            splits.setdefault(node.get_instance_id(), set()).add(part.get_index())
+            if len(splits[node.get_instance_id()]) == len(node.outputs()):
+                return True
+        elif (pick := _pick(node)) is not None:
+            axis, taken, size = pick
+            picks[axis] = picks.get(axis, set()) | taken
+            if len(picks[axis]) == size:
+                return True
+    return False
 
 
 def _pick(node: Node) -> tuple[int, set[int], int] | None:
-    """Tell along which axis a Gather takes which of how many positions, where constants say so."""
+    """Tell along which axis a Gather takes which of how many positions, where constants say so, and all are in bounds."""
     if node.get_type_name() != "Gather" or node.get_attributes().get("batch_dims"):
         return None
     shape, positions, axis = dims(node.input_value(0)), constant(node.input_value(1)), constant(node.input_value(2))
     if shape is None or positions is None or axis is None or shape[int(axis.item())].is_dynamic:
         return None
     size = shape[int(axis.item())].get_length()
-    return int(axis.item()) % len(shape), {int(one) % size for one in positions.ravel() if -size <= one < size}, size
+    lowest = -size if operation(node) == "Gather-8" else 0
+    if not all(lowest <= one < size for one in positions.ravel()):
+        return None
+    return int(axis.item()) % len(shape), {int(one) % size for one in positions.ravel()}, size
 
 
 def _only_moves(node: Node) -> bool:

@@ -6,9 +6,10 @@ import numpy as np
 from openvino import Node, Output
 from openvino import opset13 as ops
 
+from ov_gather.acceleration.axis_sizes import Bounds, axis_of_site, batch_dims, takes_tuples, tuple_length
 from ov_gather.acceleration.graph import dims
-from ov_gather.acceleration.guards import Bounds, axis_of_site, batch_dims, clamped, takes_tuples, tuple_length
-from ov_gather.acceleration.index_roots import INDICES
+from ov_gather.acceleration.guards import clamped
+from ov_gather.acceleration.unproved import INDICES
 
 
 def why_not_zeros(node: Node) -> str:

@@ -1,0 +1,158 @@
+"""The sizes of the axes that indices go along are computed here, each of them once, however many guards need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from openvino import Node, Output, Type
+from openvino import opset13 as ops
+
+from ov_gather.acceleration.graph import axis_of, constant, identity
+from ov_gather.acceleration.unproved import INDICES, Unproved
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds are the sizes of the axes that indices go along, as tensors: one scalar, or a vector of one size a coordinate.
+
+    Attributes:
+        size: the sizes, of the type of the indices.
+        lowest, highest: the least and the greatest index that is in bounds.
+        filled: the sizes once more. To compute this, or `highest`, raises where an axis is empty though there are indices.
+    """
+
+    size: Output
+    lowest: Output
+    highest: Output
+    filled: Output
+
+
+class AxisSizes:
+    """AxisSizes remembers what was made for one model."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Output] = {}
+
+    def bounds(self, sites: Sequence[Unproved], indices: Output) -> Bounds:
+        """Make the bounds for the indices of gathers and scatters of the same limit."""
+        kind, site = indices.get_element_type(), sites[0]
+        numbers = constant_size(site.node)
+        if numbers is not None:
+            numbers = numbers.astype(kind.to_dtype())
+            lowest = -numbers if site.counts_from_end else np.zeros_like(numbers)
+            size, low, high = (ops.constant(value).output(0) for value in (numbers, lowest, numbers - 1))
+        else:
+            size = self._size(site, kind)
+            low = self._once(("lowest", identity(size)), lambda: ops.negative(size))
+            if not site.counts_from_end:
+                low = ops.constant(0, kind).output(0)
+            high = self._once(("highest", identity(size)), lambda: ops.subtract(size, ops.constant(1, kind)))
+        if not any(one.may_be_empty for one in sites):
+            return Bounds(size, low, high, size)
+        count = site.count if all(one.count == site.count for one in sites) else identity(indices)
+        zeros = self._zeros(size, (1,), count, indices)
+        high = self._once(("filled", identity(high), identity(zeros)), lambda: ops.add(high, zeros))
+        filled = self._once(("filled", identity(size), identity(zeros)), lambda: ops.add(size, zeros))
+        return Bounds(size, low, high, filled)
+
+    def zeros(self, site: Unproved, indices: Output, needs: tuple[int, ...]) -> Output:
+        """Make a 0 for each axis of a site. This raises where there are indices, but fewer elements than needed."""
+        needs = needs[:1] if len(set(needs)) == 1 else tuple(needs)
+        return self._zeros(self._size(site, indices.get_element_type()), needs, site.count, indices)
+
+    def _zeros(self, size: Output, needs: tuple[int, ...], count: Hashable, indices: Output) -> Output:
+        return self._once(
+            ("zeros", identity(size), needs, count),
+            lambda: _raising(size, needs, None if count == () else indices),
+        )
+
+    def _size(self, site: Unproved, kind: Type) -> Output:
+        """Compute the sizes of the axes, each of them once."""
+        node = site.node
+        data = node.input_value(0) if site.size_of is None else site.size_of[0].output(0)
+        sizes = self._once((identity(data), str(kind)), lambda: ops.shape_of(data, output_type=kind.get_type_name()))
+        first = ops.constant(0)
+        if takes_tuples(node):
+            start, length = batch_dims(node), tuple_length(node)
+            if length is not None:
+                places = ops.constant(np.arange(start, start + length))
+                return self._once((identity(sizes), start, length), lambda: ops.gather(sizes, places, first))
+            shape = ops.shape_of(node.input_value(INDICES), output_type="i64")
+            stop = ops.add(ops.gather(shape, ops.constant([-1]), first), ops.constant([start]))
+            return ops.slice(sizes, ops.constant([start]), stop, ops.constant([1])).output(0)
+        axis = axis_of_site(node) if site.size_of is None else site.size_of[1]
+        if axis is None:
+            computed = ops.reshape(axis_operand(node), ops.constant(np.zeros(0, np.int64)), False)
+            return ops.gather(sizes, computed, first).output(0)
+        return self._once((identity(sizes), axis), lambda: ops.gather(sizes, ops.constant(axis), first))
+
+    def _once(self, key: Hashable, make: Callable[[], Node]) -> Output:
+        if key not in self._known:
+            self._known[key] = make().output(0)
+        return self._known[key]
+
+
+def _raising(size: Output, needs: tuple[int, ...], indices: Output | None) -> Node:
+    """Make zeros of the shape of sizes; this raises where one is less than needed, and there are indices, if some are given."""
+    kind, is_vector = size.get_element_type(), len(size.get_partial_shape()) == 1
+    none, needed = ops.constant(0, kind), ops.constant(list(needs) if is_vector else needs[0], kind)
+    if indices is not None:
+        shape = ops.shape_of(indices, output_type=kind.get_type_name())
+        count = ops.reduce_prod(shape, ops.constant([0]), keep_dims=False)
+        needed = ops.multiply(needed, ops.minimum(count, ops.constant(1, kind)))
+    missing = ops.reshape(ops.maximum(ops.subtract(needed, size), none), ops.constant([-1]), False)
+    # The only index of one element is 0, and the CPU plugin's GatherElements raises for every other that is not below 0.
+    found = ops.gather_elements(ops.constant([0], kind), missing, 0)
+    return found if is_vector else ops.squeeze(found, ops.constant([0]))
+
+
+def constant_size(node: Node) -> NDArray[Any] | None:
+    """Tell the sizes of the axes where they are known before the model runs."""
+    shape = node.get_input_partial_shape(0)
+    if shape.rank.is_dynamic:
+        return None
+    if takes_tuples(node):
+        length, batch = tuple_length(node), batch_dims(node)
+        if length is None or any(shape[axis].is_dynamic for axis in range(batch, batch + length)):
+            return None
+        return np.array([shape[axis].get_length() for axis in range(batch, batch + length)])
+    axis = axis_of_site(node)
+    return None if axis is None or shape[axis].is_dynamic else np.array(shape[axis].get_length())
+
+
+def takes_tuples(node: Node) -> bool:
+    """Tell whether the indices of a gather or scatter are tuples of coordinates."""
+    return node.get_type_name() in ("GatherND", "ScatterNDUpdate")
+
+
+def batch_dims(node: Node) -> int:
+    """Return how many leading dimensions of data the tuples of a node do not count."""
+    return int(node.get_attributes().get("batch_dims", 0))
+
+
+def tuple_length(node: Node) -> int | None:
+    """Return how many coordinates a tuple of indices has; None while that is open."""
+    shape = node.get_input_partial_shape(1)
+    if shape.rank.is_dynamic or shape[-1].is_dynamic:
+        return None
+    return int(shape[-1].get_length())
+
+
+def axis_operand(node: Node) -> Output:
+    """Return the input that tells the axis of a gather or scatter."""
+    return node.input_value(2 if node.get_type_name() == "Gather" else 3)
+
+
+def axis_of_site(node: Node) -> int | None:
+    """Return the axis that indices go along, from the first dimension; None while that, or the rank of data, is not known."""
+    rank = node.get_input_partial_shape(0).rank
+    if rank.is_dynamic:
+        return None
+    if node.get_type_name() == "GatherElements":
+        return axis_of(node)
+    axis = constant(axis_operand(node))
+    return None if axis is None else int(axis.item()) % rank.get_length()

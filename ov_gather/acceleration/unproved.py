@@ -1,0 +1,155 @@
+"""This module lists the gathers and scatters whose indices may be out of bounds, with what guards need to know of them."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from openvino import Model, Node, Output
+
+from ov_gather.acceleration.graph import identity
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
+from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.conditions import joined
+from ov_gather.ranges.openvino_graph import OpenvinoGraph
+from ov_gather.ranges.rules.call import CPU_PLUGIN
+from ov_gather.ranges.sites import Demand, Obstacle, Site
+
+INDICES = 1
+"""The input of every gather and scatter that takes indices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unproved:
+    """An Unproved is a gather or scatter whose indices are not known to be in bounds.
+
+    Attributes:
+        count: the same for sites that have indices in the same runs; an empty tuple where there always are some.
+        sizes: the sizes of the axes that the indices go along; empty where they cannot be told.
+        size_of: the input of the model, and its axis, whose size the axis of data has; None where that is not known.
+        may_be_empty: whether an axis may be empty though there are indices.
+        needs: how large the axes have to be so that every index is in bounds; None where that is not all that matters.
+        has_constants: whether the indices are a constant.
+        is_in_body: whether this is in the body of an operation.
+    """
+
+    node: Node
+    counts_from_end: bool
+    count: Hashable
+    sizes: tuple[str, ...] = ()
+    size_of: tuple[Node, int] | None = None
+    may_be_empty: bool = True
+    needs: tuple[int, ...] | None = None
+    has_constants: bool = False
+    is_in_body: bool = True
+
+    @property
+    def indices(self) -> Output:
+        """The indices, as the node takes them now."""
+        return self.node.input_value(INDICES)
+
+
+def unproved_sites(model: Model, given: Assumption, is_open: Callable[[Node], bool]) -> tuple[list[Node], list[Unproved]]:
+    """Look at some gathers and scatters, in the order of the graphs: list those in bounds, and describe the others."""
+    graph = OpenvinoGraph(model)
+    pairs = [(node, site) for node, site in graph.nodes_with_sites if is_open(node)]
+    inputs = _sizes_of_inputs(graph, model)
+    analysis = analyse(graph, steps_to(graph, [site for _, site in pairs]), CPU_PLUGIN, given)
+    is_safe = [analysis.outcome(site) is Outcome.IN_BOUNDS for _, site in pairs]
+    left = [pair for pair, safe in zip(pairs, is_safe, strict=True) if not safe]
+    filled = _in_bounds_if_filled(analysis, given, [site for _, site in left])
+    found = [_unproved(analysis, node, site, inputs, site in filled) for node, site in left]
+    return [node for (node, _), safe in zip(pairs, is_safe, strict=True) if safe], found
+
+
+def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, tuple[Node, int]], is_filled: bool) -> Unproved:
+    wanted, indices = analysis.demands(site), identity(node.input_value(INDICES))
+    if isinstance(wanted, Obstacle) or not wanted:
+        return Unproved(node, site.counts_from_end, indices)
+    sizes, is_in_body = [demand.size for demand in wanted], site.within is not None
+    needs, size_of = None, None
+    if not is_in_body:
+        needs = _needs_of_constants(wanted) or ((1,) * len(sizes) if is_filled else None)
+        if not site.has_coordinates:
+            known = (inputs[name] for name in sizes[0].names if name in inputs and sizes[0] == Polynomial.name(name))
+            size_of = next(known, None)
+    names = _names_of_count(analysis, site)
+    there = Sizes(ChainMap(_filled(analysis, names or frozenset()), analysis.algebra.sizes.bounds))
+    return Unproved(
+        node,
+        site.counts_from_end,
+        indices if names is None else tuple(sorted(names)),
+        tuple(map(str, sizes)),
+        size_of,
+        any(there.least(size) < 1 for size in sizes),
+        needs,
+        all(demand.is_attained for demand in wanted),
+        is_in_body,
+    )
+
+
+def _needs_of_constants(wanted: Sequence[Demand]) -> tuple[int, ...] | None:
+    """Tell how large each axis has to be for indices that are a constant; None for others."""
+    if not all(demand.is_attained and (demand.indices.low >= 0 or demand.counts_from_end) for demand in wanted):
+        return None
+    return tuple(int(max(demand.indices.high + 1, -demand.indices.low)) for demand in wanted)
+
+
+def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[Site]) -> set[Site]:
+    """Choose the sites that are in bounds wherever they have indices and no axis is empty; of sites in bodies none."""
+    groups: dict[frozenset[str], list[Site]] = {}
+    for site in sites:
+        wanted = analysis.demands(site)
+        if site.within is None and not isinstance(wanted, Obstacle):
+            filled = [_names_if_filled(analysis, demand.size) for demand in wanted]
+            names = frozenset().union(*(some or () for some in (*filled, _names_of_count(analysis, site))))
+            if names:
+                groups.setdefault(names, []).append(site)
+    found: set[Site] = set()
+    for names, group in groups.items():
+        assumed = joined(given, Assumption(dims=_filled(analysis, names)))
+        seen = analyse(analysis.graph, steps_to(analysis.graph, group), CPU_PLUGIN, assumed)
+        found.update(site for site in group if seen.outcome(site) is Outcome.IN_BOUNDS)
+    return found
+
+
+def _names_of_count(analysis: Analysis, site: Site) -> frozenset[str] | None:
+    """Name the sizes that are all 1 or more if there are indices, and only then; None where that cannot be told."""
+    shape = analysis.value(site.indices).shape
+    found = None if shape is None else [_names_if_filled(analysis, dim) for dim in shape]
+    return None if found is None or None in found else frozenset().union(*(names or () for names in found))
+
+
+def _names_if_filled(analysis: Analysis, size: Polynomial) -> frozenset[str] | None:
+    """Name the sizes that are all 1 or more if a size is, and only then; None where that cannot be told."""
+    sizes = analysis.algebra.sizes
+    if sizes.least(size) >= 1:
+        return frozenset()
+    is_product = len(size.terms) == 1 and size.terms[0][1] > 0 and all(sizes.of(name)[0] >= 0 for name in size.names)
+    return frozenset(name for name in size.names if sizes.of(name)[0] < 1) if is_product else None
+
+
+def _filled(analysis: Analysis, names: frozenset[str]) -> dict[str, tuple[int, Number]]:
+    """Give the bounds of sizes that are 1 or more."""
+    return {name: (1, max(1, analysis.algebra.sizes.of(name)[1])) for name in names}
+
+
+def _sizes_of_inputs(graph: OpenvinoGraph, model: Model) -> dict[str, tuple[Node, int]]:
+    """Tell of each open dimension by which the analysis names it which axis of which input it is."""
+    nodes = {node.get_name(): node for node in model.get_parameters()}
+    found = {}
+    for key in graph.inputs.values():
+        node = nodes[key[0]]  # type: ignore[index]
+        for axis, dim in enumerate(graph.declared(key).shape or ()):
+            found.update(dict.fromkeys(dim.names, (node, axis)))
+    return found
+
+
+def grouped_by_sizes(sites: Sequence[Unproved]) -> list[list[Unproved]]:
+    """Group the sites whose axes have the same sizes, and which have indices in the same runs; those in bodies are left out."""
+    groups: dict[Hashable, list[Unproved]] = {}
+    for site in sites:
+        if site.sizes and not site.is_in_body:
+            groups.setdefault((site.sizes, site.count), []).append(site)
+    return list(groups.values())
