@@ -9,7 +9,7 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from .graphs import inputs_of, is_used, uses_of
-from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, is_index, summaries, survives
+from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, is_index, is_read, summaries, survives
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
 from .models import read
@@ -38,6 +38,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         OSError: a file cannot be read.
     """
     from ov_gather.acceleration.compressed import keep_compressed
+    from ov_gather.acceleration.proved_gathers import use_stock_where_proved
 
     from .compiled import CompiledModel
 
@@ -52,10 +53,12 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
             for value in original.graph.inputs
             if any(is_index(*use) for use in uses_of(value, passes=lambda node, position: True))
         }
+        unread_inputs = {str(value.name) for value in original.graph.inputs if not is_read(value)}
         inexactness = find_inexactness(original, target=_TARGET, checks_inputs=True)
         converted = read(original, _TARGET)
+        use_stock_where_proved(converted)
         keep_compressed(converted)
-        compiled = CompiledModel(converted, inputs, outputs, carried, index_inputs, device)
+        compiled = CompiledModel(converted, inputs, outputs, carried, index_inputs, unread_inputs, device)
     for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     return compiled

@@ -32,11 +32,16 @@ class CompiledModel:
         outputs: Sequence[str],
         carried: Mapping[str, NDArray[Any]],
         index_inputs: Collection[str],
+        unread_inputs: Collection[str],
         device: str,
     ) -> None:
-        """Take a model that `read` made, the names of its inputs and outputs in ONNX, and arrays for inputs added to those."""
+        """Take a model that `read` made, the names of its inputs and outputs in ONNX, and arrays for inputs added to those.
+
+        Indices come from `index_inputs`, and only the shape matters of `unread_inputs`. No other check of an input is needless
+        because indices are proved to be in bounds: OpenVINO would read another element for an index that it has cut to 32 bits.
+        """
         self._model, self._outputs, self._device = model, outputs, device
-        self._carried, self._index_inputs = carried, index_inputs
+        self._carried, self._index_inputs, self._unread_inputs = carried, index_inputs, unread_inputs
         self._ports = {port.get_node().get_friendly_name(): port for port in model.inputs}
         self._names = [name for name in inputs if name not in carried]
         self._needed = [name for name in self._names if name in self._ports]
@@ -81,12 +86,13 @@ class CompiledModel:
             raise TypeError(f"input '{name}' must be {element_type.dtype}, not {array.dtype}")
         if not shape.compatible(openvino.PartialShape(list(array.shape))):
             raise ValueError(f"input '{name}' must have shape {shape}, not {list(array.shape)}")
-        if element_type in (I64, U64) and array.size:
+        if element_type not in (I64, U64) or name in self._unread_inputs or not array.size:
+            return
+        if array.min() < _INT32.min or array.max() > _INT32.max:
             at = np.unravel_index(np.argmax((array < _INT32.min) | (array > _INT32.max)), array.shape)
-            if not _INT32.min <= array[at] <= _INT32.max:
-                error = IndexError if name in self._index_inputs else ValueError
-                place = f"{name}[{', '.join(map(str, at))}]"
-                raise error(f"{place} = {array[at]} does not fit in int32, in which OpenVINO computes")
+            error = IndexError if name in self._index_inputs else ValueError
+            place = f"{name}[{', '.join(map(str, at))}]"
+            raise error(f"{place} = {array[at]} does not fit in int32, in which OpenVINO computes")
 
     def _compile(self, shapes: tuple[tuple[int, ...], ...]) -> Session:
         """Compile for all shapes; or for these, one an input, where OpenVINO would not compile for all."""

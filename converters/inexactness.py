@@ -18,7 +18,7 @@ from ov_gather.ops.meanings import ONNX, carries, operators
 from ov_gather.ops.onnx_nodes import GATHERS
 
 from .errors import describe
-from .graphs import bodies_of, constant_of, constants_of, inputs_of, is_used, nodes_of, uses_of
+from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of, uses_of
 from .loading import is_default
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
@@ -107,7 +107,7 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
         interval = ranges.of(value)
         return interval is None or interval.low < _INT32.min or interval.high > _INT32.max
 
-    for value in filter(is_wide, filter(is_used, inputs_of(model))):
+    for value in filter(is_wide, filter(is_read, inputs_of(model))):
         is_harmless = (checks_inputs and _stays_within(value)) or (assume_in_bounds and _is_only_index(value))
         if _element_type(value) is F64 or not is_harmless:
             yield Inexactness(f"input '{value.name}'", _narrowing(value))
@@ -152,6 +152,11 @@ def _is_gathered(value: onnx_ir.Value) -> bool:
 def is_index(node: onnx_ir.Node, position: int) -> bool:
     """Tell whether an input of a node holds the indices of a gather."""
     return is_default(node, GATHERS) and position == 1
+
+
+def is_read(value: onnx_ir.Value) -> bool:
+    """Tell whether anything depends on the elements of a value, and not on its shape alone."""
+    return value.is_graph_output() or not all(is_default(node, ("Shape", "Size")) for node, _ in value.uses())
 
 
 def _carries(node: onnx_ir.Node, position: int) -> bool:

@@ -96,7 +96,7 @@ def convert(
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target)
-    rewrites += [*_constants_folded(model), *_kept_compressed(model)]
+    rewrites += [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
     model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
     model.set_rt_info(target, ["ov_gather", "target"])
     model.set_rt_info("; ".join(map(str, inexactness)), ["ov_gather", "losses"])
@@ -132,6 +132,13 @@ def _read_file(core: openvino.Core, path: Path) -> openvino.Model:
             with suppress(RuntimeError):
                 return core.read_model(onnx.load(path).SerializeToString())
         raise
+
+
+def _without_checks(model: openvino.Model) -> list[Rewrite]:
+    from ov_gather.acceleration.proved_gathers import use_stock_where_proved
+
+    what = "no index can be out of bounds: OpenVINO's Gather, which checks none"
+    return [Rewrite(f"node Gather '{name}'", what, True) for name in use_stock_where_proved(model)]
 
 
 def _constants_folded(model: openvino.Model) -> list[Rewrite]:

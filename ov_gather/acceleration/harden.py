@@ -130,6 +130,8 @@ class _Hardening:
     def _check_sizes(self, sites: Sequence[Unproved]) -> None:
         """Let the indices of some sites depend on one check of the size of their axes, where that is all they need."""
         needs = {site: self._needs(site) for site in sites}
+        if self._policy == "clamp" and any(site.has_constants and needs[site] is None for site in sites):
+            needs |= dict.fromkeys([site for site in sites if site.has_constants])  # which one clamp serves, then
         served = [site for site in sites if needs[site] is not None]
         if not served or (len(served) == 1 and self._policy == "raise" and not self._portable):
             return

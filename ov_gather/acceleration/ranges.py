@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
-from openvino import Model, Output
+from openvino import Model, Node, Output
 
 from ov_gather.ranges.analysis import Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
@@ -28,6 +29,13 @@ class Bounds:
         site = Site("", "GatherElements", 0, self._graph.key(data), self._graph.key(indices), axis)
         analysis = analyse(self._graph, steps_to(self._graph, [site]), CPU_PLUGIN, Assumption())
         return analysis.outcome(site) is Outcome.IN_BOUNDS
+
+    def in_bounds(self, gathers: Sequence[Node]) -> list[Node]:
+        """Choose the gathers of the model of which no index is out of bounds."""
+        wanted = {gather.get_instance_id() for gather in gathers}
+        pairs = [(node, site) for node, site in self._graph.nodes_with_sites if node.get_instance_id() in wanted]
+        analysis = analyse(self._graph, steps_to(self._graph, [site for _, site in pairs]), CPU_PLUGIN, Assumption())
+        return [node for node, site in pairs if analysis.outcome(site) is Outcome.IN_BOUNDS]
 
     @cached_property
     def _graph(self) -> OpenvinoGraph:

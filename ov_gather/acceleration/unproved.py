@@ -11,9 +11,9 @@ from openvino import Model, Node, Output
 from ov_gather.acceleration.graph import identity
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
-from ov_gather.ranges.conditions import joined
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
+from ov_gather.ranges.runs import joined
 from ov_gather.ranges.sites import Demand, Obstacle, Site
 
 INDICES = 1

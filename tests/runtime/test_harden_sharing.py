@@ -1,0 +1,150 @@
+"""One guard serves as many gathers and scatters as it can, and no value that is no index of theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset8, opset13, opset15
+
+import ov_gather
+from helpers.hardening import RAISED, infer_model
+
+POLICIES = [("raise", False), ("raise", True), ("clamp", True), ("zero", True)]
+
+
+def parameter(name, shape, dtype=np.int32):
+    return opset13.parameter(shape, dtype, name=name)
+
+
+def constant(*numbers):
+    return opset13.constant(np.array(numbers[0] if len(numbers) == 1 else numbers, np.int32))
+
+
+def guards(model, policy, portable=False):
+    return ov_gather.harden(model, policy=policy, portable=portable).guards
+
+
+def outputs(model, *inputs):
+    """What the model computes, as lists of numbers; or RAISED."""
+    found = infer_model(model, [np.array(array) for array in inputs])
+    return found if found == RAISED else [np.frombuffer(part, np.float32).tolist() for part in found]
+
+
+def rows(count):
+    return np.arange(1, count + 1, dtype=np.float32)
+
+
+def constant_rows():
+    """A vector of which constants take elements, three gathers and a scatter."""
+    x = parameter("x", [-1], np.float32)
+    taken = [opset8.gather(x, index, opset13.constant(0)) for index in (constant(0), constant([1, -1]), constant([[2]]))]
+    written = opset15.scatter_nd_update(x, constant([[1]]), opset13.constant(np.float32([50])))
+    return ov.Model([*taken, written], [x], "model")
+
+
+@pytest.mark.parametrize(
+    ("policy", "portable", "two"),
+    [
+        ("raise", False, RAISED),
+        ("raise", True, RAISED),
+        ("clamp", True, [[1], [2, 2], [2], [1, 50]]),
+        ("zero", True, [[1], [2, 2], [0], [1, 50]]),
+    ],
+)
+def test_constants_of_an_open_axis(policy, portable, two):
+    model = constant_rows()
+    count = guards(model, policy, portable)
+    assert count <= {"raise": 1, "clamp": 2, "zero": 4}[policy]
+    assert outputs(model, rows(3)) == [[1], [2, 3], [3], [1, 50, 3]]
+    assert outputs(model, rows(2)) == two
+    assert outputs(model, rows(0)) == RAISED
+
+
+@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+def test_the_best_of_an_open_axis_needs_no_more_than_an_element(policy, portable):
+    """Three gathers take a row by the position of the greatest element; one check says that there are rows."""
+    x, other = parameter("x", [-1, 2], np.float32), parameter("other", [-1], np.float32)
+    best = opset13.topk(x, opset13.constant(1), 0, "max", "value", "i32").output(1)
+    places = [best, opset13.squeeze(best, opset13.constant(0)), opset13.unsqueeze(best, opset13.constant(0))]
+    taken = [opset8.gather(x, place, opset13.constant(0)) for place in places]
+    model = ov.Model([*taken, opset13.negative(other)], [x, other], "model")
+    given = np.float32([[1, 9], [5, 2], [3, 4]])
+    before = outputs(model, given, rows(1))
+    assert guards(model, policy, portable) == 1
+    assert outputs(model, given, rows(1)) == before != RAISED
+    assert outputs(model, given[:0], rows(1)) == RAISED
+
+
+@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+def test_no_index_is_out_of_bounds_of_an_empty_axis_where_there_is_none(policy, portable):
+    x, ids, updates = parameter("x", [-1], np.float32), parameter("ids", [-1]), parameter("updates", [-1], np.float32)
+    taken = opset8.gather(x, ids, opset13.constant(0))
+    written = opset13.scatter_elements_update(x, ids, updates, opset13.constant(0), "sum")
+    model = ov.Model([taken, written], [x, ids, updates], "model")
+    guards(model, policy, portable)
+    nothing = np.zeros(0, np.int32)
+    assert outputs(model, rows(0), nothing, rows(0)) == [[], []]
+    assert outputs(model, rows(2), nothing, rows(0)) == [[], [1, 2]]
+    assert outputs(model, rows(2), np.int32([-1]), rows(1)) == [[2], [1, 3]]
+    assert outputs(model, rows(0), np.int32([0]), rows(1)) == RAISED
+
+
+def moved_indices():
+    """Indices that reach two gathers on two ways, and an addition on one of them."""
+    ids, table = parameter("ids", [2]), opset13.constant(rows(4))
+    column = opset13.unsqueeze(ids, opset13.constant(1))
+    taken = opset8.gather(table, column, opset13.constant(0))
+    spread = opset13.broadcast(column, opset13.constant([2, 3]))
+    elements = opset13.gather_elements(opset13.constant(np.tile(rows(4)[:, None], (1, 3))), spread, 0)
+    number = opset13.convert(opset13.add(column, constant(100)), "f32")
+    return ov.Model([taken, elements, number], [ids], "model")
+
+
+@pytest.mark.parametrize(
+    ("policy", "portable", "taken"),
+    [("raise", True, RAISED), ("clamp", True, [[4, 4], [4] * 6]), ("zero", True, [[4, 0], [4, 4, 4, 0, 0, 0]])],
+)
+def test_a_guard_at_an_input_serves_all_ways_from_it(policy, portable, taken):
+    """What else is computed on these ways takes the input as it was given."""
+    model = moved_indices()
+    assert guards(model, policy, portable) == 1
+    assert outputs(model, np.int32([-1, 2])) == [[4, 3], [4, 4, 4, 3, 3, 3], [99, 102]]
+    assert outputs(model, np.int32([-1, 77])) == (taken if taken == RAISED else [*taken, [99, 177]])
+
+
+@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+def test_columns_that_are_no_indices_may_hold_anything(policy, portable):
+    """Two columns of an input look up a table, and the third one is a number."""
+    ids, table = parameter("ids", [2, 3]), opset13.constant(rows(4))
+    columns = [opset8.gather(ids, constant(column), opset13.constant(1)) for column in range(3)]
+    taken = [opset8.gather(table, column, opset13.constant(0)) for column in columns[:2]]
+    model = ov.Model([*taken, opset13.convert(columns[2], "f32")], [ids], "model")
+    count = guards(model, policy, portable)
+    assert count == (2 if policy == "raise" else 1)
+    assert outputs(model, np.int32([[0, -1, 7777], [3, 2, -9]])) == [[1, 4], [4, 3], [7777, -9]]
+    changed = outputs(model, np.int32([[0, 4, 7777], [-99, 2, -9]]))
+    assert changed == {"raise": RAISED, "clamp": [[1, 1], [4, 3], [7777, -9]], "zero": [[1, 0], [0, 3], [7777, -9]]}[policy]
+
+
+@pytest.mark.parametrize(("policy", "portable"), [("raise", True), ("clamp", True)])
+def test_all_columns_share_a_guard(policy, portable):
+    ids, table = parameter("ids", [2, 2]), opset13.constant(rows(4))
+    taken = [
+        opset8.gather(table, column, opset13.constant(0)) for column in opset13.split(ids, opset13.constant(1), 2).outputs()
+    ]
+    model = ov.Model(taken, [ids], "model")
+    assert guards(model, policy, portable) == 1
+    assert outputs(model, np.int32([[0, -1], [3, 2]])) == [[1, 4], [4, 3]]
+    assert outputs(model, np.int32([[0, 5], [3, 2]])) == (RAISED if policy == "raise" else [[1, 4], [4, 3]])
+
+
+def test_the_size_of_an_axis_is_computed_once():
+    x, inputs = parameter("x", [-1], np.float32), [parameter(f"ids_{number}", [3]) for number in range(4)]
+    taken = [opset8.gather(x, ids, opset13.constant(0)) for ids in inputs]
+    model = ov.Model(taken, [x, *inputs], "model")
+    assert guards(model, "clamp") == 4
+    assert sum(node.get_type_name() == "ShapeOf" for node in model.get_ops()) == 1
+    assert outputs(model, rows(2), *np.int32([[0, 1, -1], [5, 0, 0], [-9, 0, 0], [1, 1, 1]])) == [
+        *([1, 2, 2], [2, 1, 1], [1, 1, 1], [2, 2, 2])
+    ]

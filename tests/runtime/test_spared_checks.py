@@ -1,0 +1,86 @@
+"""Converted models check an index only where it may be out of bounds; where it is proved not to be, OpenVINO gathers alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.legalized import constant, model
+from ov_gather.acceleration.graph import operation, walk
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.converters.models import convert
+from ov_gather.runtimes.base import OutOfBoundsError
+from ov_gather.runtimes.openvino import core_with_extension
+from ov_gather.runtimes.session import Session
+
+TABLE = np.arange(40, dtype=np.float32).reshape(10, 4)
+
+
+def looked_up(code, table=TABLE, kind="float"):
+    """A table that is looked up by what `code` computes from the inputs `i` and `scores`."""
+    return constant(table, model(f"float[N,10] scores, int64[N] i) => ({kind}[N,4] y)", f"{code} y = Gather(t, j)"), "t")
+
+
+BEST = "j = ArgMax<axis = 1, keepdims = 0>(scores)"
+SCORES = np.eye(10, dtype=np.float32)[[0, 3, 9]]
+NO_INDICES = np.zeros(3, np.int64)
+
+
+def gathers(converted):
+    return [operation(node) for _, node in walk(converted) if node.get_type_name().startswith("Gather")]
+
+
+def test_a_proved_gather_is_openvinos_own():
+    conversion = convert(looked_up(BEST), target="extension")
+    assert gathers(conversion.model) == ["Gather-8"]
+    assert any("no index can be out of bounds" in rewrite.what for rewrite in conversion.rewrites)
+    (y,) = Session(core_with_extension(), conversion.model, "CPU")([SCORES, NO_INDICES])
+    np.testing.assert_array_equal(y, TABLE[[0, 3, 9]])
+
+
+def test_a_table_that_is_one_row_too_short_is_checked():
+    conversion = convert(looked_up(BEST, TABLE[:9]), target="extension")
+    assert gathers(conversion.model) == ["ov_gather.Gather"]
+    assert not any("no index can be out of bounds" in rewrite.what for rewrite in conversion.rewrites)
+    execute = Session(core_with_extension(), conversion.model, "CPU")
+    np.testing.assert_array_equal(execute([SCORES[:2], NO_INDICES[:2]])[0], TABLE[[0, 3]])
+    with pytest.raises(OutOfBoundsError, match=r"indices\[2\] = 9 is out of bounds for axis 0 of size 9"):
+        execute([SCORES, NO_INDICES])
+
+
+@pytest.mark.parametrize("is_proved", [True, False])
+def test_each_gather_is_judged_alone(is_proved):
+    """One branch of an If takes the best index, and the other one what it is given."""
+    graphs = [f"{name} () => (float[N,4] {name}_y) {{ {name}_y = Gather(t, {name}) }}" for name in ("j", "i")]
+    then, otherwise = graphs if is_proved else graphs[::-1]
+    proto = model(
+        "bool c, float[N,10] scores, int64[N] i) => (float[N,4] y)",
+        f"{BEST} y = If (c) <then_branch = {then}, else_branch = {otherwise}>",
+    )
+    compiled = compile_onnx(constant(TABLE, proto, "t"))
+    given = {"scores": SCORES, "i": np.array([99, 0, -9])}
+    np.testing.assert_array_equal(compiled({"c": np.array(is_proved), **given})["y"], TABLE[[0, 3, 9]])
+    with pytest.raises(IndexError, match="= 99 is out of bounds"):
+        compiled({"c": np.array(not is_proved), **given})
+
+
+@pytest.mark.parametrize(("numpy_type", "onnx_type"), [(np.float16, "float16"), (np.float64, "double"), (np.uint64, "uint64")])
+def test_types_that_openvino_may_alter_stay_with_ours(numpy_type, onnx_type):
+    converted = convert(looked_up(BEST, TABLE.astype(numpy_type), onnx_type), target="extension").model
+    assert gathers(converted) == ["ov_gather.Gather"]
+
+
+def test_compiled_models_check_inputs_of_64_bits_whatever_is_proved():
+    """The sign of every number is in bounds; but of this one 32 bits are 0, and ONNX says 1."""
+    with pytest.warns(LossyConversionWarning):
+        compiled = compile_onnx(looked_up("j = Sign(i)"))
+    given = {"scores": SCORES[:2]}
+    np.testing.assert_array_equal(compiled({**given, "i": np.array([99, -3])})["y"], TABLE[[1, -1]])
+    with pytest.raises(IndexError, match=r"i\[1\] = 4294967296 does not fit in int32"):
+        compiled({**given, "i": np.array([0, 2**32])})
+
+
+def test_an_input_of_which_the_shape_matters_may_hold_anything(recwarn):
+    proto = model("int64[N] i) => (int64[1] y)", "y = Shape(i)")
+    assert compile_onnx(proto)({"i": np.array([2**40, -(2**63)])})["y"].tolist() == [2]
+    assert not recwarn.list
