@@ -90,6 +90,9 @@ def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
         if name in graph.inputs:
             inputs[name] = Interval(least, greatest)
         elif name in graph.bounds:
+            broken = next((bound for bound in (low, high) if bound is not None and bound % 1 != 0), None)
+            if broken is not None:
+                raise ValueError(f"assume {name}: a dimension is a whole number, which {broken} is not")
             declared = graph.bounds[name]
             dims[name] = (int(max(least, declared[0])), min(greatest, declared[1]))
             if dims[name][0] > dims[name][1]:

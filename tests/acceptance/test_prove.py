@@ -153,6 +153,15 @@ def test_a_wrong_assumption_is_refused(cli, conditional, assume, message):
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("limits", ["1.5..", "..2.5", "1.5..1.5"])
+def test_a_size_that_is_no_whole_number_is_refused(cli, tmp_path, limits):
+    model = Embeddings(DATA)
+    model.look_up("rows", model.ids)
+    done = cli("prove", model.write(tmp_path / "open.xml"), "--assume", f"dim(table, 0)={limits}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "assume dim(table, 0): a dimension is a whole number, which " in done.stderr
+
+
 def test_an_assumption_may_concern_some_of_the_files(cli, tmp_path, proved):
     model = Embeddings(DATA)
     model.look_up("rows", model.ids)
