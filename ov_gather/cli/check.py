@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import click
-from rich.progress import Progress, track
 
 from ov_gather.cli.files import opened
 from ov_gather.cli.inputs import INPUTS, load_inputs
-from ov_gather.cli.output import console, has_colour, print_all
+from ov_gather.cli.output import has_colour, print_all
+from ov_gather.cli.progress import shown
 from ov_gather.cli.runtimes import parse_runtimes
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
 from ov_gather.crosscheck.paths import CheckOutcome, check_paths
+from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
+from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import NoIRError
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
@@ -78,6 +80,8 @@ def command(
 
     --report writes an HTML page of everything, beside what is printed; it opens without a network.
 
+    Ctrl+C prints and writes what is done so far, and says that it is partial.
+
     Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, there
     is no gather-family layer, or onnxruntime accepts none of the inputs that were made up for an ONNX model (`convert --verify`
     takes yours).
@@ -85,10 +89,11 @@ def command(
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
     with opened(page) as file:  # refuses a place that cannot be written, before any work
-        if is_sweep:
-            outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures)
-        else:
-            outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, failures, inputs)
+        with shown(progress := Progress()):
+            if is_sweep:
+                outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures, progress)
+            else:
+                outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, failures, inputs, progress)
         report = _report(outcome)
         if file:
             file.write(check_html.render(report).encode())
@@ -103,6 +108,8 @@ def command(
         click.echo(line, err=True)
     if page:
         click.echo(f"{page}: the report", err=format_ in _FORMATS)
+    if (code := exit_code()) is not None:
+        sys.exit(code)
     nothing = not report.layers and not report.onnx_results
     if nothing and not outcome.unreadable:
         click.echo("error: there is no gather-family layer to check", err=True)
@@ -111,9 +118,15 @@ def command(
 
 
 def _check(
-    paths: Sequence[Path], runtimes: Sequence[str], seed: int, cases: int, failures: Path, inputs: tuple[str, ...]
+    paths: Sequence[Path],
+    runtimes: Sequence[str],
+    seed: int,
+    cases: int,
+    failures: Path,
+    inputs: tuple[str, ...],
+    progress: Progress,
 ) -> CheckOutcome:
-    """Check what the command line names, with a progress bar on a terminal."""
+    """Check what the command line names."""
     inputs_for = partial(load_inputs, texts=inputs) if inputs else None
     try:
         return check_paths(
@@ -123,30 +136,25 @@ def _check(
             cases=cases,
             failures=failures,
             inputs_for=inputs_for,
-            progress=_progress,
+            progress=progress,
             warn=lambda text: click.echo(f"warning: {text}", err=True),
         )
     except NoIRError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _progress(files: Sequence[Path]) -> Iterable[Path]:
-    out = console()
-    return track(files, "checking", console=out, disable=not out.is_terminal, transient=True)
-
-
-def _sweep(runtimes: Sequence[str], seed: int, cases: int, failures: Path) -> CheckOutcome:
-    """Check made-up layers, with a progress bar on a terminal."""
-    out = console()
-    with Progress(console=out, disable=not out.is_terminal, transient=True) as progress:
-        update = partial(progress.update, progress.add_task("sweeping", total=cases))
-        return CheckOutcome(
-            (sweep(runtimes, seed=seed, cases=cases, failures=failures, progress=lambda n: update(completed=n)),)
-        )
+def _sweep(runtimes: Sequence[str], seed: int, cases: int, failures: Path, progress: Progress) -> CheckOutcome:
+    """Check made-up layers."""
+    try:
+        return CheckOutcome((sweep(runtimes, seed=seed, cases=cases, failures=failures, progress=progress),))
+    except BaseException:  # as in `check_paths`
+        if exit_code() is None:
+            raise
+        return CheckOutcome(tuple(filter(None, [progress.partial()])), stopped=str(progress))
 
 
 def _report(outcome: CheckOutcome) -> CheckReport:
     """Add the command and the date for the formats that tell them."""
     command_line = shlex.join(["ov-gather", *sys.argv[1:]])
     now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now)
+    return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now, outcome.stopped)

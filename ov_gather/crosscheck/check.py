@@ -6,25 +6,25 @@ A layer of a model is also executed on the operands that it has in the model.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, Case, as_cases, check_given, designed
+from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, as_cases, check_given, designed
 from ov_gather.crosscheck.environment import environment
-from ov_gather.crosscheck.layers import check_layer
+from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers
+from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, read_ir
 from ov_gather.ops.isolation import isolate
-from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.ops.layer_view import family_layers
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
 
 
@@ -36,6 +36,7 @@ def cross_check(
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_CASES,
     failures: Path | None = None,
+    progress: Progress | None = None,
 ) -> CrossCheckResult:
     """Execute each gather-family layer, isolated from its graph, on several runtimes, and compare with the NumPy reference.
 
@@ -51,6 +52,7 @@ def cross_check(
         seed: for the designed cases, and for the inputs of the model.
         cases: the most cases that a layer gets.
         failures: the directory to which the first failing case of each layer is written, as small as can be, to be run again.
+        progress: is told of each layer that is done.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`.
@@ -75,19 +77,21 @@ def cross_check(
             check_given(isolate(views[0]), given)
         expected = _expected_outputs(model.path)
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
-        reducer = Reducer(failures) if failures else None
+        progress = progress or Progress()
+        progress.begin(model.path, len(views), seed)
         run = ModelRun(model, seed) if given is None and "openvino" in runtimes and has_several_layers(model) else None
-        layers = tuple(
-            check_layer(view, partial(_after, own, make), others, expected.get(view.layer.name), reducer)
-            for view, own in zip(views, run.own_cases(views) if run else repeat(None), strict=False)
-        )
+        with LayerChecks(others, Reducer(failures) if failures else None) as checks:
+            progress.watch(checks.lanes)
+            start = 0
+            for own in run.own_cases(views) if run else [[None] * len(views)]:
+                some = views[start : start + len(own)]
+                jobs = [Job(view, make, case, expected.get(view.layer.name)) for view, case in zip(some, own, strict=True)]
+                for position, layer in checks.run(jobs):
+                    progress.add(start + position, layer)
+                start += len(own)
+        layers = progress.layers
         outputs = run.outputs(views, layers) if run else ()
         return CrossCheckResult(layers, seed, environment(others), outputs, run.not_run if run else "")
-
-
-def _after(own: Case | None, make: Callable[[LayerView], Iterable[Case]], view: LayerView) -> Iterable[Case]:
-    """Put the case with the layer's own operands first: a runtime may not survive the last of those that are made."""
-    return chain([own] if own else (), make(view))
 
 
 def _expected_outputs(path: str) -> Mapping[str, Any]:

@@ -101,6 +101,7 @@ class LayerResult:
         cases: the results of all cases, in the order in which they were executed.
         assumptions: what a fragment leaves unsaid and was taken for granted.
         problem: why the layer fails whatever its cases say: it could not be executed, or there was nothing to compare with.
+        executed_as: the layer that is the same but for its name, and whose cases these are; "" if there is none.
     """
 
     path: str
@@ -112,6 +113,7 @@ class LayerResult:
     cases: tuple[CaseResult, ...] = ()
     assumptions: tuple[str, ...] = ()
     problem: str = ""
+    executed_as: str = ""
 
     @property
     def passed(self) -> bool:

@@ -1,72 +1,230 @@
-"""One layer is executed in its cases on every runtime, and compared with the NumPy reference."""
+"""Layers are executed in their cases on every runtime, and compared with the NumPy reference; identical layers only once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from itertools import groupby
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.cases.designed import Case, operands
+from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
-from ov_gather.crosscheck.verdict import Observation, Outcome, first_difference, judge
-from ov_gather.divergences.base import Divergence
-from ov_gather.divergences.register import is_predicted, lacking
+from ov_gather.crosscheck.lanes import Judged, Lane, Trial
+from ov_gather.crosscheck.verdict import Outcome, first_difference
+from ov_gather.divergences.register import lacking
+from ov_gather.ir.constants import payload
 from ov_gather.ir.model import Model
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.ops.reference import evaluate
-from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
 Runtimes = Sequence[IsolatedRuntime[Model]]
+Reducer = Callable[[LayerView, Case, CaseResult], str]
+
+AT_ONCE = 1 << 26
+"""The bytes of inputs that may wait for the runtimes; one case may have more."""
+AHEAD = 2
+"""The number of layers whose cases are made while runtimes execute those of another."""
 
 
-def check_layer(
-    view: LayerView,
-    make_cases: Callable[[LayerView], Iterable[Case]],
-    runtimes: Runtimes,
-    expected: Any = None,
-    reducer: Callable[[LayerView, Case, CaseResult], str] | None = None,
-) -> LayerResult:
-    """Execute a layer, isolated from its graph, and compare.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A layer that is to be checked.
 
-    Args:
+    Attributes:
         view: the layer in its graph.
         make_cases: gives the cases for the isolated layer. Raises TypeError, ValueError where there are none.
-        runtimes: the runtimes that are compared.
+        own: the case with the operands that the layer has in the model.
         expected: the values of the layer's output, where a file beside the IR tells them.
-        reducer: called with the first case that fails; it returns the command that replays the case.
+        is_alone: whether its cases are for no other layer, even if one is the same.
     """
-    path, layer = view.graph.path, view.layer.name or view.layer.type
-    try:
-        model = isolate(view)
-        alone = next(family_layers(model))
-        results = []
-        for case, result in check_cases(model, alone, make_cases(alone), runtimes, expected):
-            if reducer and not result.passed:
-                result = replace(result, replay=reducer(alone, case, result))
-                reducer = None  # one failure of a layer tells enough
-            results.append(result)
-    except (TypeError, ValueError) as error:
-        return LayerResult(path, layer, view.operation.name, problem=f"not executed: {error}")
-    types = [element_type for element_type in alone.input_types if element_type]
-    return LayerResult(
-        path,
-        layer,
-        view.operation.name,
-        {given.name: element_type.name for given, element_type in zip(view.operation.inputs, types, strict=True)},
-        {name: str(value) for name, value in alone.read_attributes().items()},
-        kernel_name(types[0].dtype),
-        tuple(results),
-        view.assumptions,
-        _problem(results),
-    )
+
+    view: LayerView
+    make_cases: Callable[[LayerView], Iterable[Case]]
+    own: Case | None = None
+    expected: Any = None
+    is_alone: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name by which reports know the layer."""
+        return self.view.layer.name or self.view.layer.type
+
+    def identity(self) -> Hashable:
+        """Give what two layers have in common that are the same but for their names; None if the layer is like no other."""
+        view = self.view
+        if self.is_alone or self.expected is not None:
+            return None
+        try:
+            constants = tuple(
+                sha256(payload(view.graph, source[0])).digest() if source and source[0].type == "Const" else None
+                for source in map(view.producer, range(len(view.layer.inputs)))
+            )
+        except ValueError:  # which the execution tells
+            return None
+        attributes = frozenset(view.layer.attributes.items())
+        return view.operation.name, view.layer.version, attributes, view.input_types, view.input_shapes, constants
+
+
+class LayerChecks:
+    """LayerChecks executes layers, isolated from their graphs, and compares. Use as a context manager.
+
+    Layers that are the same but for their names get the results of the first of them; what they are given in the model is
+    executed for each.
+    """
+
+    def __init__(self, runtimes: Runtimes, reducer: Reducer | None = None) -> None:
+        self.lanes = [Lane(runtime) for runtime in runtimes]
+        self._reducer = reducer
+        self._stack = ExitStack()
+        self._first: dict[Hashable, LayerResult] = {}
+
+    def __enter__(self) -> LayerChecks:
+        for lane in self.lanes:
+            self._stack.enter_context(lane)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, LayerResult]]:
+        """Yield the position of each job with its result, in the order in which they are done."""
+        groups: dict[Hashable, list[int]] = {}
+        for position, job in enumerate(jobs):
+            groups.setdefault(job.identity() or object(), []).append(position)
+        waiting: deque[tuple[int, Hashable, _Execution]] = deque()
+        for identity, positions in groups.items():
+            for execution in self._group(identity, [jobs[position] for position in positions]):
+                waiting.append((positions.pop(0), identity, execution))
+                while len(waiting) > AHEAD or sum(other.size for _, _, other in waiting) > AT_ONCE:
+                    yield self._finished(*waiting.popleft())
+        while waiting:
+            yield self._finished(*waiting.popleft())
+
+    def _group(self, identity: Hashable, jobs: Sequence[Job]) -> Iterator[_Execution]:
+        """Begin to execute identical layers, one after another, all on the same model."""
+        try:
+            model = isolate(jobs[0].view)
+            alone = next(family_layers(model))
+        except (TypeError, ValueError) as error:
+            yield from (_Execution(job, problem=f"not executed: {error}") for job in jobs)
+            return
+        for number, job in enumerate(jobs):
+            execution = _Execution(job, alone, self.lanes, self._reducer if number == 0 else None)
+            is_first = number == 0 and identity not in self._first
+            designed = job.make_cases(alone) if is_first else ()
+            execution.begin(model, chain([job.own] if job.own else (), designed), is_last=job is jobs[-1])
+            yield execution
+
+    def _finished(self, position: int, identity: Hashable, execution: _Execution) -> tuple[int, LayerResult]:
+        result = execution.result()
+        first = self._first.setdefault(identity, result)
+        return position, result if first is result or execution.problem else _renamed(first, result)
+
+
+def _renamed(first: LayerResult, result: LayerResult) -> LayerResult:
+    """Give a layer that is the same as another the cases of that one, behind those of its own."""
+    shared = [case for case in first.cases if case.name != OWN_OPERANDS]
+    cases = (*result.cases, *shared)
+    problem = first.problem or _problem(cases)
+    return replace(first, layer=result.layer, path=result.path, cases=cases, problem=problem, executed_as=first.layer)
+
+
+class _Execution:
+    """One layer that is executed. Its cases are made and handed to the lanes at once, unless they are large."""
+
+    def __init__(
+        self,
+        job: Job,
+        alone: LayerView | None = None,
+        lanes: Sequence[Lane] = (),
+        reducer: Reducer | None = None,
+        problem: str = "",
+    ) -> None:
+        self.size = 0
+        self._job, self._alone, self._lanes, self._reducer, self.problem = job, alone, lanes, reducer, problem
+        self._results: list[CaseResult] = []
+        self._last = Case("none", ())
+        self._trials: list[Trial] = []
+        self._futures: list[Future[Judged]] = []
+        if alone:
+            self._missing = {lane.runtime.name: lacking(lane.runtime.name, lane.runtime.version, alone) for lane in lanes}
+            self._asked = [lane for lane in lanes if not self._missing[lane.runtime.name]]
+
+    def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
+        """Make the cases, and let all runtimes execute them; wait for those that would take too much memory together."""
+        assert self._alone is not None  # or there was no layer to execute
+        try:
+            for case in cases:
+                inputs = operands(self._alone, case.inputs)
+                self._trials.append(Trial(case, inputs, reference_outcome(self._alone, inputs)))
+                self.size += sum(array.nbytes for array in case.inputs)
+                if self.size > AT_ONCE:
+                    self._submit(model, is_last=False)
+                    self._collect()
+        except (TypeError, ValueError) as error:
+            self.problem = f"not executed: {error}"
+            self._trials = []
+        self._submit(model, is_last=is_last)
+
+    def _submit(self, model: Model, *, is_last: bool) -> None:
+        assert self._alone is not None  # as in `begin`
+        self._futures = [lane.submit(model, self._alone, self._trials, is_last=is_last) for lane in self._asked]
+
+    def _collect(self) -> None:
+        """Wait for what was submitted, and put the comparisons of all runtimes together."""
+        judged = {lane.runtime.name: future.result() for lane, future in zip(self._asked, self._futures, strict=True)}
+        for number, trial in enumerate(self._trials):
+            comparisons = [
+                Comparison(name, Status.NOT_APPLICABLE, divergences=(known.name,))
+                if known
+                else judged[name].comparisons[number]
+                for name, known in self._missing.items()
+            ]
+            if self._job.expected is not None:
+                comparisons.append(_compare_expected(trial.right, self._job.expected))
+            shapes = tuple(array.shape for array in trial.operands)
+            self._add(trial.case, CaseResult(trial.case.name, shapes, trial.case.threads, tuple(comparisons)))
+            self._last = trial.case
+        for found in judged.values():
+            for threads, crash in found.crashes:
+                self._add(self._last, CaseResult("freeing the model", (), threads, (crash,)))
+        self._trials, self._futures, self.size = [], [], 0
+
+    def _add(self, case: Case, result: CaseResult) -> None:
+        if self._reducer and not result.passed and self._alone:
+            result = replace(result, replay=self._reducer(self._alone, case, result))
+            self._reducer = None  # one failure of a layer tells enough
+        self._results.append(result)
+
+    def result(self) -> LayerResult:
+        """Wait for all runtimes, and give what came out."""
+        view = self._job.view
+        if self._alone and not self.problem:
+            self._collect()
+        if self._alone is None or self.problem:
+            return LayerResult(view.graph.path, self._job.name, view.operation.name, problem=self.problem)
+        types = [element_type for element_type in self._alone.input_types if element_type]
+        return LayerResult(
+            view.graph.path,
+            self._job.name,
+            view.operation.name,
+            {given.name: element_type.name for given, element_type in zip(view.operation.inputs, types, strict=True)},
+            {name: str(value) for name, value in self._alone.read_attributes().items()},
+            kernel_name(types[0].dtype),
+            tuple(self._results),
+            view.assumptions,
+            _problem(self._results),
+        )
 
 
 def _problem(results: Sequence[CaseResult]) -> str:
@@ -79,91 +237,12 @@ def _problem(results: Sequence[CaseResult]) -> str:
     return ""
 
 
-def check_cases(
-    model: Model, view: LayerView, cases: Iterable[Case], runtimes: Runtimes, expected: Any = None
-) -> Iterator[tuple[Case, CaseResult]]:
-    """Execute each case on each runtime, all of which work at the same time."""
-    missing = {runtime.name: lacking(runtime.name, runtime.version, view) for runtime in runtimes}
-    asked = [runtime for runtime in runtimes if not missing[runtime.name]]
-    with ThreadPoolExecutor(len(runtimes)) as pool:
-        for threads, group in groupby(cases, lambda case: case.threads):
-            sessions = [_Session(runtime, model, threads) for runtime in asked]
-            for case in group:
-                inputs = operands(view, case.inputs)
-                right = reference_outcome(view, inputs)
-                observations = pool.map(lambda session, case=case: session.execute(case), sessions)
-                found = {name: _lacks(name, known) for name, known in missing.items() if known}
-                for session, observation in zip(sessions, observations, strict=True):
-                    runtime = session.runtime
-                    comparison = judge(runtime.name, runtime.version, right, observation, view, inputs)
-                    answers = isinstance(right, Exception) and not isinstance(observation.outcome, Exception)
-                    session.suspect |= answers and not is_predicted(comparison.divergences)
-                    found[runtime.name] = comparison
-                comparisons = [found[name] for name in missing]
-                if expected is not None:
-                    comparisons.append(_compare_expected(right, expected))
-                yield case, CaseResult(case.name, tuple(array.shape for array in inputs), threads, tuple(comparisons))
-            for session in sessions:
-                try:
-                    session.end()
-                except CrashedError as error:
-                    crash = Comparison(session.runtime.name, Status.FAILED, str(error))
-                    yield case, CaseResult("freeing the model", (), threads, (crash,))
-
-
-def _lacks(runtime: str, known: Divergence) -> Comparison:
-    return Comparison(runtime, Status.NOT_APPLICABLE, divergences=(known.name,))
-
-
 def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
     """Compute what is right: an output, or the IndexError that names an index out of bounds."""
     try:
         return evaluate(view.operation, inputs, view.attributes_for(inputs))
     except IndexError as error:
         return error
-
-
-class _Session:
-    """A model on a runtime, for several cases. It is `suspect` once it answered, unpredictably, where it should refuse."""
-
-    def __init__(self, runtime: IsolatedRuntime[Model], model: Model, threads: int) -> None:
-        self.runtime, self.model, self.threads = runtime, model, threads
-        self.suspect = False
-        self._refusal: Exception | None = None
-        self._is_active = self._has_refused = False
-
-    def execute(self, case: Case) -> Observation:
-        """Execute one case. The model is loaded again after a crash, and after a refusal, for OpenVINO may go on to refuse."""
-        if self._refusal:
-            return Observation(self._refusal)
-        try:
-            if self._has_refused and not case.out_of_bounds:
-                self.runtime.close()
-                self._is_active = self._has_refused = False
-            if not self._is_active:
-                self._activate()
-            return Observation(self.runtime.execute(case.inputs)[0], self.runtime.seconds)
-        except CrashedError as error:
-            self._is_active = False
-            return Observation(error)
-        except (RefusedError, IndexError) as error:
-            self._has_refused = True
-            return Observation(error, self.runtime.seconds)
-
-    def _activate(self) -> None:
-        try:
-            self.runtime.activate(self.model, self.threads)
-            self._is_active = True
-        except RefusedError as error:
-            self._refusal = error
-            raise
-
-    def end(self) -> None:
-        """Free the model. A suspect process may have overwritten its memory, so it is ended. Raises CrashedError."""
-        if self.suspect:
-            self.runtime.stop()
-        elif self._is_active:
-            self.runtime.close()
 
 
 def _compare_expected(right: Outcome, values: Any) -> Comparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.check import cross_check
 from ov_gather.crosscheck.models.verify import require_onnxruntime, verify_conversion
+from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import find_irs
 from ov_gather.ir.model import Model
 from ov_gather.rules.findings import Finding
@@ -28,11 +30,13 @@ class CheckOutcome:
         results: one for each ONNX model, then one for each IR that could be read.
         findings: what validation found in IRs that could be read.
         unreadable: what validation found in IRs that could not be read.
+        stopped: where Ctrl+C or SIGTERM stopped the check, so that all else is missing; "" if it came to its end.
     """
 
     results: tuple[CrossCheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     unreadable: tuple[Finding, ...] = ()
+    stopped: str = ""
 
 
 def check_paths(
@@ -43,7 +47,7 @@ def check_paths(
     cases: int = DEFAULT_CASES,
     failures: Path | None = None,
     inputs_for: Callable[[Model, Path], Sequence[NDArray[Any]]] | None = None,
-    progress: Callable[[Sequence[Path]], Iterable[Path]] = iter,
+    progress: Progress | None = None,
     warn: Callable[[str], object] = str,
 ) -> CheckOutcome:
     """Convert each ONNX model and compare it with onnxruntime; validate each IR and cross-check its layers.
@@ -52,7 +56,7 @@ def check_paths(
         paths: IRs, directories that are searched for IRs, and .onnx files.
         runtimes, seed, cases, failures: as for `cross_check`.
         inputs_for: gives the inputs of the only layer of an IR; designed cases if not given.
-        progress: wraps the IRs as they are gone through.
+        progress: is told of each source, and of each layer that is done.
         warn: is told what OpenVINO will not execute as an ONNX model says, before the model is executed.
 
     Raises:
@@ -65,18 +69,31 @@ def check_paths(
     others = [path for path in paths if path.suffix != ".onnx"]
     if models:
         require_onnxruntime()
-    results = [_check_onnx(path, seed, warn) for path in models]
+    progress = progress or Progress()
+    results: list[CrossCheckResult] = []
     findings: list[Finding] = []
     unreadable: list[Finding] = []
-    for path in progress(find_irs(others).files) if others else ():
-        model, found = read_and_validate(path)
-        if model is None:
-            unreadable += found
-            continue
-        findings += found
-        inputs = inputs_for(model, path) if inputs_for else None
-        results.append(cross_check(model, inputs, runtimes=runtimes, seed=seed, cases=cases, failures=failures))
-    return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable))
+    stopped = ""
+    try:
+        for path in models:
+            progress.begin(str(path))
+            results.append(_check_onnx(path, seed, warn))
+        for path in find_irs(others).files if others else ():
+            progress.begin(str(path))
+            model, found = read_and_validate(path)
+            if model is None:
+                unreadable += found
+                continue
+            findings += found
+            inputs = inputs_for(model, path) if inputs_for else None
+            options: dict[str, Any] = {"runtimes": runtimes, "seed": seed, "cases": cases, "failures": failures}
+            results.append(cross_check(model, inputs, progress=progress, **options))
+    except BaseException:  # a signal may come out of other libraries as an error of theirs
+        if exit_code() is None:
+            raise
+        stopped = str(progress)
+        results += filter(None, [progress.partial()])
+    return CheckOutcome(tuple(results), tuple(findings), tuple(unreadable), stopped)
 
 
 def _check_onnx(path: Path, seed: int, warn: Callable[[str], object]) -> CrossCheckResult:

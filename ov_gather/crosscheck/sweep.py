@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, DESIGNS, Case, designed
 from ov_gather.crosscheck.cases.swept import CASES_A_LAYER, DEFAULT_SWEEP, UNSAFE, layers
-from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.environment import environment
-from ov_gather.crosscheck.layers import check_layer
+from ov_gather.crosscheck.layers import Job, LayerChecks
+from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.divergences.register import lacking
@@ -26,7 +26,7 @@ def sweep(
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_SWEEP,
     failures: Path | None = None,
-    progress: Callable[[int], object] = int,
+    progress: Progress | None = None,
 ) -> CrossCheckResult:
     """Cross-check made-up layers of all operations of the family, until there are `cases` in all.
 
@@ -35,24 +35,24 @@ def sweep(
         seed: for the layers and their cases.
         cases: how many cases there are in all.
         failures: as for `cross_check`.
-        progress: called with the number of cases that are done, after each layer.
+        progress: is told of each layer that is done.
 
     Raises FileNotFoundError, ImportError where a runtime is not installed.
     """
-    results: list[LayerResult] = []
-    done = 0
-    with borrowed(runtimes) as others:
+    progress = progress or Progress()
+    progress.begin("made-up layers", cases, seed, "cases")
+    with borrowed(runtimes) as others, LayerChecks(others, Reducer(failures) if failures else None) as checks:
+        progress.watch(checks.lanes)
         for number, model in enumerate(layers(seed)):
             (view,) = family_layers(model)
             if all(lacking(other.name, other.version, view) for other in others if other.name != "kernel"):
                 continue  # nothing to compare with
-            make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - done), seed=seed + number)
-            results.append(check_layer(view, make, others, reducer=Reducer(failures) if failures else None))
-            done += len(results[-1].cases)
-            progress(done)
-            if done >= cases:
+            make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - progress.done), seed=seed + number)
+            for _, layer in checks.run([Job(view, make, is_alone=True)]):
+                progress.add(number, layer, len(layer.cases))
+            if progress.done >= cases:
                 break
-        return CrossCheckResult(tuple(results), seed, environment(others))
+        return CrossCheckResult(progress.layers, seed, environment(others))
 
 
 def _some(view: LayerView, number: int, limit: int, seed: int) -> Iterator[Case]:

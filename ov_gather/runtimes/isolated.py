@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from numpy.typing import NDArray
 
-from ov_gather.interrupts import on_end
+from ov_gather.interrupts import exit_code, on_end
 from ov_gather.runtimes.base import CrashedError, ModelT, RefusedError, Runtime
 from ov_gather.runtimes.launcher import end_launcher, start
 
@@ -82,6 +82,8 @@ class IsolatedRuntime(Runtime[ModelT]):
         self._worker.stop()
 
     def _living_worker(self) -> _Worker:
+        if exit_code() is not None:
+            raise CrashedError("is not started: this process is about to end")
         if not self._worker.alive:
             self._worker = _Worker(self.name)
         return self._worker

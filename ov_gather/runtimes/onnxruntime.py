@@ -28,6 +28,7 @@ class OnnxRuntime(Runtime[Model | Path]):
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # errors come as exceptions
         options.intra_op_num_threads = threads
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # other runtimes execute at the same time
         self._configure(options)
         source = str(model) if isinstance(model, Path) else _translated(model)
         try:

@@ -97,11 +97,12 @@ def test_verify(model, tmp_path, number, code):
 
 @BOTH
 def test_check(model, tmp_path, samples, number, code):
-    """The signal comes while processes execute layers; neither the report nor the folder of failures is left."""
+    """The signal comes while processes execute layers: the page tells what is done, and no folder of failures is left."""
     arguments = ["check", samples / "valid", "--report", tmp_path / "page.html", "--failures", tmp_path / "failures"]
     returned, _ = interrupt(arguments, tmp_path, lambda pid: len(processes_of(pid)) > 2, number)
     assert returned == code
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "tmp"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.onnx", "page.html", "tmp"]
+    assert "This is partial: the check was stopped at" in (tmp_path / "page.html").read_text()
 
 
 @BOTH

@@ -7,6 +7,7 @@ from itertools import islice
 import pytest
 
 from ov_gather.crosscheck.cases.swept import layers
+from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.ops import OPERATIONS
 from ov_gather.ops.isolation import isolate
@@ -39,9 +40,10 @@ def test_the_same_for_one_seed():
 
 
 def test_a_bounded_sweep():
-    heard = []
-    result = sweep(("kernel", "openvino", "extension", "onnxruntime"), cases=600, progress=heard.append)
+    progress = Progress()
+    result = sweep(("kernel", "openvino", "extension", "onnxruntime"), cases=600, progress=progress)
     assert [layer for layer in result.layers if not layer.passed] == []
-    assert sum(len(layer.cases) for layer in result.layers) == heard[-1] == 600
+    assert sum(len(layer.cases) for layer in result.layers) == progress.done == 600
+    assert not any(layer.executed_as for layer in result.layers)  # each has cases of its own
     assert set(result.environment.versions) == {"kernel", "openvino", "extension", "onnxruntime"}
     assert not {name for layer in result.layers for comparison in layer.comparisons for name in comparison.stale}

@@ -11,9 +11,9 @@ from openvino import opset13 as ops
 from helpers.paths import VALID
 from ov_gather import cross_check, read_ir
 from ov_gather.cli import check
+from ov_gather.crosscheck.cases.designed import OWN_OPERANDS
 from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs.ir import generate_inputs
-from ov_gather.crosscheck.models.ir import OWN_OPERANDS
 from ov_gather.runtimes import isolated
 
 pytestmark = pytest.mark.slow

@@ -27,6 +27,8 @@ from ov_gather.ops.layer_view import LayerView
 
 DEFAULT_SEED = 2026
 DEFAULT_CASES = 16
+OWN_OPERANDS = "own operands"
+"""The name of the case with the operands that a layer has in the model."""
 BUDGET = 1 << 25
 """The elements that the cases of one layer may have in all: a larger layer gets fewer cases, but two at least."""
 

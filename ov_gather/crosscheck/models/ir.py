@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.cases.designed import Case
+from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case
 from ov_gather.crosscheck.comparisons import Comparison, Difference, LayerResult, OutputResult, Status
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.verdict import first_difference
@@ -25,10 +25,9 @@ from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import borrowed
 
-OWN_OPERANDS = "own operands"
-"""The name of the case with the operands that a layer has in the model."""
 BATCH = 16
-"""The number of layers whose operands are computed, and held, at once."""
+"""The number of layers whose operands are computed, and held, at first; then as many as have HELD bytes of operands."""
+HELD = 1 << 27
 _ENDS = ("Parameter", "Const", "Result")
 _RANDOM = ("RandomUniform", "Multinomial")
 _OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSError, ImportError)
@@ -59,16 +58,21 @@ class ModelRun:
         except _OBSTACLES as error:
             self.not_run = _reason(error)
 
-    def own_cases(self, views: Sequence[LayerView]) -> Iterator[Case | None]:
-        """Yield for each layer the case with the operands that it has in the model.
+    def own_cases(self, views: Sequence[LayerView]) -> Iterator[list[Case | None]]:
+        """Yield for some layers after others the cases with the operands that they have in the model.
 
-        Yield None for a layer in the body of a sub-graph, whose operands cannot be had, and where the model cannot be run.
+        There is None for a layer in the body of a sub-graph, whose operands cannot be had, and where the model cannot be run.
         """
-        for start in range(0, len(views), BATCH):
-            batch = [(view, _operands(view) if view.graph is self._model else []) for view in views[start : start + BATCH]]
+        start, count = 0, BATCH
+        while start < len(views):
+            batch = [(view, _operands(view) if view.graph is self._model else []) for view in views[start : start + count]]
             arrays = self._intermediates([port for _, ports in batch for port in ports])
-            for _, ports in batch:
-                yield Case(OWN_OPERANDS, tuple(arrays[port] for port in ports), 1) if ports and arrays else None
+            yield [
+                Case(OWN_OPERANDS, tuple(arrays[port] for port in ports), 1) if ports and arrays else None for _, ports in batch
+            ]
+            start += count
+            size = sum(array.nbytes for array in arrays.values())
+            count = max(BATCH, min(64 * BATCH, count * HELD // max(size, 1)))
 
     def outputs(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> tuple[OutputResult, ...]:
         """Compare the outputs with our gathers with those of stock OpenVINO. `layers` is what came out for these views."""
@@ -101,15 +105,19 @@ class ModelRun:
 
     def _intermediates(self, ports: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], NDArray[Any]]:
         """Compute what comes out of some ports, each named by the ids of its layer and of itself, by adding Results to them."""
-        wanted = list(dict.fromkeys(ports))
-        if self._expected is None or not wanted:
+        if self._expected is None or not ports:
             return {}
+        inputs = zip(self._model.of_type("Parameter"), self._inputs, strict=True)
+        given = {(layer.id, port.id): array for layer, array in inputs for port in layer.outputs}
+        wanted = [port for port in dict.fromkeys(ports) if port not in given]
+        if not wanted:
+            return given
         try:
             outputs = self._run("openvino", with_results(self._model, wanted))
         except _OBSTACLES as error:
             self.not_run = f"to capture operands: {_reason(error)}"
             return {}
-        return dict(zip(wanted, outputs[len(self._expected) :], strict=True))
+        return given | dict(zip(wanted, outputs[len(self._expected) :], strict=True))
 
     def _excuses(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> Mapping[int, tuple[str, ...]]:
         """Map the id of each layer behind one with divergences that predict nothing on its own operands to their names."""

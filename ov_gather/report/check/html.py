@@ -54,6 +54,7 @@ def _summary(report: CheckReport) -> Iterator[Element]:
     wrong = sum(not output.comparison.passed for _, output in report.outputs)
     text += f" {wrong} of {_number(len(report.outputs), 'output')} of whole models failed." if wrong else ""
     text += f" Validation found {_number(report.errors, 'error')}." if report.errors else ""
+    text += f" This is partial: the check was stopped at {report.stopped}." if report.stopped else ""
     yield element(
         "header",
         element("p", "ov-gather check", class_="kicker"),

@@ -61,6 +61,7 @@ def _about(layer: LayerResult) -> Iterator[Element]:
         "attributes": ", ".join(f"{name} {value}" for name, value in layer.attributes.items()),
         "our kernel": layer.kernel,
         "assumed": ", ".join(layer.assumptions),
+        "the same as": layer.executed_as,
     }
     if any(facts.values()):
         yield fact_list(facts)

@@ -14,11 +14,14 @@ from ov_gather.report.places import path_text
 
 
 def render(report: CheckReport) -> str:
-    """Return one object: the verdict, how many comparisons have each status, the layers, the outputs of models, which models
-    failed or were not run as a whole, why layers diverge, the findings of the validation, the environment."""
+    """Return one object: the verdict, where the check was stopped, how many comparisons have each status, the layers, the
+    outputs of models, which models failed or were not run as a whole, why layers diverge, the findings of the validation, the
+    environment.
+    """
     document = {
         "version": version("ov-gather"),
         "passed": report.passed,
+        "partial": report.stopped,
         "counts": {word(status): report.counts[status] for status in Status},
         "layers": [_layer(layer) for layer in report.layers],
         "outputs": [{"path": path_text(path), **asdict(output, dict_factory=_plain)} for path, output in report.outputs],

@@ -25,6 +25,7 @@ def render(report: CheckReport) -> str:
         *(_layer(layer) for layer in report.layers),
         *(_output(path, output) for path, output in report.outputs),
         *(_case(path, "the whole model", problem) for path, problem in report.problems),
+        *([_case("ov-gather check", "the rest", f"stopped at {report.stopped}")] if report.stopped else []),
     )
     return document(validation, element("testsuite", *cases, name="ov-gather check"))
 

@@ -21,12 +21,14 @@ class CheckReport:
         results: one for each source.
         findings: what validation found in all sources, those that could not be read included.
         command, date: the command that was run, and when.
+        stopped: where the check was stopped, so that the rest is missing; "" if it came to its end.
     """
 
     results: Sequence[CrossCheckResult]
     findings: Sequence[Finding] = ()
     command: str = ""
     date: str = ""
+    stopped: str = ""
 
     @cached_property
     def layers(self) -> Sequence[LayerResult]:
@@ -65,9 +67,12 @@ class CheckReport:
 
     @property
     def passed(self) -> bool:
-        """Whether there was a layer or an output, all passed, no model has a problem, and no finding is an error."""
+        """Whether the check came to its end, there was a layer or an output, all passed, no model has a problem, and no finding
+        is an error.
+        """
         right = all(output.comparison.passed for _, output in self.outputs) and not self.problems
-        return bool(self.layers or self.outputs) and not self.failed and right and not self.errors
+        is_whole = bool(self.layers or self.outputs) and not self.stopped
+        return is_whole and not self.failed and right and not self.errors
 
     @cached_property
     def counts(self) -> Counter[Status]:

@@ -11,6 +11,7 @@ from ov_gather.report.check.report import CheckReport
 from ov_gather.report.check.summary import summary
 from ov_gather.report.check.tables import operations_table, outputs_table
 from ov_gather.report.convert import verification
+from ov_gather.report.places import printable
 
 
 def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
@@ -30,7 +31,9 @@ def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
 
 
 def totals(report: CheckReport) -> Iterator[str]:
-    """Yield the last line: how many files and layers of IRs there were, and what came out; nothing if there was no IR."""
+    """Yield the last lines: how many files and layers of IRs there were, if any, what came out, and where the check was
+    stopped.
+    """
     layers = [layer for result in report.ir_results for layer in result.layers]
     failed = sum(not layer.passed for layer in layers)
     counts = {
@@ -44,3 +47,5 @@ def totals(report: CheckReport) -> Iterator[str]:
     }
     if report.ir_results:
         yield ", ".join(f"{name}: {count}" for name, count in counts.items())
+    if report.stopped:
+        yield f"partial: stopped at {printable(report.stopped)}"

@@ -1,0 +1,151 @@
+"""A lane leads to one runtime: it executes the cases of layer after layer, and judges what comes out.
+
+Lanes work at the same time, and none waits for another until all cases of a layer are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.cases.designed import Case
+from ov_gather.crosscheck.comparisons import Comparison, Status
+from ov_gather.crosscheck.verdict import Observation, Outcome, judge
+from ov_gather.divergences.register import is_predicted
+from ov_gather.ir.model import Model
+from ov_gather.ops.layer_view import LayerView
+from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.isolated import IsolatedRuntime
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A case with all inputs of the layer, constants included, and what is right."""
+
+    case: Case
+    operands: Sequence[NDArray[Any]]
+    right: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a runtime made of some trials, one comparison each; and the crashes when a model was freed, with its threads."""
+
+    comparisons: Sequence[Comparison]
+    crashes: Sequence[tuple[int, Comparison]]
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a runtime executes at present, and since when by the clock `monotonic`."""
+
+    layer: str
+    since: float
+
+
+class Lane:
+    """A Lane has a thread that alone asks its runtime. Use as a context manager."""
+
+    def __init__(self, runtime: IsolatedRuntime[Model]) -> None:
+        self.runtime = runtime
+        self.doing: Doing | None = None
+        self._pool = ThreadPoolExecutor(1)
+        self._session: _Session | None = None
+
+    def __enter__(self) -> Lane:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def submit(self, model: Model, view: LayerView, trials: Sequence[Trial], *, is_last: bool) -> Future[Judged]:
+        """Execute trials after those that were submitted before. The model stays loaded for the next ones, unless `is_last`."""
+        return self._pool.submit(self._execute, model, view, trials, is_last)
+
+    def _execute(self, model: Model, view: LayerView, trials: Sequence[Trial], is_last: bool) -> Judged:
+        comparisons, crashes = [], []
+        try:
+            for trial in trials:
+                self.doing = Doing(f"{view.operation.name} '{view.layer.name}', case '{trial.case.name}'", monotonic())
+                if self._session and not self._session.is_for(model, trial.case.threads):
+                    crashes += self._end()
+                if self._session is None:
+                    self._session = _Session(self.runtime, model, trial.case.threads)
+                comparisons.append(self._session.judge(view, trial))
+            if is_last:
+                crashes += self._end()
+        finally:
+            self.doing = None
+        return Judged(comparisons, crashes)
+
+    def _end(self) -> list[tuple[int, Comparison]]:
+        """Free the model that is loaded; a crash is for the report."""
+        session, self._session = self._session, None
+        try:
+            if session:
+                session.end()
+        except CrashedError as error:
+            assert session is not None  # because nothing else crashes
+            return [(session.threads, Comparison(self.runtime.name, Status.FAILED, str(error)))]
+        return []
+
+
+class _Session:
+    """A model on a runtime, for several cases. It is `suspect` once it answered, unpredictably, where it should refuse."""
+
+    def __init__(self, runtime: IsolatedRuntime[Model], model: Model, threads: int) -> None:
+        self.runtime, self.model, self.threads = runtime, model, threads
+        self.suspect = False
+        self._refusal: Exception | None = None
+        self._is_active = self._has_refused = False
+
+    def is_for(self, model: Model, threads: int) -> bool:
+        """Tell whether this model is loaded for so many threads."""
+        return self.model is model and self.threads == threads
+
+    def judge(self, view: LayerView, trial: Trial) -> Comparison:
+        """Execute one case, and compare what comes out with what is right."""
+        observation = self._observe(trial.case)
+        name, version = self.runtime.name, self.runtime.version
+        comparison = judge(name, version, trial.right, observation, view, trial.operands)
+        answers = isinstance(trial.right, Exception) and not isinstance(observation.outcome, Exception)
+        self.suspect |= answers and not is_predicted(comparison.divergences)
+        return comparison
+
+    def _observe(self, case: Case) -> Observation:
+        """Execute one case. The model is loaded again after a crash, and after a refusal, for OpenVINO may go on to refuse."""
+        if self._refusal:
+            return Observation(self._refusal)
+        try:
+            if self._has_refused and not case.out_of_bounds:
+                self.runtime.close()
+                self._is_active = self._has_refused = False
+            if not self._is_active:
+                self._activate()
+            return Observation(self.runtime.execute(case.inputs)[0], self.runtime.seconds)
+        except CrashedError as error:
+            self._is_active = False
+            return Observation(error)
+        except (RefusedError, IndexError) as error:
+            self._has_refused = True
+            return Observation(error, self.runtime.seconds)
+
+    def _activate(self) -> None:
+        try:
+            self.runtime.activate(self.model, self.threads)
+            self._is_active = True
+        except RefusedError as error:
+            self._refusal = error
+            raise
+
+    def end(self) -> None:
+        """Free the model. A suspect process may have overwritten its memory, so it is ended. Raises CrashedError."""
+        if self.suspect:
+            self.runtime.stop()
+        elif self._is_active:
+            self.runtime.close()

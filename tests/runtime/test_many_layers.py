@@ -1,0 +1,101 @@
+"""Many layers in one model: those that are the same are executed once, and each on its own operands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ov_gather import cross_check
+from ov_gather.crosscheck.cases.designed import OWN_OPERANDS
+from ov_gather.crosscheck.models import ir
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.runtimes.isolated import IsolatedRuntime
+
+
+def model(*layers):
+    """Make a model of GatherElements, each given by its name, rows, axis and, if they are constant, its indices."""
+    builder = ModelBuilder("many")
+    for name, rows, axis, indices in layers:
+        shape = PartialShape.of([rows, 2])
+        data = builder.parameter(f"{name} data", F32, shape)
+        if indices is None:
+            given = builder.parameter(f"{name} indices", I64, shape)
+        else:
+            given = builder.const(f"{name} indices", I64, np.array(indices))
+        outputs = builder.layer("GatherElements", name, "opset6", {"axis": str(axis)}, [data, given], [(F32, shape)])
+        builder.result(f"{name} out", outputs[0])
+    return builder.build()
+
+
+@pytest.fixture
+def executed(monkeypatch):
+    """The number of executions, by runtime and by whether it was the case with a layer's own operands."""
+    counts = {"activate": 0, "execute": 0}
+    for method in counts:
+        original = getattr(IsolatedRuntime, method)
+
+        def counted(self, *arguments, method=method, original=original):
+            counts[method] += self.name == "kernel"
+            return original(self, *arguments)
+
+        monkeypatch.setattr(IsolatedRuntime, method, counted)
+    return counts
+
+
+def cases_of(layer):
+    return [case.name for case in layer.cases]
+
+
+def test_identical_layers_are_executed_once(executed):
+    twins = [(f"twin {i}", 3, 1, None) for i in range(4)]
+    result = cross_check(model(*twins[:2], ("other", 4, 1, None), *twins[2:]), runtimes=("kernel", "openvino"))
+    assert result.passed
+    assert [layer.layer for layer in result.layers] == ["twin 0", "twin 1", "other", "twin 2", "twin 3"]
+    assert [layer.executed_as for layer in result.layers] == ["", "twin 0", "", "twin 0", "twin 0"]
+    for layer in result.layers:
+        assert cases_of(layer)[0] == OWN_OPERANDS
+        assert len(layer.cases) == 17
+    assert cases_of(result.layers[4]) == cases_of(result.layers[0])
+    assert executed["execute"] == 5 + 2 * 16
+    assert executed["activate"] < 10  # once a number of threads and group, and anew after errors
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(("b", 3, 0, None), id="axis"),
+        pytest.param(("b", 2, 1, None), id="shape"),
+        pytest.param(("b", 3, 1, [[0, 0]] * 3), id="constant instead of an input"),
+    ],
+)
+def test_layers_that_differ_are_executed_each(other):
+    result = cross_check(model(("a", 3, 1, None), other), runtimes=("kernel",), cases=2)
+    assert [layer.executed_as for layer in result.layers] == ["", ""]
+
+
+def test_constants_make_a_difference():
+    layers = [("a", 2, 1, [[0, 1], [1, 0]]), ("b", 2, 1, [[0, 1], [1, 1]]), ("c", 2, 1, [[0, 1], [1, 0]])]
+    result = cross_check(model(*layers), runtimes=("kernel",), cases=2)
+    assert [layer.executed_as for layer in result.layers] == ["", "", "a"]
+
+
+def test_results_that_are_held_a_few_at_a_time_are_the_same(monkeypatch):
+    layers = [(f"gather {i}", 2 + i % 3, i % 2, None) for i in range(7)]
+    whole = cross_check(model(*layers), runtimes=("kernel", "openvino"), cases=3)
+    monkeypatch.setattr(ir, "BATCH", 2)
+    monkeypatch.setattr(ir, "HELD", 1)
+    monkeypatch.setattr("ov_gather.crosscheck.layers.AT_ONCE", 1)
+    parts = cross_check(model(*layers), runtimes=("kernel", "openvino"), cases=3)
+    assert parts.passed
+    for one, other in zip(whole.layers, parts.layers, strict=True):
+        assert (one.layer, one.executed_as) == (other.layer, other.executed_as)
+        assert [(case.name, case.shapes) for case in one.cases] == [(case.name, case.shapes) for case in other.cases]
+
+
+def test_a_layer_that_cannot_be_executed_does_not_stop_its_twins():
+    broken = [("a", 3, 7, None), ("b", 3, 7, None), ("c", 3, 1, None)]
+    result = cross_check(model(*broken), runtimes=("kernel",), cases=2)
+    assert [layer.passed for layer in result.layers] == [False, False, True]
+    assert "not executed" in result.layers[1].problem

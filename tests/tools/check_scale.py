@@ -1,0 +1,67 @@
+"""Measure `ov-gather check` on models of many gathers: `python tests/tools/check_scale.py [LAYERS]`, by default 1,000.
+
+Two models are made: one whose GatherElements all are distinct, and one whose GatherElements all are the same layer. Each is
+checked on all runtimes that are installed, with an HTML page. Wall-clock time, processor time of all processes, the largest
+memory of one of them, and the size of the page are printed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.writer import write_ir
+
+COMMAND = Path(sys.executable).with_name("ov-gather")
+_SUBREAPER = 36
+"""The option of prctl by which processes whose parent has ended become our children, so that their time counts."""
+
+
+def many(path: Path, layers: int, *, distinct: bool) -> None:
+    """Write a model of GatherElements that share no operand. Distinct ones have different sizes or axes."""
+    builder = ModelBuilder("many")
+    for i in range(layers):
+        rows, columns = (2 + i // 2 % 25, 3 + i // 50) if distinct else (8, 8)
+        shape = PartialShape.of([rows, columns])
+        inputs = [builder.parameter(f"data_{i}", F32, shape), builder.parameter(f"indices_{i}", I64, shape)]
+        axis = {"axis": str(i % 2) if distinct else "1"}
+        builder.result(f"y_{i}", builder.layer("GatherElements", f"gather_{i}", "opset6", axis, inputs, [(F32, shape)])[0])
+    write_ir(builder.build(), path)
+
+
+def measure(path: Path) -> None:
+    """Check one model, and print what it took."""
+    page = path.with_suffix(".html")
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run([COMMAND, "check", path, "--report", page], capture_output=True, text=True, cwd=path.parent)
+    seconds = time.perf_counter() - start
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(
+        f"{path.stem}: exit code {done.returncode}, {seconds:.1f} s, {processor:.1f} s of processor time on "
+        f"{len(os.sched_getaffinity(0))} cores, {after.ru_maxrss / 1024:.0f} MB at most in one process, "
+        f"page of {page.stat().st_size / 1e6:.2f} MB"
+    )
+    print("   ", "\n    ".join(done.stdout.splitlines()[-1:] + done.stderr.splitlines()[-3:]), flush=True)
+
+
+if __name__ == "__main__":
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1)
+    with TemporaryDirectory() as directory:
+        for kind in ("distinct", "identical"):
+            model = Path(directory, f"{kind}.xml")
+            many(model, int(sys.argv[1]) if len(sys.argv) > 1 else 1000, distinct=kind == "distinct")
+            measure(model)

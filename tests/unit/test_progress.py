@@ -1,0 +1,117 @@
+"""What `check` tells of its progress, and what is left of a check that is stopped."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from threading import Event
+
+import pytest
+
+from ov_gather import interrupts
+from ov_gather.cli import progress as shown_progress
+from ov_gather.crosscheck import paths
+from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
+from ov_gather.crosscheck.lanes import Doing
+from ov_gather.crosscheck.progress import Progress
+from ov_gather.report.check import html, junit, text
+from ov_gather.report.check import json as check_json
+from ov_gather.report.check.report import CheckReport
+
+
+@dataclass
+class ARuntime:
+    name: str
+    version: str = "1"
+
+
+@dataclass
+class ALane:
+    runtime: ARuntime
+    doing: Doing | None = None
+
+
+def layer(name):
+    case = CaseResult("random", ((2,),), 1, (Comparison("kernel", Status.PASSED),))
+    return LayerResult("m.xml", name, "Gather-8", cases=(case,))
+
+
+@pytest.fixture
+def progress(monkeypatch):
+    """Three layers, of which the last and then the first are done, while a runtime hangs since the sixth second of forty."""
+    times = iter([100.0])
+    monkeypatch.setattr("ov_gather.crosscheck.progress.monotonic", lambda: next(times, 140.0))
+    made = Progress()
+    made.begin("m.xml", 3, 2026)
+    slow = Doing("Gather-8 'slow', case 'random'", 106.0)
+    made.watch([ALane(ARuntime("kernel")), ALane(ARuntime("openvino"), slow), ALane(ARuntime("extension"))])
+    made.add(2, layer("last"))
+    made.add(0, layer("first"))
+    return made
+
+
+def test_the_line_names_what_takes_longest(progress):
+    what = "openvino has been executing Gather-8 'slow', case 'random' for 34 s"
+    assert str(progress) == f"m.xml: 2 of 3 layers after 40 s; {what}"
+
+
+def test_what_is_done_is_kept_in_the_order_of_the_model(progress):
+    partial = progress.partial()
+    assert [layer.layer for layer in partial.layers] == ["first", "last"]
+    assert partial.environment.versions == {"kernel": "1", "openvino": "1", "extension": "1"}
+    progress.begin("other.xml")
+    assert progress.partial() is None
+    assert str(progress).startswith("other.xml: reading after 40 s")
+
+
+def test_a_pipe_gets_lines(monkeypatch, capsys):
+    said = Event()
+
+    class Telling(Progress):
+        def __str__(self):
+            said.set()
+            return "m.xml: 2 of 3 layers"
+
+    monkeypatch.setattr(shown_progress, "_IN_A_PIPE", 0.001)
+    with shown_progress.shown(Telling()):
+        assert said.wait(60)
+    assert capsys.readouterr().err.splitlines()[0] == "checking m.xml: 2 of 3 layers"
+
+
+def test_a_check_that_is_stopped_gives_what_is_done(monkeypatch, tmp_path, samples):
+    (tmp_path / "a.xml").write_bytes((samples / "valid" / "spec_layer.xml").read_bytes())
+    (tmp_path / "b.xml").write_bytes((samples / "valid" / "spec_layer.xml").read_bytes())
+
+    def stopped_in_the_second(model, inputs, *, progress, **options):
+        progress.begin(model.path, 2)
+        progress.add(0, layer("first"))
+        if model.path.endswith("b.xml"):
+            monkeypatch.setattr(interrupts, "_ended_by", [130])
+            raise SystemExit(130)
+        return progress.partial()
+
+    monkeypatch.setattr(paths, "cross_check", stopped_in_the_second)
+    outcome = paths.check_paths([tmp_path], runtimes=("kernel",))
+    assert len(outcome.results) == 2
+    assert outcome.stopped.startswith(f"{tmp_path / 'b.xml'}: 1 of 2 layers after")
+
+
+def test_an_error_of_ours_is_no_stop(monkeypatch, tmp_path, samples):
+    def fault(*arguments, **options):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(paths, "cross_check", fault)
+    with pytest.raises(RecursionError):
+        paths.check_paths([samples / "valid" / "spec_layer.xml"], runtimes=("kernel",))
+
+
+def test_every_format_says_that_it_is_partial(progress):
+    report = CheckReport([progress.partial()], stopped="m.xml: 2 of 3 layers")
+    assert not report.passed
+    assert json.loads(check_json.render(report))["partial"] == "m.xml: 2 of 3 layers"
+    assert 'message="stopped at m.xml: 2 of 3 layers"' in junit.render(report)
+    assert "This is partial: the check was stopped at m.xml: 2 of 3 layers." in html.render(report)
+    assert [*text.totals(report)][-1] == "partial: stopped at m.xml: 2 of 3 layers"
+    whole = CheckReport([progress.partial()])
+    assert whole.passed
+    assert json.loads(check_json.render(whole))["partial"] == ""
