@@ -133,17 +133,25 @@ class AnalysedGraph:
         return None if shape is None else tuple(self._dim(value, axis, dim) for axis, dim in enumerate(shape))
 
     def _dim(self, value: onnx_ir.Value, axis: int, dim: int | onnx_ir.SymbolicDim) -> Polynomial:
-        """Name an open dimension. Inputs and tensors outside of bodies that name it alike have the same size along it."""
+        """Name an open dimension. Inputs and tensors outside of bodies that name it alike have the same size along it.
+
+        A name that no input has is marked: no user can tell, or keep to, a size that is named by the inference of shapes.
+        """
         if isinstance(dim, int):
             return Polynomial.constant(dim)
         node = value.producer()
         graph = value.graph if node is None else node.graph
         number = self._numbers.get(graph, 0) if isinstance(graph, onnx_ir.Graph) else 0
         name = f"dim({self._name(value)}, {axis})" if dim.value is None else f"dim({dim.value})"
-        if number and dim.value is not None:
+        if dim.value is not None and (number or dim.value not in self._sizes_of_inputs):
             name = f"dim({dim.value}#{number})"  # in each execution of a body it may be another one
         self.bounds[name] = (0, inf)
         return Polynomial.name(name)
+
+    @cached_property
+    def _sizes_of_inputs(self) -> set[str | None]:
+        shapes = (value.shape for value in inputs_of(self._model))
+        return {dim.value for shape in shapes for dim in shape or () if isinstance(dim, onnx_ir.SymbolicDim)}
 
     def _name(self, value: onnx_ir.Value) -> str:
         return str(value.name) if value in self.inputs.values() else f"{value.name}#{id(value)}"

@@ -59,6 +59,8 @@ class OpenvinoSubject:
         return self._observer.observe_alone(one, trial.arrays, seen)
 
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
+        if one not in self._outputs:
+            return True
         declared = self._outputs[one].get_partial_shape()
         return declared.rank.is_dynamic or ov.PartialShape(list(array.shape)).compatible(declared)
 

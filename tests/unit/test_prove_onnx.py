@@ -33,6 +33,11 @@ CASES = {
         "proved",
         {},
     ),
+    "a size that no input has": (
+        model("float[4] x) => (int64[1] y)", "n = NonZero(x) i = Constant<value_int = 0>() y = Gather<axis = 1>(n, i)"),
+        "unknown",
+        {},
+    ),
     "past the end": (
         model("float[3,4] x) => (float[1,4] y)", "i = Constant<value_ints = [3]>() y = Gather(x, i)"),
         "refuted",
