@@ -309,9 +309,14 @@ def _lies_in(elements: Interval, widest: Interval) -> bool:
 
 
 def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
-    """Take the shape that was computed, but the numbers that the model declares; the declared one where ranks differ."""
+    """Take the shape that was computed, but the numbers that the model declares; the declared one where ranks differ.
+
+    A tensor that is known to be empty has sizes of its own: OpenVINO makes 0 of others where it joins moves.
+    """
     if shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None or declared is not None else shape
-    if all(dim.value is None for dim in declared):
+    is_empty = any(dim.value == 0 for dim in shape)
+    if not is_empty and all(dim.value is None for dim in declared):
         return shape
-    return tuple(told if told.value is not None else dim for dim, told in zip(shape, declared, strict=True))
+    pairs = zip(shape, declared, strict=True)
+    return tuple(told if told.value is not None or (is_empty and dim.value != 0) else dim for dim, told in pairs)

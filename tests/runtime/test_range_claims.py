@@ -117,6 +117,13 @@ def halves_away_from_zero() -> ov.Model:
     return ov.Model([ops.round(ops.clamp(x, -2.5, 2.5), "half_away_from_zero")], [x], "m")
 
 
+def sizes_of_nothing() -> ov.Model:
+    """OpenVINO joins the two moves, and then makes 0 of the other dimension, too."""
+    x = ops.parameter([-1, 0], np.int32)
+    moved = ops.squeeze(ops.unsqueeze(x, number(0)), number(0))
+    return ov.Model([ops.shape_of(moved, "i32")], [x], "m")
+
+
 def split_of_too_few() -> ov.Model:
     """What remains beside the parts of the given lengths is -1, and a part goes beyond the end."""
     x = ops.parameter([1, -1], np.int32)
@@ -142,6 +149,7 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a range that ends before its start, in steps": (range_to_before_its_start(1, 3), [NOTHING]),
     "a range downwards to above its start": (range_to_before_its_start(0, -1), [np.zeros(4, np.float32)]),
     "halves that are rounded up": (halves_away_from_zero, [np.float32([-9, -2.5, 2.5, 9])]),
+    "sizes of a tensor without elements": (sizes_of_nothing, [np.zeros((4, 0), np.int32)]),
     "a split of too few": (split_of_too_few, [np.int32([[7]])]),
     "a range of fractions": (range_of_fractions, [np.zeros(4, np.float32)]),
 }
