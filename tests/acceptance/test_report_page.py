@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -117,6 +118,33 @@ def test_cells_lead_to_failures_and_divergences_and_these_to_closed_layers(opene
         expect(page.locator(":target")).to_be_visible()
         page.get_by_role("link", name="narrowed-to-32-bits").click()
         expect(page.locator(":target")).to_have_text("narrowed-to-32-bits")
+
+
+def many() -> CheckReport:
+    """Many layers: so many that the page makes their rows when they are opened. One of them failed."""
+    return report(*[replace(GOOD, layer=f"rows {i}") for i in range(200)], FAILED, EXPECTED)
+
+
+def test_rows_of_many_layers_are_made_when_a_layer_is_opened(opened):
+    with opened(many()) as page:
+        failed = page.locator("details.layer").first
+        expect(failed.locator("tbody tr")).to_have_count(5)  # two bars of times, three cases
+        last = page.locator("details.layer", has_text="rows 199")
+        expect(last.locator("table")).to_have_count(0)
+        for _ in range(3):  # however often the layer is opened, the rows are there once
+            last.locator("summary").click()
+        expect(last.get_by_role("row").filter(has_text="random")).to_have_count(1)
+        expect(last.locator(".about")).to_contain_text("axis 0")
+        page.locator(".divergences a").first.click()
+        expect(page.locator("details[open]:has(:target) h4")).to_contain_text("tokens")
+        expect(page.locator("details[open]:has(:target) td", has_text="narrowed-to-32-bits")).to_be_visible()
+
+
+def test_without_a_script_many_layers_say_that_their_rows_need_one(opened):
+    with opened(many(), java_script_enabled=False) as page:
+        expect(page.get_by_text("The cases of a closed layer are shown by a script")).to_be_visible()
+        expect(page.locator(".failure").first).to_be_visible()
+        expect(page.locator("details.layer").first.locator("table").last).to_be_visible()
 
 
 def test_filters(opened):

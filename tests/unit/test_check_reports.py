@@ -247,6 +247,6 @@ def test_html_of_ten_thousand_cases_is_of_a_size_that_opens(failing):
     comparisons = tuple(replace(one, runtime=name) for name in ("kernel", "openvino", "extension", "onnxruntime"))
     case = CaseResult("random", GOOD.cases[0].shapes, 1, comparisons)
     page = check_html.render(report(*[replace(FAILED, cases=(case,) * 16)] * 625))
-    assert len(page) < (16e6 if failing else 6e6)
+    assert len(page) < (4e6 if failing else 2e6)
     assert len(re.findall(r"<details[^>]* open", page)) <= 10
     assert page.count("<svg") == (625 if failing else 0), "one picture for each layer that failed"

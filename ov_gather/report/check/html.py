@@ -1,14 +1,20 @@
-"""`ov-gather check` as an HTML page for people: what was tried and what came out. Without its script it says the same."""
+"""`ov-gather check` as an HTML page for people: what was tried and what came out.
+
+Without its script it says the same, unless there are so many layers that the script makes the rows of those that are closed.
+"""
 
 from __future__ import annotations
 
+import json
+import zlib
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from ov_gather.crosscheck.comparisons import LayerResult, Status
-from ov_gather.report.check.html_layer import MARKS, anchor, card, css_class
+from ov_gather.report.check.html_layer import MARKS, Packed, anchor, card, css_class
 from ov_gather.report.check.html_models import models_section
 from ov_gather.report.check.page import fact_list, page, table
 from ov_gather.report.check.report import CheckReport, outcome, word
@@ -28,6 +34,8 @@ _MEANINGS = {
 # each layer; so many layers are open when the page is.
 _IN_FULL = 400
 _OPEN = 10
+# Of more layers than that, the rows are packed, and made when a layer is opened.
+_WITH_ROWS = 100
 
 
 def render(report: CheckReport) -> str:
@@ -95,16 +103,26 @@ def _layers(report: CheckReport) -> Iterator[Element]:
     runtimes = list(dict.fromkeys(name for layer in report.layers for name in layer.counts))
     in_full = min(4, max(1, _IN_FULL // max(1, report.failed)))
     groups = []
+    packed: dict[int, Packed] | None = {} if len(report.layers) > _WITH_ROWS else None
     for status in _OUTCOMES:
-        cards = [card(number, layer, in_full) for number, layer in enumerate(report.layers) if outcome(layer) is status]
-        for opened in cards[:_OPEN] if status is Status.FAILED else []:
-            opened.set("open", "open")
+        numbers = [number for number, layer in enumerate(report.layers) if outcome(layer) is status]
+        opened = numbers[:_OPEN] if status is Status.FAILED else []
+        cards = [card(number, report.layers[number], in_full, None if number in opened else packed) for number in numbers]
+        for shown in cards[: len(opened)]:
+            shown.set("open", "open")
         if cards:
             heading = element(
                 "h3", f"{MARKS[status]} {_TITLES[status]}", element("span", f"{len(cards):,}"), class_=css_class(status)
             )
             groups.append(element("section", heading, *cards, class_="group"))
-    yield element("section", element("h2", "Layers"), _filters(runtimes), *groups)
+    yield element("section", element("h2", "Layers"), *(_packing(packed) if packed else ()), _filters(runtimes), *groups)
+
+
+def _packing(packed: Mapping[int, Packed]) -> Iterator[Element]:
+    """Yield what the script unpacks, and what is said where there is no script."""
+    yield element("p", "The cases of a closed layer are shown by a script, because there are many.", class_="without-script")
+    data = b64encode(zlib.compress(json.dumps(packed).encode(), 9)).decode()
+    yield element("script", data, type="application/octet-stream", id="packed")
 
 
 def _filters(runtimes: Sequence[str]) -> Element:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from lxml import etree
 
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
 from ov_gather.report.check.html_failure import failure
@@ -12,6 +15,10 @@ from ov_gather.report.elements import Element, element
 from ov_gather.report.places import path_text
 
 MARKS = {Status.PASSED: "✓", Status.EXPECTED: "≈", Status.FAILED: "✗", Status.NOT_APPLICABLE: "–"}
+
+
+Packed: TypeAlias = tuple[str, str]
+"""The facts of a layer, and its matrix of cases and runtimes, as HTML."""
 
 
 def css_class(status: Status) -> str:
@@ -24,23 +31,31 @@ def anchor(number: int) -> str:
     return f"layer-{number}"
 
 
-def card(number: int, layer: LayerResult, in_full: int) -> Element:
+def card(number: int, layer: LayerResult, in_full: int, packed: dict[int, Packed] | None = None) -> Element:
     """Return one layer, closed. `in_full` of its failures are shown whole; all of them are in the matrix of cases and
-    runtimes.
+    runtimes. If `packed` is given, the facts and the matrix go there, for the script to put them in place.
     """
     shown = [(f"failure-{number}-{i}", case, comparison) for i, (case, comparison) in enumerate(failures(layer)[:in_full])]
     outcomes = dict.fromkeys([outcome(layer), *(comparison.status for comparison in layer.comparisons)])
     title = element("h4", layer.layer, " ", element("small", layer.operation))
     chips = element("ul", *(_chip(name, count) for name, count in layer.counts.items()), class_="chips")
+    about, matrix = [*_about(layer)], [*_matrix(layer, {id(comparison): name for name, _, comparison in shown})]
+    if packed is not None:
+        packed[number] = _html(about), _html(matrix)
+        about, matrix = [], []
     return element(
         "details",
         element("summary", title, element("p", path_text(layer.path), class_="path"), chips),
-        element("div", *_about(layer), class_="about", id=anchor(number)),
+        element("div", *about, class_="about", id=anchor(number)),
         *(failure(name, case, comparison) for name, case, comparison in shown),
-        *_matrix(layer, {id(comparison): name for name, _, comparison in shown}),
+        *matrix,
         class_="layer",
         data_outcome=" ".join(map(css_class, outcomes)),
     )
+
+
+def _html(parts: Sequence[Element]) -> str:
+    return "".join(etree.tostring(part, encoding="us-ascii", method="html").decode() for part in parts)
 
 
 def _chip(runtime: str, counts: Mapping[Status, int]) -> Element:

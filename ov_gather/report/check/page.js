@@ -1,4 +1,4 @@
-// Filters of the layers. Everything on the page can be read without.
+// Filters of the layers, and the rows of layers of which there are many. All else on the page can be read without.
 "use strict";
 {
   const form = document.querySelector("form.filters");
@@ -34,5 +34,29 @@
     form.addEventListener("input", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
     apply();
+  }
+}
+
+{
+  const packed = document.getElementById("packed");
+  const unpack = async () => {
+    const bytes = Uint8Array.from(atob(packed.textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return JSON.parse(await new Response(stream).text());
+  };
+  let unpacked;
+  const fill = async (layer) => {
+    const about = layer.querySelector(".about");
+    unpacked ??= unpack();
+    const rows = (await unpacked)[about.id.replace("layer-", "")];
+    if (rows && !layer.dataset.filled) {
+      layer.dataset.filled = "filled";
+      about.innerHTML = rows[0];
+      layer.insertAdjacentHTML("beforeend", rows[1]);
+    }
+  };
+  if (packed) {
+    document.querySelector(".without-script").hidden = true;
+    document.addEventListener("toggle", (event) => event.target.matches("details.layer") && fill(event.target), true);
   }
 }
