@@ -118,10 +118,11 @@ def halves_away_from_zero() -> ov.Model:
 
 
 def sizes_of_nothing() -> ov.Model:
-    """OpenVINO joins the two moves, and then makes 0 of the other dimension, too."""
-    x = ops.parameter([-1, 0], np.int32)
-    moved = ops.squeeze(ops.unsqueeze(x, number(0)), number(0))
-    return ov.Model([ops.shape_of(moved, "i32")], [x], "m")
+    """OpenVINO makes 0 of the first dimension, too."""
+    x = ops.parameter([-1], np.int32)
+    dims = ops.concat([ops.shape_of(x), ops.constant(np.array([0]))], 0)
+    nothing = ops.broadcast(ops.constant(np.zeros((1, 0), np.int64)), dims, broadcast_spec="bidirectional")
+    return ov.Model([ops.shape_of(ops.unsqueeze(nothing, number(-1)), "i32")], [x], "m")
 
 
 def split_of_too_few() -> ov.Model:
@@ -149,7 +150,7 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a range that ends before its start, in steps": (range_to_before_its_start(1, 3), [NOTHING]),
     "a range downwards to above its start": (range_to_before_its_start(0, -1), [np.zeros(4, np.float32)]),
     "halves that are rounded up": (halves_away_from_zero, [np.float32([-9, -2.5, 2.5, 9])]),
-    "sizes of a tensor without elements": (sizes_of_nothing, [np.zeros((4, 0), np.int32)]),
+    "sizes of a tensor without elements": (sizes_of_nothing, [np.zeros(4, np.int32)]),
     "a split of too few": (split_of_too_few, [np.int32([[7]])]),
     "a range of fractions": (range_of_fractions, [np.zeros(4, np.float32)]),
 }
