@@ -1,0 +1,185 @@
+"""The search of `bisect` on graphs of nodes that compute nothing: what it finds, and in how many runs."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from ov_gather.crosscheck.bisect.graphs import Graph, Node
+from ov_gather.crosscheck.bisect.refusals import first_refused
+from ov_gather.crosscheck.bisect.rounding import difference
+from ov_gather.crosscheck.bisect.search import Observation, Search
+from ov_gather.runtimes.base import CrashedError
+
+
+def graph_of(rng, count, reach):
+    """Nodes that take one to three of the `reach` values before them; the last one takes whatever nothing else takes."""
+    nodes = []
+    for i in range(count - 1):
+        before = ["x", *(f"v{j}" for j in range(i))][-reach:]
+        nodes.append(Node("Op", f"n{i}", tuple(rng.sample(before, min(len(before), rng.randint(1, 3)))), (f"v{i}",)))
+    used = {value for node in nodes for value in node.inputs}
+    ends = [value for node in nodes for value in node.outputs if value not in used]
+    nodes.append(Node("Op", "last", tuple(ends), ("out",)))
+    return Graph(nodes, {"x": "x"}, {"out": "out"})
+
+
+def behind(graph, guilty):
+    """The values that a wrong node makes wrong."""
+    wrong = set()
+    for node in graph.nodes:
+        if node.name in guilty or wrong & set(node.inputs):
+            wrong |= set(node.outputs)
+    return wrong
+
+
+def search(graph, wrong, comparable=None, healing=frozenset(), memory=10**9):
+    runs = []
+
+    def observe(values, output):
+        runs.append(list(values))
+        is_shown = not healing & set(values)
+        return Observation(frozenset(wrong & set(values)) if is_shown else frozenset(), is_shown)
+
+    values = frozenset(graph.producers) if comparable is None else comparable
+    return Search(graph, values, lambda value: 1, observe, memory).first_difference("out"), runs
+
+
+@pytest.mark.parametrize("reach", [1, 2, 5, 40])
+def test_any_node_is_found_in_few_runs(reach):
+    rng = random.Random(reach)
+    for count in (1, 2, 3, 17, 100, 300):
+        graph = graph_of(rng, count, reach)
+        for _ in range(20):
+            guilty = rng.choice(graph.nodes)
+            found, runs = search(graph, behind(graph, {guilty.name}))
+            assert found.nodes == [guilty]
+            assert set(found.sources) == set(guilty.inputs)
+            assert len(runs) <= 2 + 2 * math.log2(count)
+
+
+def test_of_several_nodes_one_is_found_whose_operands_are_equal():
+    rng = random.Random(1)
+    for _ in range(100):
+        graph = graph_of(rng, 80, 6)
+        guilty = {node.name for node in rng.sample(graph.nodes, 4)}
+        wrong = behind(graph, guilty)
+        found, _ = search(graph, wrong)
+        assert found.nodes[0].name in guilty
+        assert not wrong & set(found.sources)
+
+
+def test_nodes_between_values_that_cannot_be_compared_are_found_together():
+    rng = random.Random(2)
+    for _ in range(100):
+        graph = graph_of(rng, 80, 6)
+        guilty = rng.choice(graph.nodes)
+        comparable = frozenset(value for value in graph.producers if rng.random() < 0.5)
+        wrong = behind(graph, {guilty.name})
+        found, _ = search(graph, wrong, comparable)
+        assert guilty in found.nodes
+        assert not wrong & set(found.sources)
+        assert set(found.sources) <= comparable | {"x"}
+
+
+def test_a_value_that_differs_although_a_value_behind_it_is_equal():
+    """What n0 does wrong is lost in n1, and shows by another way."""
+    nodes = [
+        Node("Op", "n0", ("x",), ("a",)),
+        Node("Op", "n1", ("a",), ("b",)),
+        Node("Op", "n2", ("a", "b"), ("c",)),
+        *(Node("Op", f"m{i}", (f"m{i - 1}" if i else "c",), (f"m{i}",)) for i in range(20)),
+        Node("Op", "n3", ("m19", "b"), ("out",)),
+    ]
+    graph = Graph(nodes, {"x": "x"}, {"out": "out"})
+    found, _ = search(graph, set(graph.producers) - {"b"})
+    assert found.nodes == [nodes[0]]
+
+
+def test_memory_bounds_what_is_observed():
+    graph = graph_of(random.Random(3), 100, 30)
+    found, runs = search(graph, behind(graph, {"n50"}), memory=3)
+    assert found.nodes[0].name == "n50"
+    assert max(map(len, runs)) <= 3
+
+
+def test_a_value_whose_observation_heals_is_named_with_both_sides():
+    """The fault is in what is fused across v5."""
+    nodes = [Node("Op", f"n{i}", (f"v{i - 1}" if i else "x",), (f"v{i}",)) for i in range(12)]
+    nodes.append(Node("Op", "last", ("v11",), ("out",)))
+    graph = Graph(nodes, {"x": "x"}, {"out": "out"})
+    found, runs = search(graph, {f"v{i}" for i in range(6, 12)} | {"out"}, healing={"v5"})
+    assert found.healed_by == ["v5"]
+    assert [node.name for node in found.nodes] == ["n5", "n6"]
+    assert found.sources == ["v4"]
+    assert found.value == "v6"
+    assert len(runs) <= 2 + 2 * math.log2(13)
+
+
+class Side:
+    """A side that crashes as soon as a node is among what it executes."""
+
+    def __init__(self, graph, fatal):
+        self.graph, self.fatal, self.runs = graph, fatal, 0
+
+    def prefix(self, values):
+        self.runs += 1
+        waiting, seen = list(values), set()
+        while waiting:
+            node = self.graph.producers.get(waiting.pop())
+            if node is not None and node.name not in seen:
+                seen.add(node.name)
+                waiting += node.inputs
+        if self.fatal in seen:
+            raise CrashedError("crashes: SIGSEGV")
+
+
+def test_the_node_that_crashes_is_found_in_few_runs():
+    rng = random.Random(4)
+    for count in (1, 2, 50, 200):
+        graph = graph_of(rng, count, 4)
+        for _ in range(10):
+            fatal = rng.choice(graph.nodes)
+            side = Side(graph, fatal.name)
+            assert first_refused(side, CrashedError("crashes: SIGSEGV")).node == fatal
+            assert side.runs <= math.ceil(math.log2(max(count, 2)))
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "differ"),
+    [
+        (np.float32([1, 2, 3]), np.float32([1, 2, 3.0001]), 0),
+        (np.float32([1, 2, 3]), np.float32([1, 2, 3.01]), 1),
+        (np.float32([1, -3.4e38]), np.float32([1, -np.inf]), 1),
+        (np.float32([1, np.finfo(np.float32).min]), np.float32([1, -np.inf]), 0),
+        (np.float32([1, 2, -1e9, -1e9]), np.float32([1, 2.1, -1e9, -1e9]), 1),
+        (np.float32([np.nan, np.inf]), np.float32([np.nan, np.inf]), 0),
+        (np.float32([np.nan, np.inf]), np.float32([np.nan, 1]), 1),
+        (np.float32([1e-42, 1]), np.float32([0, 1]), 0),
+        (np.int64([1, 2**31]), np.int64([1, 2**31 - 1]), 0),
+        (np.int64([1, 2**33 + 5]), np.int64([1, 5]), 0),
+        (np.int64([1, 2]), np.int32([1, 3]), 1),
+        (np.array([True, False]), np.array([True, True]), 1),
+        (np.array(["a", "b"], object), np.array(["a", "c"], object), 1),
+        (np.float32(2), np.float32([2]), 0),
+        (np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), 0),
+    ],
+)
+def test_what_rounding_explains(expected, found, differ):
+    """A mask of -1e9 does not make differences beside it small."""
+    different = difference(expected, found, 1e-4)
+    assert (different.count if different else 0) == differ
+
+
+def test_noise_of_the_reference_is_allowed():
+    expected, found = np.float32([1, 2]), np.float32([1, 2.05])
+    assert difference(expected, found, 1e-4)
+    assert not difference(expected, found, 1e-4, noise=0.01)
+    assert difference(expected, found, 1e-4, noise=0.001)
+
+
+def test_other_shapes_are_told():
+    assert difference(np.zeros((2, 3)), np.zeros((3, 2)), 1e-4) == "expected float64[2, 3], here float64[3, 2]"
