@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
 @click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what ONNX says.")
 @click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime.")
+@click.option("--no-bisect", is_flag=True, help="Do not search the first node that differs, if --verify finds a difference.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else made up.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
 @click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather as an IR to this directory.")
@@ -50,6 +52,7 @@ def command(
     fp16: bool,
     strict: bool,
     verify: bool,
+    no_bisect: bool,
     inputs: tuple[str, ...],
     legalize_only: bool,
     nodes: Path | None,
@@ -73,8 +76,8 @@ def command(
             raise click.UsageError("--nodes writes single gathers and nothing else")
         _write_nodes(model, nodes, target, assume_in_bounds, force)
         return
-    if inputs and not verify:
-        raise click.UsageError("--input is for --verify")
+    if (inputs or no_bisect) and not verify:
+        raise click.UsageError(f"{'--input' if inputs else '--no-bisect'} is for --verify")
     suffix = ".onnx" if legalize_only else ".xml"
     if output is None or output.suffix != suffix:
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
@@ -84,7 +87,7 @@ def command(
     if legalize_only:
         _legalize(model, output, target, assume_in_bounds)
         return
-    sys.exit(_convert(model, output, target, assume_in_bounds, accelerate, fp16, strict, verify, inputs))
+    sys.exit(_convert(model, output, target, assume_in_bounds, accelerate, fp16, strict, verify, not no_bisect, inputs))
 
 
 def _convert(
@@ -96,6 +99,7 @@ def _convert(
     fp16: bool,
     strict: bool,
     verify: bool,
+    bisects: bool,
     inputs: Sequence[str],
 ) -> int:
     """Convert a model, write it, and return the exit code."""
@@ -115,13 +119,18 @@ def _convert(
     if accelerate:
         _accelerate(conversion.model, target, assume_in_bounds)
     with written(conversion.model, output, fp16=fp16) as path:
-        verified = not verify or _verify(source, path, target, given)
+        verified = not verify or _verify(source, path, output, target, bisects, given)
     click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
     return 0 if verified else 1
 
 
-def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[Any]] | None) -> bool:
-    """Compare the IR with the original, print what came out, and tell whether it passed. Raises ValueError where it cannot."""
+def _verify(
+    source: Path, ir: Path, output: Path, target: str, bisects: bool, inputs: Mapping[str, NDArray[Any]] | None
+) -> bool:
+    """Compare the IR with the original, print what came out, and tell whether it passed. Raises ValueError where it cannot.
+
+    A difference is followed to the first node that differs. `ir` is where the IR is until it is moved to `output`.
+    """
     from ov_gather.crosscheck.models.verify import verify_conversion
     from ov_gather.report.convert.verification import summary
 
@@ -129,7 +138,18 @@ def _verify(source: Path, ir: Path, target: str, inputs: Mapping[str, NDArray[An
     if result.not_run:
         raise ValueError(f"{source}: not verified: {result.not_run}")
     print_all([result.table(), *summary(result)])
+    if not result.passed and bisects:
+        _bisect(source, ir, output, target, inputs or result.inputs)
     return result.passed
+
+
+def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[str, NDArray[Any]]) -> None:
+    """Print the first node at which the IR parts from the original on these inputs."""
+    from ov_gather.crosscheck.bisect.run import bisect
+    from ov_gather.report.bisect import text
+
+    found = bisect(source, ir, inputs, runtime="extension" if target == "extension" else "openvino")
+    print_all(text.found(replace(found, model=str(output))))
 
 
 def _accelerate(model: openvino.Model, target: str, assume_in_bounds: bool) -> None:

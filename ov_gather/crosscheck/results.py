@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
 
@@ -37,6 +39,7 @@ class CrossCheckResult:
         inexactness: what OpenVINO will not execute as the ONNX model says.
         in_bodies: the gathers in bodies of If, Loop and Scan, which were not compared on their own.
         notes: other inputs that were tried, and why the converted model could not be compared on them.
+        inputs: the inputs that an ONNX model and its conversion were executed on, by name.
         blamed: the stock gathers with which an output is wrong, though each is right on its own, and with ours the outputs are.
     """
 
@@ -51,6 +54,7 @@ class CrossCheckResult:
     in_bodies: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     blamed: tuple[str, ...] = ()
+    inputs: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def path(self) -> str:

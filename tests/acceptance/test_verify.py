@@ -8,6 +8,7 @@ from datetime import date
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -73,3 +74,45 @@ def test_without_onnxruntime_it_is_said_before_anything_is_done(real_cli, tmp_pa
     assert done.stderr == (
         "error: onnxruntime, which ONNX models are verified with, is not installed: pip install onnxruntime\n"
     )
+
+
+@pytest.fixture
+def tiled(tmp_path):
+    """The CPU plugin leaves a part of what this Tile gives unwritten: a model to verify, and options for its inputs."""
+    text = """<ir_version: 9, opset_import: ["": 18]> g (float[2, 2, 2, 2] x, int64[4] r) => (float[a, b, c, d] y) {
+        p = Abs(x) [tile] t = Tile(p, r) y = Neg(t) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    np.save(tmp_path / "x.npy", np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2))
+    np.save(tmp_path / "r.npy", np.array([3, 3, 3, 3]))
+    given = [word for name in "xr" for word in ("--input", f"{name}={tmp_path / name}.npy")]
+    return [tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify", *given]
+
+
+def test_a_difference_is_followed_to_its_first_node(cli, tmp_path, tiled):
+    done = cli("convert", *tiled)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{tmp_path}/m.xml parts from {tmp_path}/m.onnx at Tile 'tile'" in done.stdout.splitlines()
+    assert "Executed alone on the values of the reference, it shows the fault." in done.stdout
+
+
+def test_no_bisect(cli, tiled):
+    done = cli("convert", *tiled, "--no-bisect")
+    assert done.returncode == 1
+    assert "FAILED" in done.stdout
+    assert "parts from" not in done.stdout
+    done = cli("convert", *(word for word in tiled[:3]), "--no-bisect", "--force")
+    assert done.returncode == 2
+    assert "--no-bisect is for --verify" in done.stderr
+
+
+def test_an_index_that_only_onnxruntime_refuses_is_found(cli, tmp_path):
+    text = """<ir_version: 9, opset_import: ["": 18]> g (float[3] x, int64[2] i) => (float[2] y) {
+        n = Neg(i) [look_up] t = Gather(x, n) y = Neg(t) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    np.save(tmp_path / "x.npy", np.float32([1, 2, 3]))
+    np.save(tmp_path / "i.npy", np.array([-1, -5]))
+    given = [word for name in "xi" for word in ("--input", f"{name}={tmp_path / name}.npy")]
+    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify", *given)
+    assert done.returncode == 1
+    assert "parts from" in done.stdout
+    assert "at Gather 'look_up'" in done.stdout

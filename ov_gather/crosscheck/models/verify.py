@@ -94,6 +94,7 @@ def verify_conversion(
         except (RefusedError, CrashedError) as error:
             return replace(result, not_run=f"onnxruntime does not execute the original: {error}")
     result = replace(result, layers=layers, outputs=attempt.outputs, problem=attempt.problem, notes=attempt.notes)
+    result = replace(result, inputs=attempt.inputs)
     if target == "extension" or result.passed or result.problem or not all(layer.passed for layer in layers):
         return result
     return replace(result, blamed=trial.to_blame(attempt))

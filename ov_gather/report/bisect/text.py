@@ -16,14 +16,19 @@ _SHADES = " .:*#"
 
 
 def render(result: BisectResult) -> Iterator[Table | str]:
+    """Yield the verdict, a table of values, for each parting what is known of it, and what was compared."""
+    yield from found(result)
+    yield from notes(result)
+    yield summary(result)
+
+
+def found(result: BisectResult) -> Iterator[Table | str]:
     """Yield the verdict, a table of values, and for each parting what is known of it."""
     yield headline(result)
     if result.partings:
         yield partings_table(result.partings)
     for parting in result.partings:
         yield from _parting(parting)
-    yield from notes(result)
-    yield summary(result)
 
 
 def headline(result: BisectResult) -> str:
