@@ -46,7 +46,7 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
     type=click.Choice(["openvino", "extension", "accelerated"]),
     default="openvino",
     show_default=True,
-    help="What executes MODEL: OpenVINO as it is, with our operations, or with those that are faster.",
+    help="What executes MODEL: OpenVINO, OpenVINO that knows our operations, or after `accelerate`.",
 )
 @click.option("--device", default="CPU", show_default=True, help="Of OpenVINO, for MODEL.")
 @click.option(

@@ -12,18 +12,26 @@ from numpy.typing import NDArray
 from ov_gather.ir.model import Model
 from ov_gather.runtimes.accelerated import AcceleratedRuntime
 from ov_gather.runtimes.base import Runtime
-from ov_gather.runtimes.openvino import ExtensionRuntime, OpenVINORuntime
+from ov_gather.runtimes.openvino import OpenVINORuntime, core_with_extension
+
+
+class _WithExtension(OpenVINORuntime):
+    """OpenVINO that knows our operations; the model is executed as it is."""
+
+    def _core(self) -> Any:
+        return core_with_extension()
+
 
 _BY_NAME: dict[str, type[OpenVINORuntime]] = {
     "openvino": OpenVINORuntime,
-    "extension": ExtensionRuntime,
+    "extension": _WithExtension,
     "accelerated": AcceleratedRuntime,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A Setting says what executes a model: "openvino", with our "extension", or "accelerated"; where; and how precisely."""
+    """A Setting says what executes a model and how: "openvino", "extension", which knows our operations, or "accelerated"."""
 
     runtime: str = "openvino"
     device: str = "CPU"

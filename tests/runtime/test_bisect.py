@@ -305,3 +305,21 @@ def test_low_precision_is_no_fault_and_a_fault_in_low_precision_is_found(chains,
     assert ov_gather.bisect(source, ir, precision="bf16").passed
     wrong = next(way for way in candidates(read_ir(ir), "operands") if way(None).layer.name == "a9/sub")(None)
     assert ov_gather.bisect(source, planted(tmp_path, wrong), precision="bf16").node == "Subtract 'a9/sub'"
+
+
+def test_a_crash_in_the_midst(tmp_path):
+    """OpenVINO dies of a Gather whose static indices have no elements."""
+    nodes = [
+        helper.make_node("Tanh", ["x"], ["a"], name="first"),
+        helper.make_node("Gather", ["a", "i"], ["b"], name="none"),
+        helper.make_node("Neg", ["b"], ["y"], name="last"),
+    ]
+    inputs = [("x", TensorProto.FLOAT, [4, 2]), ("i", TensorProto.INT64, [0])]
+    source = save(tmp_path / "m.onnx", nodes, inputs, [("y", TensorProto.FLOAT)], {})
+    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), reproducers=tmp_path / "found")
+    assert result.node == "Gather 'none'"
+    assert result.partings[0].kind == "crash"
+    assert "SIGFPE" in result.partings[0].detail
+    folder = tmp_path / "found" / "b"
+    with np.load(folder / "inputs.npz") as file:
+        assert ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", dict(file)).partings[0].kind == "crash"

@@ -57,7 +57,8 @@ class OnnxSide(Side):
                 if value.dtype is None:
                     value.dtype = onnx_ir.DataType.from_numpy(array.dtype)
         versions = dict(self._model.opset_imports)
-        return OnnxPart(onnx_ir.Model(graph, ir_version=self._model.ir_version, functions=()), versions)
+        rest = {str(value.name): self._inputs[str(value.name)] for value in graph.inputs if value.name not in names}
+        return OnnxPart(onnx_ir.Model(graph, ir_version=self._model.ir_version, functions=()), versions, rest)
 
     def constant(self, value: Value) -> NDArray[Any] | None:
         """Read an initializer, or what a Constant node states."""
@@ -69,22 +70,22 @@ class OnnxSide(Side):
         return {name: self._inputs[name] for name in self.graph.inputs}
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
-        assert isinstance(part, OnnxPart)
-        return [self._inputs[str(value.name)] for value in part.model.graph.inputs]
+        return []  # the part has what the model is given
 
 
 class OnnxPart(Part):
-    """A piece of an ONNX model."""
+    """A piece of an ONNX model. `rest` is what inputs of the model are given that none of those of the piece stands for."""
 
-    def __init__(self, model: onnx_ir.Model, versions: Mapping[str, int]) -> None:
-        self.model = model
+    def __init__(self, model: onnx_ir.Model, versions: Mapping[str, int], rest: Arrays) -> None:
+        self.model, self.rest = model, rest
         model.graph.opset_imports.update(versions)
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Execute it with inputs in the order of its own."""
+        names = [str(value.name) for value in self.model.graph.inputs]
+        given = {**dict(zip((name for name in names if name not in self.rest), inputs, strict=True)), **self.rest}
         with borrowed(["onnxruntime"]) as (runtime,):
-            names = (str(value.name) for value in self.model.graph.inputs)
-            return intermediates.run(self.model, dict(zip(names, inputs, strict=True)), runtime)
+            return intermediates.run(self.model, {name: given[name] for name in names}, runtime)
 
     def write(self, folder: Path, stem: str) -> Path:
         """Write the .onnx."""

@@ -43,7 +43,7 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
     given = {name: _storable(array) for name, array in piece.inputs.items()}
     if piece.other is not None:
         reference = piece.other.write(folder, "reference")
-        _save(folder / "inputs.npz", given)
+        _save(folder / "inputs.npz", given | {name: _storable(array) for name, array in piece.other.rest.items()})
         command = ["ov-gather", "bisect", str(reference), str(model), "--input", str(folder / "inputs.npz")]
     else:
         name = comparer.reference.graph.label(comparer.pairs.reference[piece.value])

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import NDArray
@@ -28,7 +29,9 @@ class Given:
 
 
 class Part(ABC):
-    """A Part is a piece of a model that is a model of its own."""
+    """A Part is a piece of a model that is a model of its own. `rest` holds inputs that it has been given already, by name."""
+
+    rest: Arrays = MappingProxyType({})
 
     @abstractmethod
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
