@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from io import StringIO
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from ov_gather.acceleration.graph import (
 )
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
+from ov_gather.acceleration.summaries import as_text, table_of
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:
@@ -68,23 +68,14 @@ class Summary:
 
     def table(self) -> Table:
         """Return one row a gather, for `rich.print`."""
-        from rich.table import Table
-        from rich.text import Text
-
-        view = Table("layer", "operation", "data, indices", "changed", "why no more")
-        for change in self.changes:
-            steps = "\n".join(change.steps) or "no"
-            view.add_row(*map(Text, (change.layer, change.operation, change.shapes, steps, change.reason)))
-        return view
+        rows = (
+            (change.layer, change.operation, change.shapes, "\n".join(change.steps) or "no", change.reason)
+            for change in self.changes
+        )
+        return table_of(("layer", "operation", "data, indices", "changed", "why no more"), rows)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        if not self.changes:
-            return "no gathers: the model is unchanged"
-        text = StringIO()
-        Console(file=text, width=1_000_000).print(self.table())
-        return text.getvalue().rstrip()
+        return as_text(self.table()) if self.changes else "no gathers: the model is unchanged"
 
 
 def why_not_ours(gather: Node, result: Node) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from io import StringIO
 from typing import TYPE_CHECKING
+
+from ov_gather.acceleration.summaries import as_text, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,20 +50,11 @@ class HardeningSummary:
 
     def table(self) -> Table:
         """Return one row a gather or scatter, for `rich.print`."""
-        from rich.table import Table
-        from rich.text import Text
-
-        view = Table("layer", "operation", "indices", "changed", "why")
-        for site in self.sites:
-            why = "; ".join(filter(None, (site.reason, site.kept)))
-            view.add_row(*map(Text, (site.layer, site.operation, site.status, site.done or "no", why)))
-        return view
+        rows = (
+            (site.layer, site.operation, site.status, site.done or "no", "; ".join(filter(None, (site.reason, site.kept))))
+            for site in self.sites
+        )
+        return table_of(("layer", "operation", "indices", "changed", "why"), rows)
 
     def __str__(self) -> str:
-        from rich.console import Console
-
-        if not self.sites:
-            return "no gathers or scatters: the model is unchanged"
-        text = StringIO()
-        Console(file=text, width=1_000_000).print(self.table())
-        return text.getvalue().rstrip()
+        return as_text(self.table()) if self.sites else "no gathers or scatters: the model is unchanged"

@@ -5,14 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import openvino as ov
 
 from ov_gather.acceleration.accelerate import PASSES, PORTABLE, accelerate
-from ov_gather.cli.files import refuse_existing
+from ov_gather.cli.models import read_model, refuse_output, write_model
 from ov_gather.cli.output import console
-from ov_gather.extension import reason, register
-from ov_gather.files import replacing_together
-from ov_gather.ir.reader import read_ir
 
 
 @click.command(name="accelerate")
@@ -33,34 +29,10 @@ def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, p
 
     Exit code: 0 done, 2 it could not be done; then nothing is written.
     """
-    if output.suffix != ".xml":
-        raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
-    refuse_existing([output, output.with_suffix(".bin")], force)
+    refuse_output(output, force)
     read = read_model(model)
     summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
     write_model(read, output)
     out = console()
     out.print(summary.table() if summary.changes else str(summary))
     out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers changed")
-
-
-def read_model(path: Path) -> ov.Model:
-    """Read a model, with our operations if there is an extension. Raises IRError, or ValueError where OpenVINO refuses it."""
-    read_ir(path)
-    try:
-        core = register(ov.Core())
-    except FileNotFoundError:
-        core = ov.Core()
-    try:
-        return core.read_model(path)
-    except RuntimeError as error:
-        raise ValueError(f"{path}: OpenVINO cannot read it: {reason(error)}") from None
-
-
-def write_model(model: ov.Model, output: Path) -> None:
-    """Write a model as an IR, whole or not at all. Raises OSError."""
-    with replacing_together(output) as path:
-        try:
-            ov.serialize(model, path)
-        except RuntimeError as error:
-            raise OSError(f"{output} cannot be written: {error}") from None

@@ -93,7 +93,7 @@ def model(model: Path, other: Path | None, threads: int) -> None:
     """
     from ov_gather import accelerate
     from ov_gather.bench.model import measure
-    from ov_gather.cli.accelerate import read_model
+    from ov_gather.cli.models import read_model
     from ov_gather.report.bench.model import render, summarize
 
     before, after = read_model(model), read_model(other or model)

@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from ov_gather.acceleration.harden import POLICIES, Policy, harden
-from ov_gather.cli.accelerate import read_model, write_model
 from ov_gather.cli.assumptions import Limits, assume_option
-from ov_gather.cli.files import refuse_existing
+from ov_gather.cli.models import read_model, refuse_output, write_model
 from ov_gather.cli.output import console
 
 
@@ -32,9 +31,7 @@ def command(model: Path, output: Path, policy: Policy, portable: bool, assume: d
 
     Exit code: 0 done, 2 it could not be done; then nothing is written.
     """
-    if output.suffix != ".xml":
-        raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
-    refuse_existing([output, output.with_suffix(".bin")], force)
+    refuse_output(output, force)
     read = read_model(model)
     summary = harden(read, policy=policy, portable=portable, assume=assume)
     write_model(read, output)

@@ -1,0 +1,42 @@
+"""Commands that take OpenVINO models read and write them here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import openvino as ov
+
+from ov_gather.cli.files import refuse_existing
+from ov_gather.extension import reason, register
+from ov_gather.files import replacing_together
+from ov_gather.ir.reader import read_ir
+
+
+def refuse_output(output: Path, force: bool) -> None:
+    """Raise UsageError where an IR cannot be written: it would have another name, or exists and may not be overwritten."""
+    if output.suffix != ".xml":
+        raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
+    refuse_existing([output, output.with_suffix(".bin")], force)
+
+
+def read_model(path: Path) -> ov.Model:
+    """Read a model, with our operations if there is an extension. Raises IRError, or ValueError where OpenVINO refuses it."""
+    read_ir(path)
+    try:
+        core = register(ov.Core())
+    except FileNotFoundError:
+        core = ov.Core()
+    try:
+        return core.read_model(path)
+    except RuntimeError as error:
+        raise ValueError(f"{path}: OpenVINO cannot read it: {reason(error)}") from None
+
+
+def write_model(model: ov.Model, output: Path) -> None:
+    """Write a model as an IR, whole or not at all. Raises OSError."""
+    with replacing_together(output) as path:
+        try:
+            ov.serialize(model, path)
+        except RuntimeError as error:
+            raise OSError(f"{output} cannot be written: {error}") from None
