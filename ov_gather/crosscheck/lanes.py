@@ -19,7 +19,7 @@ from ov_gather.crosscheck.verdict import Observation, Outcome, judge
 from ov_gather.divergences.register import is_predicted
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import CrashedError, HungError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
 
@@ -130,6 +130,8 @@ class _Session:
             return Observation(self.runtime.execute(case.inputs)[0], self.runtime.seconds)
         except CrashedError as error:
             self._is_active = False
+            if isinstance(error, HungError):  # or each case would wait as long
+                self._refusal = CrashedError(f"is not executed: in case '{case.name}' it {error}")
             return Observation(error)
         except (RefusedError, IndexError) as error:
             self._has_refused = True

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 ModelT = TypeVar("ModelT")
 
+HANGS = "hangs"
+
 
 class RefusedError(RuntimeError):
     """A runtime cannot load or execute a model; the message is the runtime's own, shortened."""
@@ -22,6 +24,10 @@ class OutOfBoundsError(RefusedError, IndexError):
 
 class CrashedError(Exception):
     """The process of a runtime died, or did not answer in time; the message says how."""
+
+
+class HungError(CrashedError):
+    """The process of a runtime did not answer in time; the message begins with HANGS."""
 
 
 class Runtime(ABC, Generic[ModelT]):

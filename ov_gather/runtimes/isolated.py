@@ -15,7 +15,7 @@ from weakref import WeakSet
 from numpy.typing import NDArray
 
 from ov_gather.interrupts import exit_code, on_end
-from ov_gather.runtimes.base import CrashedError, ModelT, RefusedError, Runtime
+from ov_gather.runtimes.base import HANGS, CrashedError, HungError, ModelT, RefusedError, Runtime
 from ov_gather.runtimes.launcher import end_launcher, start
 
 RUNTIMES = {
@@ -151,7 +151,7 @@ class _Worker:
             if question:
                 self._connection.send(question)
             if not self._connection.poll(TIME_LIMIT):
-                raise CrashedError(f"hangs: no answer within {TIME_LIMIT:g} s")
+                raise HungError(f"{HANGS}: no answer within {TIME_LIMIT:g} s")
             answer = self._connection.recv()
         except (EOFError, OSError):
             raise CrashedError(f"crashes: {_ending(self._process.wait())}") from None

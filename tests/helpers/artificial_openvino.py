@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 
 import numpy as np
 
@@ -72,3 +73,13 @@ class WrongOf24(KernelRuntime):
     def execute(self, inputs):
         (output,) = super().execute(inputs)
         return [output + 1 if inputs[0].shape == (24, 8) else output]
+
+
+class HangingOf24(KernelRuntime):
+    """The runtime never answers where the output has 24 elements."""
+
+    def execute(self, inputs):
+        (output,) = super().execute(inputs)
+        if output.size == 24:
+            time.sleep(3600)
+        return [output]

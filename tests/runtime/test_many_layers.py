@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ from ov_gather.crosscheck.models import ir
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.report.check import summary
+from ov_gather.runtimes import isolated
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
 
@@ -99,3 +103,24 @@ def test_a_layer_that_cannot_be_executed_does_not_stop_its_twins():
     result = cross_check(model(*broken), runtimes=("kernel",), cases=2)
     assert [layer.passed for layer in result.layers] == [False, False, True]
     assert "not executed" in result.layers[1].problem
+
+
+@pytest.mark.slow
+def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, tmp_path):
+    """One hang a number of threads is enough: the other cases of the layer are not tried, nor smaller ones."""
+    monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("helpers.artificial_openvino", "HangingOf24"))
+    monkeypatch.setattr(isolated, "_idle", defaultdict(list))
+    monkeypatch.setattr(isolated, "TIME_LIMIT", 8.0)
+    layers = [("good", 3, 1, None), ("bad", 12, 1, None), ("as good", 5, 1, None)]
+    result = cross_check(model(*layers), runtimes=("kernel",), cases=4, failures=tmp_path)
+    assert [layer.passed for layer in result.layers] == [True, False, True]
+    first, *others = summary.failures(result.layers[1])
+    assert first.startswith(
+        ": GatherElements-6 'bad': case 'random, small' of [12, 2], [12, 2]: kernel: FAILED (hangs: no answer"
+    )
+    assert [line for line in others if "hangs: no answer within 8 s" in line]
+    assert result.layers[1].cases[1].comparisons[0].detail == (
+        "is not executed: in case 'random, small' it hangs: no answer within 8 s"
+    )
+    for runtime in isolated._idle["kernel"]:
+        runtime.stop()
