@@ -70,11 +70,14 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "converters":
-        return import_module("ov_gather.converters")
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'ov_gather' has no attribute '{name}'")
-    return getattr(import_module(_HOME[name]), name)
+    try:
+        return import_module("ov_gather.converters") if name == "converters" else getattr(import_module(_HOME[name]), name)
+    except ModuleNotFoundError as error:
+        from ov_gather.extras import explained
+
+        raise explained(error) from error
 
 
 def __dir__() -> list[str]:

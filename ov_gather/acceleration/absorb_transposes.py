@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from openvino import Model, Node
-
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import constant, nodes_of, operation, ours, readers, take_place
+from ov_gather.extension.python_api import Model, Node
 
 
 def absorb_transposes(model: Model, tracker: Tracker) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from openvino import Model
-from openvino.passes import Manager, ModelPass
-
 from ov_gather.acceleration.absorb_transposes import absorb_transposes
 from ov_gather.acceleration.changes import Summary, Tracker
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
@@ -19,6 +16,7 @@ from ov_gather.acceleration.shrink_constants import shrink_constants
 from ov_gather.acceleration.symbols import symbols
 from ov_gather.acceleration.to_gather import to_gather
 from ov_gather.extension import checked_path
+from ov_gather.extension.python_api import Manager, Model, ModelPass
 
 Pass = Callable[[Model, Tracker], None]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from openvino import Node, Output, Type
-from openvino import opset13 as ops
 
 from ov_gather.acceleration.graph import axis_of, constant, identity
 from ov_gather.acceleration.unproved import INDICES, Unproved
+from ov_gather.extension.python_api import Node, Output, Type
+from ov_gather.extension.python_api import opset13 as ops
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
-from openvino import Model, Node, Output
-
 from ov_gather.acceleration.graph import (
     COMPUTED_EARLY,
     demands_same_shape,
@@ -22,6 +20,7 @@ from ov_gather.acceleration.graph import (
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.acceleration.summaries import as_text, table_of
+from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 if TYPE_CHECKING:

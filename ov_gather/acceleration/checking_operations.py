@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from openvino import Node
-
 from ov_gather.acceleration.axis_sizes import batch_dims
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.graph import demands_same_shape, has_same_shape, ours
+from ov_gather.extension.python_api import Node
 
 
 def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:

@@ -7,10 +7,10 @@ where an index is out of bounds, and the stock Gather takes the weights there.
 from __future__ import annotations
 
 import numpy as np
-from openvino import Model, Output
-from openvino import opset8 as ops
 
 from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, take_place
+from ov_gather.extension.python_api import Model, Output
+from ov_gather.extension.python_api import opset8 as ops
 
 _DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from openvino import Output, Type
-from openvino import opset13 as ops
 
 from ov_gather.acceleration.axis_sizes import takes_tuples
 from ov_gather.acceleration.graph import constant
 from ov_gather.acceleration.guards import wide
 from ov_gather.acceleration.unproved import INDICES, Unproved
+from ov_gather.extension.python_api import Output, Type
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def sharing_constants(sites: Sequence[Unproved]) -> list[list[Unproved]]:

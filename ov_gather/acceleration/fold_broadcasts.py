@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from openvino import Model
-
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import axis_of, gathers_elements, walk
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
+from ov_gather.extension.python_api import Model
 
 
 def fold_broadcasts(model: Model, tracker: Tracker) -> None:

@@ -10,11 +10,10 @@ from math import ceil, prod
 from typing import Any
 
 from numpy.typing import NDArray
-from openvino import Model, Node, Output, Tensor, op
-from openvino.passes import ConstantFolding, Manager
 
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import constant, dims, is_computed_early, nodes_of, operation, take_place
+from ov_gather.extension.python_api import ConstantFolding, Manager, Model, Node, Output, Tensor, op
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
 

@@ -7,8 +7,6 @@ differences as large as x are only written to be read here and there.
 from __future__ import annotations
 
 import numpy as np
-from openvino import Model, Node, Output
-from openvino import opset13 as ops
 
 from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.graph import (
@@ -24,6 +22,8 @@ from ov_gather.acceleration.graph import (
 )
 from ov_gather.acceleration.quantised import is_low_precision, is_quantised
 from ov_gather.acceleration.rounding import IN_WHOLE, goes_out
+from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def gather_logits(model: Model, tracker: Tracker) -> None:

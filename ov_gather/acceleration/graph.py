@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from openvino import Dimension, Model, Node, Output
-from openvino import opset13 as ops
-from openvino.utils.node_factory import NodeFactory
 
 from ov_gather.extension import checked_path
+from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
+from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 Found = TypeVar("Found")

@@ -7,11 +7,11 @@ axis that is not empty, with one thread and with many, in asynchronous inference
 from __future__ import annotations
 
 import numpy as np
-from openvino import Node, Output
-from openvino import opset13 as ops
 
 from ov_gather.acceleration.axis_sizes import Bounds
 from ov_gather.acceleration.graph import dims, ours
+from ov_gather.extension.python_api import Node, Output
+from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 _WIDE = ("i32", "i64")

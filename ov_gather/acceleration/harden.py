@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
-from openvino import Model, Node, Output
-from openvino import opset13 as ops
-
 from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
@@ -19,6 +16,8 @@ from ov_gather.acceleration.index_roots import Root, roots
 from ov_gather.acceleration.unproved import INDICES, Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path
+from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.proofs import prove_sites

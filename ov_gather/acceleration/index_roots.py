@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from openvino import Node, Output
-
 from ov_gather.acceleration.axis_sizes import takes_tuples
 from ov_gather.acceleration.graph import constant, copied, dims, identity, operation
 from ov_gather.acceleration.unproved import INDICES, Unproved
+from ov_gather.extension.python_api import Node, Output
 
 _MOVES = ("Broadcast", "Convert", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 _SPLITS = ("Split", "VariadicSplit")

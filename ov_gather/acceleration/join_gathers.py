@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from openvino import Model, Node
-from openvino import opset8 as ops
 
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
@@ -15,6 +13,8 @@ from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
+from ov_gather.extension.python_api import Model, Node
+from ov_gather.extension.python_api import opset8 as ops
 
 
 def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assume_in_bounds: bool = False) -> None:

@@ -6,13 +6,12 @@ than gather: remove the Gather, fuse over it, compute in 8 bits behind it, or al
 
 from __future__ import annotations
 
-from openvino import Model
-from openvino import opset8 as ops
-
 from ov_gather.acceleration.graph import nodes_of, take_place
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import is_fused_over
+from ov_gather.extension.python_api import Model
+from ov_gather.extension.python_api import opset8 as ops
 
 _KEPT = ("boolean", "i8", "u8", "i32", "i64", "f32")
 """Types of which OpenVINO's Gather gives out the same bits as ours."""

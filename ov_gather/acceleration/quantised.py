@@ -6,10 +6,9 @@ They start from FakeQuantize and from dequantisation (Convert, Subtract, Multipl
 
 from __future__ import annotations
 
-from openvino import Model, Output
-
 from ov_gather.acceleration.graph import walk
 from ov_gather.divergences.low_precision import STOPS
+from ov_gather.extension.python_api import Model, Output
 
 _INTEGERS = ("i8", "u8", "i4", "u4", "i2", "u2")
 

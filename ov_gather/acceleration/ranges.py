@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from openvino import Model, Node, Output
-
+from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.ranges.analysis import Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN

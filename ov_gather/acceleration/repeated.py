@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from openvino import Node, Output
-from openvino import opset13 as ops
 
 from ov_gather.acceleration.graph import constant, demands_same_shape, dims, identity, is_one, operation, same
+from ov_gather.extension.python_api import Node, Output
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def unrepeated(index: Output) -> Output:

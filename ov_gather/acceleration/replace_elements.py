@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from openvino import Model
-
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import nodes_of
+from ov_gather.extension.python_api import Model
 
 
 def replace_elements(model: Model, tracker: Tracker) -> None:

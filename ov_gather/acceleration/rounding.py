@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from math import prod
 
-from openvino import Node, Output
-
 from ov_gather.acceleration.graph import is_gather, operation, readers
+from ov_gather.extension.python_api import Node, Output
 from ov_gather.ops.meanings import OPENVINO, Selection, operators
 
 _MOVES = operators(OPENVINO, lambda meaning: meaning.rearranges)

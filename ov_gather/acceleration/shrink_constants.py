@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from openvino import Model, Node, Output
-from openvino import opset13 as ops
 
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import axis_of, constant, nodes_of
+from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def shrink_constants(model: Model, tracker: Tracker) -> None:

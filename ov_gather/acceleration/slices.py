@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from openvino import Dimension, Node, Output
-from openvino import opset8 as ops
 
 from ov_gather.acceleration.graph import COMPUTED_EARLY, axis_of, dims, is_computed_early, is_one, same
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 from ov_gather.divergences import low_precision
+from ov_gather.extension.python_api import Dimension, Node, Output
+from ov_gather.extension.python_api import opset8 as ops
 
 
 @dataclass(frozen=True, slots=True)

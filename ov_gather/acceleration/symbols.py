@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
 
-from openvino import Dimension, Model, Node, Output, PartialShape, Symbol
-
 from ov_gather.acceleration.graph import axis_of, bodies, constant, dims, from_inputs, is_one, operation, same
+from ov_gather.extension.python_api import Dimension, Model, Node, Output, PartialShape, Symbol
 
 
 @contextmanager

@@ -6,9 +6,8 @@ from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from openvino import Model, Node, Output
-
 from ov_gather.acceleration.graph import identity
+from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.openvino_graph import OpenvinoGraph

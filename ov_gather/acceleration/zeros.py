@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from openvino import Node, Output
-from openvino import opset13 as ops
 
 from ov_gather.acceleration.axis_sizes import Bounds, axis_of_site, batch_dims, takes_tuples, tuple_length
 from ov_gather.acceleration.graph import dims
 from ov_gather.acceleration.guards import clamped
 from ov_gather.acceleration.unproved import INDICES
+from ov_gather.extension.python_api import Node, Output
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def why_not_zeros(node: Node) -> str:

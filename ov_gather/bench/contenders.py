@@ -76,9 +76,9 @@ def openvino(case: Case, threads: int) -> tuple[Run, Result]:
 def extension(case: Case, threads: int) -> tuple[Run, Result]:
     """OpenVINO's CPU plugin executes our operation."""
     import openvino as ov
-    from openvino.utils.node_factory import NodeFactory
 
     from ov_gather import extension_path, register
+    from ov_gather.extension.python_api import NodeFactory
 
     factory = NodeFactory()
     factory.add_extension(extension_path())
@@ -92,8 +92,8 @@ def extension(case: Case, threads: int) -> tuple[Run, Result]:
 def _in_openvino(core: Any, work: Callable[..., Any], case: Case, threads: int) -> tuple[Run, Result]:
     """OpenVINO executes a model of the operation alone; the tensors are set before the time is taken."""
     import openvino as ov
-    from openvino import opset13 as ops
 
+    from ov_gather.extension.python_api import opset13 as ops
     from ov_gather.runtimes.session import Session
 
     nodes = {name: ops.parameter(array.shape, array.dtype) for name, array in case.inputs.items()}

@@ -63,13 +63,13 @@ class Gather(Case):
 
     def openvino(self, *inputs: Any) -> Any:
         """Gather-8."""
-        from openvino import opset13 as ops
+        from ov_gather.extension.python_api import opset13 as ops
 
         return ops.gather(*inputs, ops.constant(self.axis), self.batch_dims)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Our operation inside OpenVINO; an index out of bounds is an error."""
-        from openvino import opset13 as ops
+        from ov_gather.extension.python_api import opset13 as ops
 
         return create("Gather", [*inputs, ops.constant(self.axis).output(0)], {"batch_dims": self.batch_dims})
 

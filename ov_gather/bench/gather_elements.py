@@ -68,7 +68,7 @@ class GatherElements(Case):
 
     def openvino(self, *inputs: Any) -> Any:
         """GatherElements-6, behind a Broadcast where indices are expanded."""
-        from openvino import opset13 as ops
+        from ov_gather.extension.python_api import opset13 as ops
 
         data, indices = inputs
         expanded = ops.broadcast(indices, ops.constant(np.array(self.shape))) if self.is_expanded else indices

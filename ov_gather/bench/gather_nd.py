@@ -49,7 +49,7 @@ class GatherND(Case):
 
     def openvino(self, *inputs: Any) -> Any:
         """GatherND-8."""
-        from openvino import opset13 as ops
+        from ov_gather.extension.python_api import opset13 as ops
 
         return ops.gather_nd(*inputs, 1)
 

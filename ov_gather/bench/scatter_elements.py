@@ -61,6 +61,6 @@ class ScatterElements(Case):
 
     def openvino(self, *inputs: Any) -> Any:
         """ScatterElementsUpdate-12."""
-        from openvino import opset13 as ops
+        from ov_gather.extension.python_api import opset13 as ops
 
         return ops.scatter_elements_update(*inputs, ops.constant(self.axis))

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from ov_gather.extension import reason
+from ov_gather.extras import explained
 from ov_gather.imports import spare_imports
 from ov_gather.interrupts import end_cleanly, exit_code
 
@@ -28,6 +29,7 @@ COMMANDS = {
     "harden": "Make a model safe for any indices.",
     "bisect": "Find the first node at which two models part.",
     "bench": "Measure our kernel beside its peers.",
+    "extension": "Compile the OpenVINO extension before it is needed.",
     "extension-path": "Print where the compiled OpenVINO extension is.",
 }
 
@@ -77,7 +79,9 @@ def main() -> None:
     warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
     try:
         group()
-    except (ImportError, IndexError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:
+    except ImportError as error:
+        _fail(str(explained(error)))
+    except (IndexError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:
         _fail(str(error) or type(error).__name__)
     except RuntimeError as error:
         if isinstance(error, RecursionError):

@@ -12,6 +12,7 @@ import click
 
 from ov_gather.cli.files import refuse_existing
 from ov_gather.cli.output import print_all, print_table
+from ov_gather.extras import require
 
 if TYPE_CHECKING:
     import openvino
@@ -107,9 +108,7 @@ def _convert(
     from ov_gather.converters.models import convert, written
 
     if verify:
-        from ov_gather.crosscheck.models.verify import require_onnxruntime
-
-        require_onnxruntime()
+        require("onnxruntime")
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
     _print_changes(conversion.rewrites, conversion.inexactness)

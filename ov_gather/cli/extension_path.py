@@ -9,7 +9,7 @@ from ov_gather.extension import extension_path
 
 @click.command(name="extension-path")
 def command() -> None:
-    """Print the path of the compiled OpenVINO extension.
+    """Print the path of the OpenVINO extension, which is compiled if there is none yet.
 
     \b
     ovc model.onnx --extension $(ov-gather extension-path)

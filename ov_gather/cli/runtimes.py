@@ -7,18 +7,23 @@ from importlib.util import find_spec
 import click
 
 from ov_gather.extension import extension_path
+from ov_gather.extras import require
 from ov_gather.runtimes.isolated import RUNTIMES
 
 
 def available_runtimes() -> tuple[str, ...]:
-    """Return those that are installed. That the extension could not be compiled is said; onnxruntime is optional."""
-    missing = set() if find_spec("onnxruntime") else {"onnxruntime"}
+    """Return those that are installed. That the extension cannot be compiled is said; onnxruntime is optional.
+
+    Raises ImportError where OpenVINO is not installed, which is what everything is compared with.
+    """
+    require("openvino")
+    absent = set() if find_spec("onnxruntime") and find_spec("onnx") else {"onnxruntime"}
     try:
         extension_path()
-    except FileNotFoundError as reason:
+    except (ImportError, OSError) as reason:
         click.echo(f"warning: {reason}", err=True)
-        missing.add("extension")
-    return tuple(name for name in RUNTIMES if name not in missing)
+        absent.add("extension")
+    return tuple(name for name in RUNTIMES if name not in absent)
 
 
 def parse_runtimes(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.check import cross_check
-from ov_gather.crosscheck.models.verify import require_onnxruntime, verify_conversion
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.extras import require
 from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import find_irs
 from ov_gather.ir.model import Model
@@ -68,7 +68,7 @@ def check_paths(
     models = [path for path in paths if path.suffix == ".onnx"]
     others = [path for path in paths if path.suffix != ".onnx"]
     if models:
-        require_onnxruntime()
+        require("onnxruntime")
     progress = progress or Progress()
     results: list[CrossCheckResult] = []
     findings: list[Finding] = []
@@ -100,6 +100,7 @@ def _check_onnx(path: Path, seed: int, warn: Callable[[str], object]) -> CrossCh
     """Convert an ONNX model, tell what OpenVINO will not execute as it says, and compare the result with onnxruntime."""
     from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
+    from ov_gather.crosscheck.models.verify import verify_conversion
 
     with TemporaryDirectory() as directory:
         converted = Path(directory) / "model.xml"

@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from numpy.typing import NDArray
 
+from ov_gather.extension import extension_path
 from ov_gather.interrupts import exit_code, on_end
 from ov_gather.runtimes.base import HANGS, CrashedError, HungError, ModelT, RefusedError, Runtime
 from ov_gather.runtimes.launcher import end_launcher, start
@@ -31,6 +32,7 @@ FOR_MODELS = {
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
 }
 """By name, the same for runtimes that have no use for single layers."""
+_WITH_EXTENSION = ("extension", "accelerated")
 TIME_LIMIT = 120.0
 """Seconds for one answer of a worker."""
 
@@ -104,6 +106,8 @@ class _Worker:
     """A process that executes `worker.py`."""
 
     def __init__(self, name: str) -> None:
+        if name in _WITH_EXTENSION:
+            extension_path()  # is compiled here if need be, where a terminal shows how far it is, and no time limit holds
         module, class_name = (RUNTIMES | FOR_MODELS)[name]
         self._version = ""
         self.seconds = 0.0

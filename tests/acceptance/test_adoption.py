@@ -26,23 +26,23 @@ def run(*command, **options):
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the hook is installed from a git repository")
 def test_pre_commit_hook(tmp_path):
-    """pre-commit builds the package from the repository, as for every user of the hook.
-
-    The C++ is left out, which takes most of the time: validation does not use it, and the tests run on a build that has it.
-    """
+    """pre-commit builds the package from the repository, as for every user of the hook, without the C++."""
     clone = tmp_path / "clone"
     assert run("git", "clone", "--quiet", ROOT, clone).returncode == 0
     (clone / "pom.xml").write_text("<project/>")
     files = [*sorted(clone.glob("ir_samples/valid/*.xml")), clone / "pom.xml"]
-    command = [BIN / "pre-commit", "try-repo", ".", "ov-gather-validate", "--verbose", "--files", *files]
-    done = run(
-        *command, cwd=clone, env={**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home"), "SKBUILD_WHEEL_CMAKE": "false"}
-    )
+    revision = run("git", "rev-parse", "HEAD", cwd=clone).stdout.strip()
+    hook = {"repo": str(clone), "rev": revision, "hooks": [{"id": "ov-gather-validate"}]}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"repos": [hook]}))
+    command = [BIN / "pre-commit", "run", "--config", tmp_path / "config.yaml", "--verbose", "--files", *files]
+    done = run(*command, cwd=clone, env={**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ov-gather validate" in done.stdout
     assert "Passed" in done.stdout
     checked = [int(count) for count in re.findall(r"files: (\d+), errors: 0", done.stdout)]
     assert sum(checked) == len(files) - 1
+    assert list((tmp_path / "home").rglob("ov_gather/cli"))
+    assert not [*(tmp_path / "home").rglob("_native*.so"), *(tmp_path / "home").rglob("openvino")]
 
 
 @pytest.mark.slow

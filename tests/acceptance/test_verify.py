@@ -71,9 +71,7 @@ def test_without_onnxruntime_it_is_said_before_anything_is_done(real_cli, tmp_pa
     done = real_cli(command, seven, *options, env=os.environ | {"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr == (
-        "error: onnxruntime, which ONNX models are verified with, is not installed: pip install onnxruntime\n"
-    )
+    assert done.stderr == "error: this needs onnxruntime, which is not installed: pip install 'ov-gather[onnxruntime]'\n"
 
 
 @pytest.fixture

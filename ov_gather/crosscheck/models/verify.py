@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from ov_gather.crosscheck.models.intermediates import GatherTensors
 from ov_gather.crosscheck.models.trials import Trial
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.crosscheck.verdict import Observation, judge
+from ov_gather.extras import require
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.onnx_nodes import fitted, single_layer
@@ -32,12 +32,6 @@ from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime that executes a model that was converted for this target."""
-
-
-def require_onnxruntime() -> None:
-    """Raise ImportError if onnxruntime is not installed: who lacks it shall learn that before the work is done."""
-    if find_spec("onnxruntime") is None:
-        raise ImportError("onnxruntime, which ONNX models are verified with, is not installed: pip install onnxruntime")
 
 
 def verify_conversion(
@@ -67,7 +61,7 @@ def verify_conversion(
         OSError: a file cannot be read.
         TypeError, ValueError: a file is not a model; the inputs do not fit it.
     """
-    require_onnxruntime()
+    require("onnxruntime")  # before the work is done
     model = intermediates.load(onnx_path)
     choices = made_up_inputs(model, seed) if inputs is None else [check_inputs(model, inputs)]
     with borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]]) as runtimes:

@@ -1,0 +1,49 @@
+"""`ov-gather extension build`: the OpenVINO extension is compiled before it is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from ov_gather.extension import cache, extension_path, installed
+
+
+@click.group(name="extension")
+def command() -> None:
+    """Compile the OpenVINO extension before it is needed.
+
+    Otherwise it is compiled when it is first needed.
+    """
+
+
+@command.command(name="build")
+@click.option("--openvino", "release", metavar="RELEASE", help="Not for the installed OpenVINO, but for this release.")
+def build(release: str | None) -> None:
+    """Compile the extension, and print where it is.
+
+    Another release of OpenVINO than the installed one is downloaded with pip, and not kept; the extension is found when that
+    release is installed.
+
+    \b
+    ov-gather extension build
+    ov-gather extension build --openvino 2025.4.1
+
+    Exit code: 0 done, or it was there; 2 it could not be done.
+    """
+    click.echo(extension_path() if release is None else _build_for(release))
+
+
+def _build_for(release: str) -> Path:
+    with TemporaryDirectory(prefix="ov-gather-") as folder:
+        options = ["--quiet", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--target", folder]
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "install", *options, f"openvino=={release}"], capture_output=True, text=True
+        )
+        if done.returncode:
+            why = next((line for line in done.stderr.splitlines()[::-1] if line.startswith("ERROR:")), "ERROR: pip failed")
+            raise ValueError(f"OpenVINO {release} cannot be downloaded: {why.removeprefix('ERROR:').strip()}")
+        return cache.make(installed.read(Path(folder, "openvino")))

@@ -1,0 +1,105 @@
+"""This module keeps compiled extensions in the user's cache directory: one for each release of OpenVINO and version of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+
+from ov_gather.extension.compiling import compile_extension, digest
+from ov_gather.extension.installed import FILE_NAME, OpenVINO
+from ov_gather.files import replacing
+
+
+def library(openvino: OpenVINO) -> Path:
+    """Find the extension for an OpenVINO that is installed, or compile it. Raises FileNotFoundError, ImportError, OSError.
+
+    The library has a directory of its own for each place of OpenVINO, as it looks for OpenVINO's libraries in `libs` beside it.
+    """
+    folder = _folder(openvino)
+    place = folder / hashlib.sha256(os.fsencode(openvino.libraries)).hexdigest()[:12]
+    if _is_whole(place / FILE_NAME, folder):
+        return place / FILE_NAME
+    with _locked(folder):
+        made = _made(openvino, folder)
+        place.mkdir(exist_ok=True)
+        if not (place / "libs").exists():
+            (place / "libs").unlink(missing_ok=True)
+            (place / "libs").symlink_to(openvino.libraries)
+        _put(made, place / FILE_NAME)
+    return place / FILE_NAME
+
+
+def make(openvino: OpenVINO) -> Path:
+    """Compile the extension for an OpenVINO that will be installed here, if there is none yet. Raises like `library`."""
+    folder = _folder(openvino)
+    with _locked(folder):
+        return _made(openvino, folder)
+
+
+def _folder(openvino: OpenVINO) -> Path:
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    system = f"{sys.platform}-{platform.machine()}"
+    ours = f"{version('ov-gather')}-{digest()}"
+    return Path(caches, "ov-gather", f"openvino-{openvino.release}-{system}-abi{openvino.cxx11_abi}-ov_gather-{ours}")
+
+
+def _made(openvino: OpenVINO, folder: Path) -> Path:
+    """Give the library that is kept in a folder; compile it first if there is none, or not the one that was put there."""
+    made = folder / FILE_NAME
+    if not _is_whole(made, folder):
+        with TemporaryDirectory(dir=folder) as work:
+            fresh = Path(work, FILE_NAME)
+            compile_extension(openvino, fresh)
+            with replacing(_checksum_file(folder)) as file:
+                file.write(_checksum(fresh).encode())
+            fresh.replace(made)
+    return made
+
+
+def _is_whole(library: Path, folder: Path) -> bool:
+    """Tell whether a library is the one that was compiled: not half-written, and not somebody else's."""
+    try:
+        return _checksum_file(folder).read_text() == _checksum(library)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _checksum(library: Path) -> str:
+    return hashlib.sha256(library.read_bytes()).hexdigest()
+
+
+def _checksum_file(folder: Path) -> Path:
+    return folder / f"{FILE_NAME}.sha256"
+
+
+def _put(library: Path, place: Path) -> None:
+    """Put a library to another place at once, so that nobody sees a part of it."""
+    with TemporaryDirectory(dir=place.parent) as work:
+        copy = Path(work, FILE_NAME)
+        copyfile(library, copy)
+        copy.replace(place)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder, which is made if need be. Raises OSError where it cannot be written."""
+    import fcntl
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise OSError(
+            f"our extension cannot be kept in {folder} ({error.strerror}): let XDG_CACHE_HOME name a directory to write to"
+        ) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

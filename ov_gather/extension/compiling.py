@@ -1,0 +1,125 @@
+"""This module compiles the OpenVINO extension from the sources in this package."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ov_gather.extension.installed import OpenVINO
+
+_SOURCES = Path(__file__).parents[1] / "native"
+_COMPILERS = ("g++", "clang++", "c++")
+_FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"]
+# The library is never unloaded, because models that hold our operations may outlive the core that loaded it.
+_LINUX = ["-shared", "-pthread", "-Wl,-z,nodelete", "-Wl,--exclude-libs,ALL", "-Wl,-rpath,$ORIGIN/libs"]
+_MACOS = ["-bundle", "-Wl,-rpath,@loader_path/libs"]
+
+
+@cache
+def digest() -> str:
+    """Name what the extension is made of: another text for other sources."""
+    files = sorted(path for folder in ("kernel", "extension") for path in (_SOURCES / folder).iterdir())
+    contents = (hashlib.sha256(path.name.encode() + path.read_bytes()).digest() for path in files)
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:12]
+
+
+def compile_extension(openvino: OpenVINO, library: Path) -> None:
+    """Compile the extension for an OpenVINO. It finds that OpenVINO's libraries in the directory `libs` beside itself.
+
+    Raises:
+        FileNotFoundError: there is no compiler.
+        ImportError: the compiler fails, or OpenVINO is not complete.
+    """
+    linked = [openvino.library("libopenvino"), openvino.library("libopenvino_onnx_frontend"), openvino.tbb()]
+    compiler = _compiler()
+    includes = ["-I", str(_SOURCES / "kernel"), "-isystem", str(openvino.headers)]
+    options = [f"-D_GLIBCXX_USE_CXX11_ABI={openvino.cxx11_abi}", f"-ffile-prefix-map={_SOURCES}/="]
+    with TemporaryDirectory(prefix="ov-gather-") as folder:
+        jobs = []
+        for number, (source, own) in enumerate(_parts()):
+            output = Path(folder, f"{number}-{source.stem}.o")
+            jobs.append([*compiler, *_FLAGS, *options, *own, *includes, "-c", str(source), "-o", str(output)])
+        _run_all(jobs, openvino)
+        link = _MACOS if sys.platform == "darwin" else _LINUX
+        objects = [command[-1] for command in jobs]
+        _run([*compiler, *objects, *map(str, linked), *link, "-o", str(library)])
+
+
+def _compiler() -> list[str]:
+    """Find the compiler: $CXX, or one that systems have. Raises FileNotFoundError."""
+    if sys.platform == "win32":
+        raise FileNotFoundError("on Windows, the OpenVINO extension is not compiled on first use: build ov-gather from source")
+    named = shlex.split(os.environ.get("CXX", ""))
+    for command in [named] if named else [[name] for name in _COMPILERS]:
+        if shutil.which(command[0]):
+            return command
+    raise FileNotFoundError(
+        f"the OpenVINO extension is compiled on first use, and there is no C++17 compiler ({(named or _COMPILERS)[0]}): "
+        "install one, on Debian or Ubuntu with: apt install g++"
+    )
+
+
+def _parts() -> Iterator[tuple[Path, list[str]]]:
+    """List what is compiled, longest first, each with options of its own: lines.cpp once for each instruction set."""
+    lines = _SOURCES / "kernel" / "lines.cpp"
+    sets = [line.split() for line in (lines.parent / "instruction_sets.txt").read_text().splitlines()]
+    is_x86 = platform.machine() in ("x86_64", "AMD64")
+    for name, *flags in reversed(sets):
+        if is_x86 or not flags:
+            yield lines, [f"-DOV_GATHER_ISA={name}", *flags]
+    for folder in ("extension", "kernel"):
+        for source in sorted((_SOURCES / folder).glob("*.cpp")):
+            if source != lines:
+                yield source, []
+
+
+def _run_all(commands: Sequence[Sequence[str]], openvino: OpenVINO) -> None:
+    """Run commands on all cores, and show on a terminal how far they are."""
+    running: set[subprocess.Popen[str]] = set()
+    with ThreadPoolExecutor(os.cpu_count()) as pool, _progress(openvino, len(commands)) as advance:
+        try:
+            for _ in pool.map(partial(_run, running=running), commands):
+                advance()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(running):
+                process.kill()
+            raise
+
+
+def _run(command: Sequence[str], running: set[subprocess.Popen[str]] | None = None) -> None:
+    """Run a command of the compiler. Raises ImportError with the first error that it tells."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        if running is not None:
+            running.add(process)
+        output, _ = process.communicate()
+        if running is not None:
+            running.discard(process)
+    if process.returncode:
+        told = output.splitlines() or [f"exit code {process.returncode}"]
+        why = next((line for line in told if "error" in line), told[-1])
+        raise ImportError(f"{command[0]} cannot compile the OpenVINO extension: {why.strip()}")
+
+
+@contextmanager
+def _progress(openvino: OpenVINO, total: int) -> Iterator[Callable[[], None]]:
+    if not sys.stderr or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"compiling our extension for OpenVINO {openvino.release}, once", total=total)
+        yield lambda: progress.advance(task)

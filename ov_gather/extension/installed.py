@@ -1,0 +1,70 @@
+"""This module tells which OpenVINO is installed, without importing it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ov_gather.extras import missing
+
+FILE_NAME = "libov_gather_extension.so"
+"""The name of our extension, wherever it is."""
+_RELEASE = re.compile(r"^#define OPENVINO_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
+_ABI = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")
+
+
+@dataclass(frozen=True)
+class OpenVINO:
+    """The package openvino: its directory, its release, such as "2026.4.1", and which std::string its libraries use."""
+
+    package: Path
+    release: str
+    cxx11_abi: str
+
+    @property
+    def headers(self) -> Path:
+        """The directory of its C++ headers, and of TBB's."""
+        return self.package / "include"
+
+    @property
+    def libraries(self) -> Path:
+        """The directory of its libraries, and of TBB."""
+        return self.package / "libs"
+
+    def library(self, name: str) -> Path:
+        """Find a library of OpenVINO itself, such as "libopenvino". Raises ImportError."""
+        number = self.release.replace(".", "")[2:]  # 2026.4.1 has libopenvino.so.2641, or libopenvino.2641.dylib
+        return self._found(f"{name}.so.{number}", f"{name}.{number}.dylib")
+
+    def tbb(self) -> Path:
+        """Find TBB. Raises ImportError."""
+        return self._found("libtbb.so.12", "libtbb.12.dylib")
+
+    def _found(self, *names: str) -> Path:
+        for name in names:
+            if (self.libraries / name).is_file():
+                return self.libraries / name
+        raise ImportError(f"OpenVINO {self.release} has no {self.libraries / names[0]}: pip install --force-reinstall openvino")
+
+
+def find() -> OpenVINO:
+    """Find the package that `import openvino` imports. Raises ImportError; FileNotFoundError as `read` does."""
+    spec = find_spec("openvino")
+    if spec is None or not spec.submodule_search_locations:
+        raise missing("openvino")
+    return read(Path(spec.submodule_search_locations[0]))
+
+
+def read(package: Path) -> OpenVINO:
+    """Read what OpenVINO a directory holds from its C++ headers. Raises FileNotFoundError where it has none."""
+    header = package / "include" / "openvino" / "core" / "version.hpp"
+    release = ".".join(_RELEASE.findall(header.read_text())) if header.is_file() else ""
+    if not release:
+        raise FileNotFoundError(
+            f"the OpenVINO in {package} has no C++ headers, which our extension needs: pip install 'openvino>=2024.6'"
+        )
+    targets = package / "cmake" / "OpenVINOTargets.cmake"
+    abi = _ABI.search(targets.read_text()) if targets.is_file() else None
+    return OpenVINO(package, release, abi[1] if abi else "1")

@@ -1,0 +1,54 @@
+"""OpenVINO's Python interface under the names that it has since 2025.0. Before, they stood in `openvino.runtime`."""
+
+from __future__ import annotations
+
+try:
+    from openvino import (
+        Dimension,
+        Model,
+        Node,
+        Output,
+        PartialShape,
+        Symbol,
+        Tensor,
+        Type,
+        op,
+        opset8,
+        opset13,
+    )
+    from openvino.passes import ConstantFolding, Manager, ModelPass
+    from openvino.utils.node_factory import NodeFactory
+except ImportError:
+    from openvino.runtime import (
+        Dimension,
+        Model,
+        Node,
+        Output,
+        PartialShape,
+        Symbol,
+        Tensor,
+        Type,
+        op,
+        opset8,
+        opset13,
+    )
+    from openvino.runtime.passes import ConstantFolding, Manager, ModelPass
+    from openvino.runtime.utils.node_factory import NodeFactory
+
+__all__ = [
+    "ConstantFolding",
+    "Dimension",
+    "Manager",
+    "Model",
+    "ModelPass",
+    "Node",
+    "NodeFactory",
+    "Output",
+    "PartialShape",
+    "Symbol",
+    "Tensor",
+    "Type",
+    "op",
+    "opset8",
+    "opset13",
+]

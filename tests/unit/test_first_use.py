@@ -1,0 +1,183 @@
+"""The extension that is compiled on first use: where it is kept, what is refused, and what is said where there is none."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from ov_gather.extension import cache, compiling, installed
+
+HEADER = """#define OPENVINO_VERSION_MAJOR 2025
+#define OPENVINO_VERSION_MINOR 9
+#define OPENVINO_VERSION_PATCH 3
+"""
+LIBRARIES = ("libopenvino.so.2593", "libopenvino_onnx_frontend.so.2593", "libtbb.so.12")
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A directory that looks like the package openvino of a release that there is not."""
+    folder = tmp_path / "site-packages" / "openvino"
+    for name, text in {
+        "include/openvino/core/version.hpp": HEADER,
+        "cmake/OpenVINOTargets.cmake": 'INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=0;OV_THREAD=OV_THREAD_TBB"',
+        **{f"libs/{library}": "" for library in LIBRARIES},
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """A list of what was compiled, by a compiler that writes a text, and takes a while so that others could come between."""
+    done = []
+
+    def compile_extension(openvino, library):
+        library.write_text(f"the first half for {openvino.release}")
+        done.append(openvino)
+        with library.open("a") as file:
+            file.write(", and the second")
+
+    monkeypatch.setattr(cache, "compile_extension", compile_extension)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    return done
+
+
+def test_what_is_installed_is_read_from_its_headers(package):
+    openvino = installed.read(package)
+    assert (openvino.release, openvino.cxx11_abi) == ("2025.9.3", "0")
+    assert openvino.library("libopenvino") == package / "libs" / "libopenvino.so.2593"
+
+
+def test_it_is_compiled_once_and_found_again(package, compiled, tmp_path):
+    openvino = installed.read(package)
+    library = cache.library(openvino)
+    assert tmp_path / "caches" / "ov-gather" in library.parents
+    assert library.read_text() == "the first half for 2025.9.3, and the second"
+    assert (library.parent / "libs").resolve() == package / "libs"
+    assert cache.library(openvino) == library
+    assert compiled == [openvino]
+
+
+def test_one_made_ahead_serves_where_its_release_is_installed(package, compiled):
+    openvino = installed.read(package)
+    made = cache.make(openvino)
+    moved = package.rename(package.with_name("moved"))
+    library = cache.library(installed.read(moved))
+    assert library.read_text() == made.read_text()
+    assert (library.parent / "libs").resolve() == moved / "libs"
+    assert compiled == [openvino]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("include/openvino/core/version.hpp", "MINOR 9", "MINOR 8"),
+        ("include/openvino/core/version.hpp", "PATCH 3", "PATCH 4"),
+        ("cmake/OpenVINOTargets.cmake", "CXX11_ABI=0", "CXX11_ABI=1"),
+    ],
+)
+def test_another_release_or_abi_has_a_library_of_its_own(package, compiled, file, old, new):
+    first = cache.library(installed.read(package))
+    (package / file).write_text((package / file).read_text().replace(old, new))
+    assert cache.library(installed.read(package)) != first
+    assert len(compiled) == 2
+
+
+def test_other_sources_make_another_library(package, compiled, monkeypatch):
+    first = cache.library(installed.read(package))
+    monkeypatch.setattr(cache, "digest", lambda: "of other sources")
+    assert cache.library(installed.read(package)) != first
+
+
+def test_several_that_need_it_at_once_compile_it_once(package, compiled):
+    openvino, start = installed.read(package), Barrier(8)
+
+    def ask(_):
+        start.wait()
+        return cache.library(openvino).read_text()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(8))) == {"the first half for 2025.9.3, and the second"}
+    assert compiled == [openvino]
+
+
+@pytest.mark.parametrize("damage", ["the first half", "", "another library of the same name"])
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_library_that_is_not_the_one_that_was_compiled_is_not_loaded(package, compiled, damage, everywhere):
+    openvino = installed.read(package)
+    library = cache.library(openvino)
+    whole = library.read_text()
+    for path in [library, library.parent.parent / library.name] if everywhere else [library]:
+        path.write_text(damage)
+    assert cache.library(openvino).read_text() == whole
+    assert len(compiled) == 1 + everywhere
+
+
+def test_nothing_is_left_of_a_compilation_that_failed(package, compiled, monkeypatch):
+    def fail(openvino, library):
+        library.write_text("half")
+        raise ImportError("it fails")
+
+    openvino = installed.read(package)
+    with monkeypatch.context() as patch, pytest.raises(ImportError, match="it fails"):
+        patch.setattr(cache, "compile_extension", fail)
+        cache.library(openvino)
+    (folder,) = (cache._folder(openvino).parent).iterdir()
+    assert [path.name for path in folder.iterdir()] == ["lock"]
+    assert cache.library(openvino).read_text().endswith("the second")
+
+
+def test_a_cache_directory_that_cannot_be_written(package, compiled, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(OSError, match=r"cannot be kept in .*file/ov-gather/.*: let XDG_CACHE_HOME name a directory"):
+        cache.library(installed.read(package))
+
+
+def test_an_openvino_without_headers(package):
+    (package / "include" / "openvino" / "core" / "version.hpp").unlink()
+    with pytest.raises(FileNotFoundError, match=r"has no C\+\+ headers, .*: pip install 'openvino>=2024\.6'"):
+        installed.read(package)
+
+
+def test_headers_and_libraries_of_two_releases(package, tmp_path):
+    (package / "libs" / "libopenvino.so.2593").rename(package / "libs" / "libopenvino.so.2594")
+    with pytest.raises(ImportError, match=r"OpenVINO 2025\.9\.3 has no .*libopenvino\.so\.2593: pip install --force-reinstall"):
+        compiling.compile_extension(installed.read(package), tmp_path / "library.so")
+
+
+def test_without_a_compiler(package, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(FileNotFoundError, match=r"no C\+\+17 compiler \(g\+\+\): install one, on .*: apt install g\+\+"):
+        compiling.compile_extension(installed.read(package), tmp_path / "library.so")
+
+
+def compiler(folder, script):
+    path = folder / "compiler"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_a_compiler_that_fails(package, tmp_path, monkeypatch):
+    monkeypatch.setenv("CXX", str(compiler(tmp_path, "echo 'In file x.hpp:'; echo 'x.cpp:3:1: error: no type T'; exit 1")))
+    with pytest.raises(ImportError, match=r"compiler cannot compile the OpenVINO extension: x\.cpp:3:1: error: no type T$"):
+        compiling.compile_extension(installed.read(package), tmp_path / "library.so")
+
+
+def test_the_compiler_is_told_what_the_openvino_at_hand_needs(package, tmp_path, monkeypatch):
+    script = compiler(tmp_path, f'echo "$@" >>"{tmp_path}/log"')
+    monkeypatch.setenv("CXX", f"{script} -O1")
+    compiling.compile_extension(installed.read(package), tmp_path / "library.so")
+    *objects, link = (tmp_path / "log").read_text().splitlines()
+    native = {path.name for folder in ("kernel", "extension") for path in (compiling._SOURCES / folder).glob("*.cpp")}
+    assert {Path(line.split(" -c ")[1].split()[0]).name for line in objects} == native
+    assert all(line.startswith("-O1 ") and "-D_GLIBCXX_USE_CXX11_ABI=0" in line for line in objects)
+    assert all(str(package / "libs" / library) in link for library in LIBRARIES)
