@@ -88,7 +88,7 @@ def test_constants_make_a_difference():
 def test_results_that_are_held_a_few_at_a_time_are_the_same(monkeypatch):
     layers = [(f"gather {i}", 2 + i % 3, i % 2, None) for i in range(7)]
     whole = cross_check(model(*layers), runtimes=("kernel", "openvino"), cases=3)
-    monkeypatch.setattr(ir, "BATCH", 2)
+    monkeypatch.setattr(ir, "BATCH", 2)  # the operands of one layer are more than may be held at once, too
     monkeypatch.setattr(ir, "HELD", 1)
     monkeypatch.setattr("ov_gather.crosscheck.layers.AT_ONCE", 1)
     parts = cross_check(model(*layers), runtimes=("kernel", "openvino"), cases=3)

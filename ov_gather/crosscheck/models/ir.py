@@ -19,15 +19,17 @@ from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.verdict import first_difference
 from ov_gather.divergences.register import is_predicted
 from ov_gather.ir.cuts import with_results
+from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Layer, Model
-from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import borrowed
 
 BATCH = 16
-"""The number of layers whose operands are computed, and held, at first; then as many as have HELD bytes of operands."""
+"""The number of layers whose operands are computed, and held, at first; four times as many after each that were small."""
 HELD = 1 << 27
+"""The bytes that operands held at once may have, as far as shapes tell; but one layer may have more."""
 _ENDS = ("Parameter", "Const", "Result")
 _RANDOM = ("RandomUniform", "Multinomial")
 _OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSError, ImportError)
@@ -63,16 +65,17 @@ class ModelRun:
 
         There is None for a layer in the body of a sub-graph, whose operands cannot be had, and where the model cannot be run.
         """
-        start, count = 0, BATCH
+        start, most = 0, BATCH
         while start < len(views):
-            batch = [(view, _operands(view) if view.graph is self._model else []) for view in views[start : start + count]]
-            arrays = self._intermediates([port for _, ports in batch for port in ports])
+            some = views[start : start + _fitting(views[start : start + most])]
+            batch = [_operands(view) if view.graph is self._model else [] for view in some]
+            arrays = self._intermediates([port for ports in batch for port in ports])
             yield [
-                Case(OWN_OPERANDS, tuple(arrays[port] for port in ports), 1) if ports and arrays else None for _, ports in batch
+                Case(OWN_OPERANDS, tuple(arrays[port] for port in ports), 1) if ports and arrays else None for ports in batch
             ]
-            start += count
-            size = sum(array.nbytes for array in arrays.values())
-            count = max(BATCH, min(64 * BATCH, count * HELD // max(size, 1)))
+            start += len(some)
+            if 4 * sum(array.nbytes for array in arrays.values()) < HELD:
+                most *= 4
 
     def outputs(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> tuple[OutputResult, ...]:
         """Compare the outputs with our gathers with those of stock OpenVINO. `layers` is what came out for these views."""
@@ -148,6 +151,17 @@ def _closed(model: Model, inputs: Arrays) -> Model:
         for layer in model.layers
     )
     return replace(model, layers=tuple(layers))
+
+
+def _fitting(views: Sequence[LayerView]) -> int:
+    """Count the layers whose operands are held at once. Sizes that are open count as 1."""
+    total = 0
+    for number, view in enumerate(views):
+        for element_type, shape in zip(view.input_types, view.input_shapes, strict=True):
+            total += (element_type or I64).byte_size(element_count(shape.sizes))
+        if total > HELD and number:
+            return number
+    return len(views)
 
 
 def _operands(view: LayerView) -> list[tuple[int, int]]:
