@@ -132,6 +132,12 @@ def split_of_too_few() -> ov.Model:
     return ov.Model([ops.add(split.output(0), number(0))], [x], "m")
 
 
+def clamp_by_a_fraction() -> ov.Model:
+    """The plugin rounds the fraction up where it is negative."""
+    x = ops.parameter([3], np.int64)
+    return ov.Model([ops.clamp(ops.minimum(x, number(-7, np.int64)), -2.5, 3.0)], [x], "m")
+
+
 NOTHING = np.zeros(0, np.float32)
 CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a remainder of large numbers": (remainder_of_large_numbers, [LARGE]),
@@ -146,6 +152,7 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a frame of a large number": (frame_of_a_large_number, [np.ones((2, 2, 3), np.int32)]),
     "an input of 64 bits": (input_of_64_bits, [np.array([2**32 + 1, -(2**40)])]),
     "a random number below an empty size": (random_number_below_an_empty_size, [NOTHING]),
+    "a clamp of integers by a fraction": (clamp_by_a_fraction, [np.int64([-9, 0, 9])]),
     "a range that ends before its start": (range_to_before_its_start(5, 1), [NOTHING]),
     "a range that ends before its start, in steps": (range_to_before_its_start(1, 3), [NOTHING]),
     "a range downwards to above its start": (range_to_before_its_start(0, -1), [np.zeros(4, np.float32)]),

@@ -151,12 +151,17 @@ def rounded(round_down: Callable[[Number], Number]) -> Unary:
 
 def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
     """Values are kept between two numbers. How a runtime rounds fractions for integers is left open."""
-    if is_integer(call.outputs[0].element_type):
-        low, high = (low if low == -inf else floor(low)), (high if high == inf else ceil(high))
     least, greatest, value = Interval(low, low), Interval(high, high), call.value(0)
+    if is_integer(call.outputs[0].element_type):
+        least, greatest = _whole(low), _whole(high)
     if value is not None and value.may_be_nan:  # the plugin makes the lower bound of NaN
         return unary(lambda algebra, values: Interval(low, high), call, _chosen)
     return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, _chosen)
+
+
+def _whole(number: Number) -> Interval:
+    """Give the integers next to a fraction."""
+    return Interval(number, number) if number in (inf, -inf) else Interval(floor(number), ceil(number))
 
 
 def any_value(call: Call) -> Sequence[Value]:
