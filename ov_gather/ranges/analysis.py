@@ -12,6 +12,7 @@ from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.graph import Graph, Key, Step, in_order
+from ov_gather.ranges.reuse import Earlier
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import Demand, Obstacle, Site, demands, index_count
 from ov_gather.ranges.solver import Solver, solve
@@ -45,11 +46,31 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Analysis:
-    """An Analysis holds what is known of a graph under an assumption."""
+    """An Analysis holds what is known of a graph under an assumption.
+
+    Attributes:
+        given: the assumption.
+        dims: the bounds of open dimensions under it.
+        learned: the bounds of the names that numbers got.
+        names: the names that each step depends on, by its first output, as far as they were asked for.
+    """
 
     graph: Graph
     algebra: Algebra
     solver: Solver
+    given: Assumption
+    dims: Mapping[str, tuple[int, Number]]
+    learned: Mapping[str, tuple[int, Number]]
+    names: dict[Key, frozenset[str]] = field(default_factory=dict)
+
+    def differing(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
+        """List the names that have other bounds, or stand for something else, under another assumption."""
+        found = {name for name in self.dims.keys() | dims.keys() if self.dims.get(name) != dims.get(name)}
+        for name in self.given.same.keys() | given.same.keys():
+            one, other = self.given.same.get(name), given.same.get(name)
+            if one != other:
+                found |= {name, *(() if one is None else one.names), *(() if other is None else other.names)}
+        return found
 
     def value(self, key: Key) -> Value:
         """Give what is known of a tensor."""
@@ -91,15 +112,27 @@ def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:
     return in_order(graph, [key for site in sites for key in site.wanted], shapes=shapes)
 
 
-def analyse(graph: Graph, steps: Sequence[Step], semantics: Semantics, given: Assumption) -> Analysis:
-    """Go through some steps of a graph."""
-    shown = _Renamed(graph, given.same) if given.same else graph
-    algebra = Algebra(Sizes(ChainMap({}, _dims(graph, given), graph.bounds)))
+def analyse(
+    graph: Graph, steps: Sequence[Step], semantics: Semantics, given: Assumption, near: Analysis | None = None
+) -> Analysis:
+    """Go through some steps of a graph; of a run that is near, with a similar assumption, is taken what holds here, too."""
+    if near is not None and near.given.same == given.same:
+        shown = near.graph
+    else:
+        shown = _Renamed(graph, given.same) if given.same else graph
+    learned: dict[str, tuple[int, Number]] = {} if near is None else dict(near.learned)
+    dims = dims_of(graph, given)
+    algebra = Algebra(Sizes(ChainMap(learned, dims, graph.bounds)))
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
-    return Analysis(shown, algebra, solve(shown, steps, algebra, semantics, assumed))
+    if near is None:
+        solver = solve(shown, steps, algebra, semantics, assumed)
+    else:
+        earlier = Earlier(near.graph, near.solver.known, near.differing(dims, given), near.names)
+        solver = solve(shown, steps, algebra, semantics, assumed, earlier, near.solver.numbers)
+    return Analysis(shown, algebra, solver, given, dims, learned)
 
 
-def _dims(graph: Graph, given: Assumption) -> dict[str, tuple[int, Number]]:
+def dims_of(graph: Graph, given: Assumption) -> dict[str, tuple[int, Number]]:
     """Bound the open dimensions of inputs: none is larger than `LARGEST_DIM`, unless it has to be."""
     shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
     found = {name: graph.bounds[name] for shape in shapes for dim in shape for name in dim.names} | dict(given.dims)

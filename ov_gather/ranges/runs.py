@@ -9,7 +9,7 @@ from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
-from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, dims_of, steps_to
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.inequalities import is_open_dim
 from ov_gather.ranges.rules.call import Semantics
@@ -35,6 +35,7 @@ class Runs:
         self._slices: dict[tuple[Key, Key], list[Step]] = {}
         self._implied: dict[Key, Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
+        self._kept: dict[int, list[Analysis]] = {}
 
     def leave_out(self, sites: Sequence[Site]) -> None:
         """Go from now on only through what leads to other sites than these."""
@@ -47,8 +48,22 @@ class Runs:
         key = (id(steps), *(tuple(sorted(part.items(), key=str)) for part in parts))
         if key not in self._seen:
             some = self._steps if steps is None else steps
-            self._seen[key] = analyse(self._graph, some, self._semantics, joined(self._given, condition))
+            given = joined(self._given, condition)
+            candidates = self._kept.setdefault(id(steps), [])
+            near = self._nearest(given, candidates if steps is None else [*self._kept[id(None)], *candidates])
+            self._seen[key] = analyse(self._graph, some, self._semantics, given, near)
+            candidates.append(self._seen[key])
         return self._seen[key]
+
+    def _nearest(self, given: Assumption, candidates: Sequence[Analysis]) -> Analysis | None:
+        """Choose the run whose assumption differs least from another one."""
+        dims = dims_of(self._graph, given)
+
+        def distance(analysis: Analysis) -> int:
+            inputs = sum(analysis.given.inputs.get(name) != given.inputs.get(name) for name in self._graph.inputs)
+            return inputs + len(analysis.differing(dims, given))
+
+        return min(candidates, key=distance, default=None)
 
     def around(self, site: Site) -> Analysis:
         """Give what is known in the runs in which a site has an index: no dimension of its indices is 0."""

@@ -21,6 +21,7 @@ from ov_gather.ranges.algebra.values import (
     name_of_number,
 )
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
+from ov_gather.ranges.reuse import Earlier
 from ov_gather.ranges.rules.call import Call, Semantics
 
 PATIENCE = 2
@@ -38,6 +39,8 @@ def solve(
     algebra: Algebra,
     semantics: Semantics,
     assumed: Mapping[Key, Interval],
+    earlier: Earlier | None = None,
+    numbers: dict[Key, int] | None = None,
 ) -> Solver:
     """Find out what is known of every tensor on the way to some of them.
 
@@ -47,9 +50,11 @@ def solve(
         algebra: what is known of the names of open dimensions.
         semantics: what the runtime does.
         assumed: bounds that are taken for granted of some tensors.
+        earlier: another run of the same graph, of which is taken what holds.
+        numbers: the numbers by which that run has named numbers.
     """
-    solver = Solver(graph, algebra, semantics, assumed)
-    waiting = [solver.go_through(steps)]
+    solver = Solver(graph, algebra, semantics, assumed, earlier, numbers)
+    waiting = [solver.go_through(steps, earlier)]
     while waiting:  # bodies are nested as deep as a file likes, so that this does not recurse
         inner = next(waiting[-1], None)
         if inner is None:
@@ -62,16 +67,28 @@ def solve(
 class Solver:
     """A Solver remembers what is known so far."""
 
-    def __init__(self, graph: Graph, algebra: Algebra, semantics: Semantics, assumed: Mapping[Key, Interval]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        algebra: Algebra,
+        semantics: Semantics,
+        assumed: Mapping[Key, Interval],
+        earlier: Earlier | None = None,
+        numbers: dict[Key, int] | None = None,
+    ) -> None:
         self._graph, self._algebra, self._semantics, self._assumed = graph, algebra, semantics, assumed
         self._depth = 0
-        self._numbers: dict[Key, int] = {}
+        self._earlier = earlier
+        self.numbers: dict[Key, int] = {} if numbers is None else numbers
         self.known: Known = {}
         self._choices = choices.Choices(graph, algebra, semantics, self.value, self._settled)
 
-    def go_through(self, steps: Sequence[Step]) -> _Work:
+    def go_through(self, steps: Sequence[Step], earlier: Earlier | None = None) -> _Work:
         """Learn what is known of the outputs of each step; yields what is to be gone through before it goes on."""
         for step in steps:
+            if earlier is not None and earlier.holds(step, self.value):
+                self.known.update((key, earlier.known[key]) for key in step.outputs)
+                continue
             if step.bodies:
                 yield self._loop(step) if step.repeats else self._branches(step)
                 continue
@@ -118,7 +135,9 @@ class Solver:
             value = replace(
                 value, elements=self._algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False
             )
-        self.known[key] = self._named(key, value)
+        value = self._named(key, value)
+        before = None if self._earlier is None else self._earlier.known.get(key)
+        self.known[key] = value if before is None or before != value else before
 
     def _settled(self, declared: Value, value: Value) -> Value:
         """Give what is known of a tensor, as far as its type can hold it, and in its declared shape.
@@ -142,8 +161,11 @@ class Solver:
             return value
         if any(dim.value != 1 for dim in value.shape):
             return value
-        name = name_of_number(f"{self._graph.name_of(key)}#{self._numbers.setdefault(key, len(self._numbers))}")
-        self._algebra.sizes.learn(name, (int(elements.low), elements.high))
+        name = name_of_number(f"{self._graph.name_of(key)}#{self.numbers.setdefault(key, len(self.numbers))}")
+        bounds = (int(elements.low), elements.high)
+        if self._earlier is not None and self._algebra.sizes.bounds.get(name) != bounds:
+            self._earlier.changed.add(name)
+        self._algebra.sizes.learn(name, bounds)
         return replace(value, elements=self._algebra.both(elements, self._algebra.exact(Polynomial.name(name))), parts=None)
 
     def _fits(self, elements: Interval, declared: Value) -> bool:
