@@ -62,6 +62,8 @@ class Conditions:
         return found
 
     def _search(self, site: Site) -> Assumption | None:
+        if self._runs.is_enough:
+            return next((known for known in self._known[-_RECENT:] if self._runs.follows(known, site)), None)
         guess = next((guess for guess in self._all_guesses(site) if self._runs.prove(guess, site)), None)
         return None if guess is None else Weakening(self._graph, self._runs, site).run(guess)
 

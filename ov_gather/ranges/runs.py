@@ -18,6 +18,9 @@ from ov_gather.ranges.sites import Demand, Obstacle, Site
 _SHARE = 4
 """Less than one of so many steps of a model is gone through for one site alone."""
 
+ENOUGH, ENOUGH_OF_EACH = 400_000, 50
+"""How many steps are gone through in search of conditions, and how often each of a model; real models take a fifth of it."""
+
 
 class Runs:
     """Sites of a graph are judged under conditions.
@@ -36,6 +39,12 @@ class Runs:
         self._implied: dict[Key, Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
         self._kept: dict[int, list[Analysis]] = {}
+        self._spent = 0
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether so many steps were gone through that no more conditions are searched, as in a model of very many sites."""
+        return self._spent > ENOUGH + ENOUGH_OF_EACH * len(self._steps)
 
     def leave_out(self, sites: Sequence[Site]) -> None:
         """Go from now on only through what leads to other sites than these."""
@@ -48,6 +57,7 @@ class Runs:
         key = (id(steps), *(tuple(sorted(part.items(), key=str)) for part in parts))
         if key not in self._seen:
             some = self._steps if steps is None else steps
+            self._spent += len(some)
             given = joined(self._given, condition)
             candidates = self._kept.setdefault(id(steps), [])
             near = self._nearest(given, candidates if steps is None else [*self._kept[id(None)], *candidates])
@@ -88,14 +98,14 @@ class Runs:
 
     def prove(self, condition: Assumption, site: Site) -> bool:
         """Whether every index of a site is in bounds under a condition."""
-        if self._follows(condition, site):
+        if self.follows(condition, site):
             return True
         condition, steps = joined(self.implied(site), condition), self.steps_to(site)
         # What leads to most sites is gone through for all of them at once.
         some = steps if len(steps) * _SHARE < len(self._steps) else None
         return self.under(condition, some).outcome(site) is Outcome.IN_BOUNDS
 
-    def _follows(self, condition: Assumption, site: Site) -> bool:
+    def follows(self, condition: Assumption, site: Site) -> bool:
         """Whether what is known without a condition tells already that it suffices."""
         known = self.around(site)
         wanted = known.demands(site)
