@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ov_gather.acceleration.graph import operation, walk
 from ov_gather.crosscheck.inputs.openvino import generate_inputs
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.runtimes.devices import CPU, leading, require_device
 from ov_gather.runtimes.session import Inference, Session
 
 Array = NDArray[Any]
@@ -58,11 +59,21 @@ class ModelMeasurement:
         return not self.same and self.errors[1] > TOLERANCE * self.errors[0]
 
 
-def measure(before: ov.Model, after: ov.Model, threads: int) -> list[ModelMeasurement]:
-    """Return both on the same random inputs, on the CPU plugin, in f32 and in the default precision if it is another.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where models are executed: on a device of OpenVINO, with so many threads."""
 
-    Raises ValueError for inputs that differ or that are not static.
+    device: str
+    threads: int
+
+
+def measure(before: ov.Model, after: ov.Model, threads: int, device: str = CPU) -> list[ModelMeasurement]:
+    """Return both on the same random inputs, on a device, in f32 and in its default precision if that is another.
+
+    Raises ValueError for inputs that differ or that are not static, and for a device that there is not.
     """
+    require_device(device)
+    place = Place(device, threads)
     if (wanted := list(map(_describe, before.inputs))) != (given := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {given}")
     for parameter in before.get_parameters():
@@ -70,28 +81,27 @@ def measure(before: ov.Model, after: ov.Model, threads: int) -> list[ModelMeasur
             name = parameter.get_friendly_name()
             raise ValueError(f"input '{name}' is {shape}: to be measured, a model must have static shapes")
     inputs = generate_inputs(before)
-    exact = _outputs(_prepare(before, inputs, "f32", threads))
-    return [
-        _measure(before, after, inputs, exact, precision, threads) for precision in dict.fromkeys(("f32", default_precision()))
-    ]
+    exact = _outputs(_prepare(before, inputs, "f32", place))
+    precisions = dict.fromkeys(("f32", default_precision(leading(device)[0])))
+    return [_measure(before, after, inputs, exact, precision, place) for precision in precisions]
 
 
-def default_precision() -> str:
-    """Return what the CPU plugin computes f32 in on this machine, if it is not told: f32 or bf16."""
-    return str(ov.Core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name())
+def default_precision(device: str = CPU) -> str:
+    """Return what the plugin of a device computes f32 in on this machine, if it is not told: f32, bf16 or f16."""
+    return str(ov.Core().get_property(device, "INFERENCE_PRECISION_HINT").get_type_name())
 
 
 def _measure(
-    before: ov.Model, after: ov.Model, inputs: list[Array], exact: list[Array], precision: str, threads: int
+    before: ov.Model, after: ov.Model, inputs: list[Array], exact: list[Array], precision: str, place: Place
 ) -> ModelMeasurement:
-    inferences = [_prepare(model, inputs, precision, threads) for model in (before, after)]
+    inferences = [_prepare(model, inputs, precision, place) for model in (before, after)]
     pairs = _by_turns(*inferences)
     first, second = map(_outputs, inferences)
     return ModelMeasurement(
         precision,
         (median(one for one, _ in pairs), median(other for _, other in pairs)),
         median(one / other for one, other in pairs),
-        (_shares(before, inputs, precision, threads), _shares(after, inputs, precision, threads)),
+        (_shares(before, inputs, precision, place), _shares(after, inputs, precision, place)),
         [array.tobytes() for array in first] == [array.tobytes() for array in second],
         (error(first, exact), error(second, exact)),
     )
@@ -144,18 +154,19 @@ def _describe(port: Any) -> str:
     return f"{port.get_element_type()} {port.get_partial_shape()}"
 
 
-def _prepare(model: ov.Model, inputs: list[Array], precision: str, threads: int, profile: bool = False) -> Inference:
-    properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": threads, "PERF_COUNT": profile}
-    return Session(ov.Core(), model, properties=properties).prepare(inputs)
+def _prepare(model: ov.Model, inputs: list[Array], precision: str, place: Place, profile: bool = False) -> Inference:
+    properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": place.threads, "PERF_COUNT": profile}
+    return Session(ov.Core(), model, place.device, properties).prepare(inputs)
 
 
-def _shares(model: ov.Model, inputs: list[Array], precision: str, threads: int) -> Mapping[str, float]:
+def _shares(model: ov.Model, inputs: list[Array], precision: str, place: Place) -> Mapping[str, float]:
     """Return what part of the time each type of operation takes, the greatest first. Ours the plugin calls "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
-    inference = _prepare(model, inputs, precision, threads, profile=True)
+    inference = _prepare(model, inputs, precision, place, profile=True)
     seconds: Counter[str] = Counter()
     for i in range(2 * _PROFILED):
         inference.run()
         for info in inference.profile if i >= _PROFILED else ():
             seconds[ours.get(info.node_name, info.node_type)] += info.real_time.total_seconds()
-    return {name: value / seconds.total() for name, value in seconds.most_common()}
+    total = seconds.total() or 1.0  # a device need not tell times
+    return {name: value / total for name, value in seconds.most_common()}

@@ -22,6 +22,7 @@ from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.output import console
 from ov_gather.files import replacing
 from ov_gather.report.bench.cases import render
+from ov_gather.runtimes.devices import CPU
 
 THREADS = click.option(
     "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="For everyone."
@@ -83,7 +84,8 @@ def validate(layers: int, rounds: int) -> None:
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="M.xml")
 @click.argument("other", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="[N.xml]", required=False)
 @THREADS
-def model(model: Path, other: Path | None, threads: int) -> None:
+@click.option("--device", default=CPU, show_default=True, help="Where OpenVINO executes: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
+def model(model: Path, other: Path | None, threads: int, device: str) -> None:
     """Measure a model as it is beside N.xml, or beside what `accelerate` makes of it.
 
     In f32, and in bf16 where OpenVINO computes in that by default. Both infer the same random inputs, by turns. Ratios above 1
@@ -99,7 +101,7 @@ def model(model: Path, other: Path | None, threads: int) -> None:
     before, after = read_model(model), read_model(other or model)
     if other is None:
         accelerate(after)
-    measurements = measure(before, after, threads)
+    measurements = measure(before, after, threads, device)
     out = console()
     for measurement in measurements:
         out.print(render(measurement))

@@ -29,6 +29,7 @@ from ov_gather.report.check import junit as check_junit
 from ov_gather.report.check import text as check_text
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.findings import text as findings_text
+from ov_gather.runtimes.devices import CPU
 
 _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 
@@ -40,6 +41,7 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 @click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="For the cases.")
 @click.option("--runtimes", callback=parse_runtimes, metavar="NAME,...", help="Of kernel, openvino, extension, onnxruntime.")
 @INPUTS
+@click.option("--device", default=CPU, show_default=True, help="Where OpenVINO executes: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
 @click.option(
     "--failures",
     default="ov-gather-failures",
@@ -58,6 +60,7 @@ def command(
     seed: int,
     runtimes: tuple[str, ...],
     inputs: tuple[str, ...],
+    device: str,
     failures: Path,
     page: Path | None,
     format_: str,
@@ -88,12 +91,14 @@ def command(
     """
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
+    if device != CPU and any(path.suffix == ".onnx" for path in paths):
+        raise click.UsageError("ONNX models are compared on the CPU; convert the model first, and check the IR with --device")
     with opened(page) as file:  # refuses a place that cannot be written, before any work
         with shown(progress := Progress()):
             if is_sweep:
-                outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, failures, progress)
+                outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, device, failures, progress)
             else:
-                outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, failures, inputs, progress)
+                outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, device, failures, inputs, progress)
         report = _report(outcome)
         if file:
             file.write(check_html.render(report).encode())
@@ -122,6 +127,7 @@ def _check(
     runtimes: Sequence[str],
     seed: int,
     cases: int,
+    device: str,
     failures: Path,
     inputs: tuple[str, ...],
     progress: Progress,
@@ -134,6 +140,7 @@ def _check(
             runtimes=runtimes,
             seed=seed,
             cases=cases,
+            device=device,
             failures=failures,
             inputs_for=inputs_for,
             progress=progress,
@@ -143,10 +150,11 @@ def _check(
         raise click.UsageError(str(error)) from None
 
 
-def _sweep(runtimes: Sequence[str], seed: int, cases: int, failures: Path, progress: Progress) -> CheckOutcome:
+def _sweep(runtimes: Sequence[str], seed: int, cases: int, device: str, failures: Path, progress: Progress) -> CheckOutcome:
     """Check made-up layers."""
     try:
-        return CheckOutcome((sweep(runtimes, seed=seed, cases=cases, failures=failures, progress=progress),))
+        result = sweep(runtimes, seed=seed, cases=cases, device=device, failures=failures, progress=progress)
+        return CheckOutcome((result,))
     except BaseException:  # as in `check_paths`
         if exit_code() is None:
             raise

@@ -25,6 +25,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, read_ir
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
+from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, borrowed
 
 
@@ -35,6 +36,7 @@ def cross_check(
     runtimes: Sequence[str] = ("kernel", "openvino"),
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_CASES,
+    device: str = CPU,
     failures: Path | None = None,
     progress: Progress | None = None,
 ) -> CrossCheckResult:
@@ -51,6 +53,7 @@ def cross_check(
         runtimes: some of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
         seed: for the designed cases, and for the inputs of the model.
         cases: the most cases that a layer gets.
+        device: where OpenVINO executes: a name such as "CPU", "AUTO", "HETERO:CPU" or "BATCH:CPU".
         failures: the directory to which the first failing case of each layer is written, as small as can be, to be run again.
         progress: is told of each layer that is done.
 
@@ -59,7 +62,8 @@ def cross_check(
 
     Raises:
         IRError: the document cannot be read.
-        TypeError, ValueError: a runtime is unknown; `inputs` do not fit the layer, or are given for a source with several.
+        TypeError, ValueError: a runtime or the device is unknown; `inputs` do not fit the layer, or are given for a source
+            with several.
         FileNotFoundError, ImportError: a runtime is not installed.
     """
     for name in runtimes:
@@ -67,7 +71,7 @@ def cross_check(
             raise ValueError(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
     if not runtimes or cases < 1:
         raise ValueError("there must be a runtime and a case at least")
-    with borrowed(runtimes) as others:  # they start while the document is read
+    with borrowed(runtimes, device) as others:  # they start while the document is read
         model = source if isinstance(source, Model) else read_ir(source)
         views = [view for _, graph in model.walk() for view in family_layers(graph)]
         if inputs is not None and len(views) != 1:
@@ -79,8 +83,8 @@ def cross_check(
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
         progress = progress or Progress()
         progress.begin(model.path, len(views), seed)
-        run = ModelRun(model, seed) if given is None and "openvino" in runtimes and has_several_layers(model) else None
-        with LayerChecks(others, Reducer(failures) if failures else None) as checks:
+        run = ModelRun(model, seed, device) if given is None and "openvino" in runtimes and has_several_layers(model) else None
+        with LayerChecks(others, Reducer(failures, device) if failures else None) as checks:
             progress.watch(checks.lanes)
             start = 0
             for own in run.own_cases(views) if run else [[None] * len(views)]:

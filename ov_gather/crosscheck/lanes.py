@@ -111,8 +111,8 @@ class _Session:
     def judge(self, view: LayerView, trial: Trial) -> Comparison:
         """Execute one case, and compare what comes out with what is right."""
         observation = self._observe(trial.case)
-        name, version = self.runtime.name, self.runtime.version
-        comparison = judge(name, version, trial.right, observation, view, trial.operands)
+        name, version, devices = self.runtime.name, self.runtime.version, self.runtime.devices
+        comparison = judge(name, version, trial.right, observation, view, trial.operands, devices)
         answers = isinstance(trial.right, Exception) and not isinstance(observation.outcome, Exception)
         self.suspect |= answers and not is_predicted(comparison.divergences)
         return comparison

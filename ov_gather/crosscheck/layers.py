@@ -18,6 +18,7 @@ from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.lanes import Judged, Lane, Trial
 from ov_gather.crosscheck.verdict import Outcome, first_difference
+from ov_gather.divergences.base import Divergence
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
 from ov_gather.ir.model import Model
@@ -157,7 +158,7 @@ class _Execution:
         self._trials: list[Trial] = []
         self._futures: list[Future[Judged]] = []
         if alone:
-            self._missing = {lane.runtime.name: lacking(lane.runtime.name, lane.runtime.version, alone) for lane in lanes}
+            self._missing = {lane.runtime.name: _lacking(lane.runtime, alone) for lane in lanes}
             self._asked = [lane for lane in lanes if not self._missing[lane.runtime.name]]
 
     def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
@@ -225,6 +226,10 @@ class _Execution:
             view.assumptions,
             _problem(self._results),
         )
+
+
+def _lacking(runtime: IsolatedRuntime[Model], view: LayerView) -> Divergence | None:
+    return lacking(runtime.name, runtime.version, view, runtime.devices)
 
 
 def _problem(results: Sequence[CaseResult]) -> str:

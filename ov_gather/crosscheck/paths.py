@@ -20,6 +20,7 @@ from ov_gather.ir.files import find_irs
 from ov_gather.ir.model import Model
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
+from ov_gather.runtimes.devices import CPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ def check_paths(
     runtimes: Sequence[str],
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_CASES,
+    device: str = CPU,
     failures: Path | None = None,
     inputs_for: Callable[[Model, Path], Sequence[NDArray[Any]]] | None = None,
     progress: Progress | None = None,
@@ -54,7 +56,7 @@ def check_paths(
 
     Args:
         paths: IRs, directories that are searched for IRs, and .onnx files.
-        runtimes, seed, cases, failures: as for `cross_check`.
+        runtimes, seed, cases, device, failures: as for `cross_check`.
         inputs_for: gives the inputs of the only layer of an IR; designed cases if not given.
         progress: is told of each source, and of each layer that is done.
         warn: is told what OpenVINO will not execute as an ONNX model says, before the model is executed.
@@ -87,7 +89,7 @@ def check_paths(
             findings += found
             inputs = inputs_for(model, path) if inputs_for else None
             options: dict[str, Any] = {"runtimes": runtimes, "seed": seed, "cases": cases, "failures": failures}
-            results.append(cross_check(model, inputs, progress=progress, **options))
+            results.append(cross_check(model, inputs, device=device, progress=progress, **options))
     except BaseException:  # a signal may come out of other libraries as an error of theirs
         if exit_code() is None:
             raise

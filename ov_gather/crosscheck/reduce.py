@@ -25,6 +25,7 @@ from ov_gather.ir.writer import write_ir
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.runtimes.base import HANGS
+from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
 
 ATTEMPTS = 60
@@ -38,6 +39,7 @@ class Reducer:
     """Writes failed cases, made smaller, to folders below `directory`, which is created for the first one."""
 
     directory: Path
+    device: str = CPU
 
     def __call__(self, view: LayerView, case: Case, result: CaseResult) -> str:
         """Shrink and write a case, and return the command that runs it again. Raises OSError."""
@@ -45,9 +47,9 @@ class Reducer:
         name, arrays = failed.runtime, operands(view, case.inputs)
         # No other case has the expected output; and of one that hangs, each smaller one may take as long.
         if name in RUNTIMES and not failed.detail.startswith(HANGS):
-            with borrowed([name]) as (runtime,):  # another one: that which failed has more to do
+            with borrowed([name], self.device) as (runtime,):  # another one: that which failed has more to do
                 arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
-        return _write(self._folder(view, case, name), view, arrays, name if name in RUNTIMES else "kernel")
+        return _write(self._folder(view, case, name), view, arrays, name if name in RUNTIMES else "kernel", self.device)
 
     def _folder(self, view: LayerView, case: Case, runtime: str) -> Path:
         """Create a folder whose name tells the layer, the case and the runtime."""
@@ -80,7 +82,9 @@ class _Failure:
         given = [array for port, array in enumerate(arrays) if alone.constant(port) is None]
         outputs = self.runtime.run(model, given, self.threads)
         observation = Observation(outputs if isinstance(outputs, Exception) else outputs[0])
-        return not judge(self.runtime.name, self.runtime.version, right, observation, alone, arrays).passed
+        return not judge(
+            self.runtime.name, self.runtime.version, right, observation, alone, arrays, self.runtime.devices
+        ).passed
 
 
 def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
@@ -133,7 +137,7 @@ def _layer_for(view: LayerView, arrays: Arrays) -> Model:
     return isolate(next(family_layers(builder.build())))
 
 
-def _write(folder: Path, view: LayerView, arrays: Sequence[NDArray[Any]], runtime: str) -> str:
+def _write(folder: Path, view: LayerView, arrays: Sequence[NDArray[Any]], runtime: str, device: str) -> str:
     """Write the layer and its inputs, and return the command that checks them."""
     path = folder / "layer.xml"
     write_ir(_layer_for(view, list(arrays)), path)
@@ -144,4 +148,4 @@ def _write(folder: Path, view: LayerView, arrays: Sequence[NDArray[Any]], runtim
             with replacing(file) as stream:
                 np.save(stream, array.astype(str) if array.dtype.hasobject else array)
             command += ["--input", f"{given.name}={file}"]
-    return shlex.join([*command, "--runtimes", runtime])
+    return shlex.join([*command, "--runtimes", runtime, *(["--device", device] if device != CPU else [])])

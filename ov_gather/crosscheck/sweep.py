@@ -17,6 +17,7 @@ from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.divergences.register import lacking
 from ov_gather.ops.layer_view import LayerView, family_layers
+from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
 
 
@@ -25,6 +26,7 @@ def sweep(
     *,
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_SWEEP,
+    device: str = CPU,
     failures: Path | None = None,
     progress: Progress | None = None,
 ) -> CrossCheckResult:
@@ -34,18 +36,19 @@ def sweep(
         runtimes: as for `cross_check`.
         seed: for the layers and their cases.
         cases: how many cases there are in all.
-        failures: as for `cross_check`.
+        device, failures: as for `cross_check`.
         progress: is told of each layer that is done.
 
     Raises FileNotFoundError, ImportError where a runtime is not installed.
     """
     progress = progress or Progress()
     progress.begin("made-up layers", cases, seed, "cases")
-    with borrowed(runtimes) as others, LayerChecks(others, Reducer(failures) if failures else None) as checks:
+    reducer = Reducer(failures, device) if failures else None
+    with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
         progress.watch(checks.lanes)
         for number, model in enumerate(layers(seed)):
             (view,) = family_layers(model)
-            if all(lacking(other.name, other.version, view) for other in others if other.name != "kernel"):
+            if all(lacking(other.name, other.version, view, other.devices) for other in others if other.name != "kernel"):
                 continue  # nothing to compare with
             make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - progress.done), seed=seed + number)
             for _, layer in checks.run([Job(view, make, is_alone=True)]):

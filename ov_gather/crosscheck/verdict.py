@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.comparisons import Comparison, Difference, Status
-from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.base import CPU, Divergence, Observed
 from ov_gather.divergences.register import DIVERGENCES, explaining
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError
@@ -30,9 +30,15 @@ class Observation:
 
 
 def judge(
-    runtime: str, version: str, expected: Outcome, observation: Observation, view: LayerView, operands: Sequence[NDArray[Any]]
+    runtime: str,
+    version: str,
+    expected: Outcome,
+    observation: Observation,
+    view: LayerView,
+    operands: Sequence[NDArray[Any]],
+    devices: Sequence[str] = CPU,
 ) -> Comparison:
-    """Compare what a runtime made of a layer with these operands with what is right."""
+    """Compare what a runtime, on some devices of OpenVINO, made of a layer with these operands with what is right."""
     found = observation.outcome
     difference = first_difference(expected, found)
     observed = observed_as(expected, found, difference)
@@ -40,19 +46,21 @@ def judge(
     where = difference if isinstance(difference, Difference) else None
     if observed is None:
         return Comparison(runtime, Status.PASSED, "both refuse", seconds=observation.seconds)
-    for known in explaining(runtime, version, observed, view, operands):
+    for known in explaining(runtime, version, observed, view, operands, devices):
         if is_predicted_by(known, view, operands, found):
             return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, observation.seconds)
     if detail:
         return Comparison(runtime, Status.FAILED, detail, (), where, observation.seconds)
-    stale = tuple(_stale(runtime, version, found, view, operands))
+    stale = tuple(_stale(runtime, version, found, view, operands, devices))
     return Comparison(runtime, Status.PASSED, seconds=observation.seconds, stale=stale)
 
 
-def _stale(runtime: str, version: str, found: Outcome, view: LayerView, operands: Sequence[NDArray[Any]]) -> Iterator[str]:
+def _stale(
+    runtime: str, version: str, found: Outcome, view: LayerView, operands: Sequence[NDArray[Any]], devices: Sequence[str]
+) -> Iterator[str]:
     """Name the divergences that should have shown beside a right result: they predict another, or nothing but a refusal."""
     for known in DIVERGENCES:
-        if not known.concerns(runtime, version, view.operation.name) or not known.applies(view, operands):
+        if not known.concerns(runtime, version, view.operation.name, devices) or not known.applies(view, operands):
             continue
         if known.observed == (Observed.REFUSES,) or (known.predicts and not is_predicted_by(known, view, operands, found)):
             yield known.name

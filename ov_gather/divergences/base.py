@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Prediction = Callable[[LayerView, Operands], Sequence[NDArray[Any]]]
 
 
+CPU = ("CPU",)
+"""The device on which everything is executed that does not name another."""
+
+
 class Observed(Enum):
     """What a runtime does where a divergence applies."""
 
@@ -41,6 +45,7 @@ class Divergence:
         applies: whether the divergence concerns a layer with these operands. For LACKS there are none: they are not needed.
         why: the reason, for people.
         operations: versioned names of those that it concerns; none = all.
+        devices: the devices of OpenVINO that do so.
         since, before: the first version of the runtime that does so, and the first that no longer does, where known.
         predicts: the results that the runtime may have instead: each element is that of one of them, bit by bit. Raises
             IndexError where there is none.
@@ -53,15 +58,17 @@ class Divergence:
     applies: Condition
     why: str
     operations: tuple[str, ...] = ()
+    devices: tuple[str, ...] = CPU
     since: str = ""
     before: str = ""
     predicts: Prediction | None = None
     any_nan: bool = False
 
-    def concerns(self, runtime: str, version: str, operation: str) -> bool:
-        """Tell whether the divergence is one of this version of a runtime, and of this operation."""
+    def concerns(self, runtime: str, version: str, operation: str, devices: Sequence[str] = CPU) -> bool:
+        """Tell whether the divergence is one of this version of a runtime, of this operation, and of one of these devices."""
         return (
             runtime in self.runtimes
+            and any(device in self.devices for device in devices)
             and (not self.operations or operation in self.operations)
             and (not self.since or _number(version) >= _number(self.since))
             and (not self.before or _number(version) < _number(self.before))

@@ -59,6 +59,12 @@ def has_open_rank(view: LayerView, operands: Operands) -> bool:
     return any(shape.rank is None for shape in (*view.input_shapes, *(view.output_shapes or ())))
 
 
+def has_lowest_sizes(view: LayerView, operands: Operands) -> bool:
+    """A dimension of an input is open, but may not be 0."""
+    dims = (dim for shape in view.input_shapes for dim in shape.dims or ())
+    return any(dim.lower > 0 and not dim.is_static for dim in dims)
+
+
 def exceeds_rank_32(view: LayerView, operands: Operands) -> bool:
     """An input or output has more than 32 dimensions."""
     ranks = (shape.rank or 0 for shape in view.output_shapes or ())
@@ -87,6 +93,22 @@ def is_narrowed(view: LayerView, operands: Operands) -> bool:
     """An input has elements of 64 bits, be it the indices, or these are u32, which become i32."""
     index_type = view.input_types[view.operation.index_rule.port]
     return index_type is U32 or any(element_type in NARROWED_BY_CPU for element_type in view.input_types)
+
+
+def saturates(view: LayerView, operands: Operands) -> bool:
+    """An input has integers that need not fit into an i32, or f64."""
+    return U32 in view.input_types or is_narrowed(view, operands)
+
+
+def is_of_opset_16(view: LayerView, operands: Operands) -> bool:
+    """The layer names opset16."""
+    return view.layer.version == "opset16"
+
+
+def has_indices_outside_data(view: LayerView, operands: Operands) -> bool:
+    """An index is negative or out of bounds."""
+    rule = view.operation.index_rule
+    return bool((operands[rule.port] < 0).any()) or is_out_of_bounds(view, operands)
 
 
 def has_negative_indices(view: LayerView, operands: Operands) -> bool:

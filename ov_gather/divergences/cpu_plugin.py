@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """What the plugin's arithmetic owes to the instructions of the CPU.
+    """What the plugin's arithmetic owes to the instructions of the CPU, and to its release.
 
     Attributes:
         bf16: the plugin computes bf16 in bf16, so that reductions round after every step; else it computes bf16 in f32.
         f8: AVX512-FP16 converts 8-bit floating point, which keeps -0.0; else -0.0 becomes 0.0.
+        saturates: integers that do not fit into 32 bits become the nearest that does, as before 2025.4; else they wrap around.
     """
 
     bf16: bool = False
     f8: bool = False
+    saturates: bool = False
 
 
 BASELINE = Arithmetic()
@@ -114,7 +116,8 @@ def as_seen(array: NDArray[Any], constant: bool, arithmetic: Arithmetic = BASELI
     if array.dtype.kind in "iu" and array.itemsize > 1:
         limits = np.iinfo(np.int32)
         lowest = 0 if array.dtype.kind == "u" else limits.min
-        return (np.clip(array, lowest, limits.max) if constant and array.itemsize > 2 else array).astype(np.int32)
+        clips = (constant or arithmetic.saturates) and array.itemsize > 2
+        return (np.clip(array, lowest, limits.max) if clips else array).astype(np.int32)
     if array.dtype == np.float16:
         return np.where(np.isnan(array), (array.view(np.uint16) | 0x0200).view(np.float16), array)
     if array.dtype.name not in ("bfloat16", "float32", "float64"):

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ov_gather.divergences.base import Prediction
     from ov_gather.divergences.conditions import Operands
 
-_STOCK = ("openvino",)
+STOCK = ("openvino",)
 _EXTENSION = ("extension",)
-_CPU_PLUGIN = ("openvino", "extension")
+CPU_PLUGIN = ("openvino", "extension")
 _OLD_GATHERS = ("Gather-1", "Gather-7")
-_STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
-_GATHER_NDS = ("GatherND-5", "GatherND-8")
-_SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
+STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
+GATHER_NDS = ("GatherND-5", "GatherND-8")
+SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
 
 
 def _on_this_cpu(predict: Callable[[LayerView, Operands, Arithmetic], NDArray[Any]]) -> Prediction:
@@ -36,7 +36,7 @@ OPENVINO = (
     # What a runtime does not have.
     Divergence(
         name="custom-operation",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         observed=(Observed.LACKS,),
         applies=conditions.is_custom,
         why="operations of the opset ov_gather need our extension",
@@ -64,15 +64,15 @@ OPENVINO = (
     ),
     Divergence(
         name="no-strings",
-        runtimes=_STOCK,
-        operations=("GatherElements-6", *_GATHER_NDS, *_SCATTERS),
+        runtimes=STOCK,
+        operations=("GatherElements-6", *GATHER_NDS, *SCATTERS),
         observed=(Observed.LACKS,),
         applies=data_is(STRING),
         why="of the family, the CPU plugin has only Gather for strings",
     ),
     Divergence(
         name="unsafe-small-types",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         observed=(Observed.LACKS,),
         applies=data_is(U2, F4E2M1),
         why="the CPU plugin writes past tensors of these types, so that they are not run at all",
@@ -80,30 +80,39 @@ OPENVINO = (
     # What a runtime refuses, though it is legal.
     Divergence(
         name="no-dynamic-rank",
-        runtimes=_CPU_PLUGIN,
+        runtimes=CPU_PLUGIN,
         observed=(Observed.REFUSES,),
         applies=conditions.has_open_rank,
         why="the CPU plugin does not take inputs or outputs whose rank is open",
     ),
     Divergence(
         name="no-rank-above-32",
-        runtimes=_CPU_PLUGIN,
+        runtimes=CPU_PLUGIN,
         observed=(Observed.REFUSES,),
         applies=conditions.exceeds_rank_32,
         why="the CPU plugin marks dimensions by the bits of a number that has 32",
     ),
     Divergence(
+        name="no-lowest-sizes",
+        runtimes=CPU_PLUGIN,
+        devices=("BATCH",),
+        observed=(Observed.REFUSES,),
+        applies=conditions.has_lowest_sizes,
+        why="the device BATCH makes tensors without elements of inputs whose sizes are open, and refuses them where such a "
+        "size may not be 0",
+    ),
+    Divergence(
         name="no-open-axis",
-        runtimes=_STOCK,
-        operations=_STOCK_GATHERS,
+        runtimes=STOCK,
+        operations=STOCK_GATHERS,
         observed=(Observed.REFUSES, Observed.CRASHES),
         applies=conditions.has_open_axis,
         why="the CPU plugin must know the axis when it compiles; else it crashes (Gather-1) or says so (Gather-7, Gather-8)",
     ),
     Divergence(
         name="no-strings-by-indices-of-8-bits",
-        runtimes=_STOCK,
-        operations=_STOCK_GATHERS,
+        runtimes=STOCK,
+        operations=STOCK_GATHERS,
         observed=(Observed.REFUSES,),
         applies=conditions.gathers_strings_by_bytes,
         why="OpenVINO does not gather strings by indices of 8 bits",
@@ -111,7 +120,7 @@ OPENVINO = (
     # What a runtime makes of indices.
     Divergence(
         name="negative-indices",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         operations=("GatherElements-6", "GatherND-5", "ScatterElementsUpdate-3"),
         observed=(Observed.AGREES,),
         applies=conditions.has_negative_indices,
@@ -120,7 +129,7 @@ OPENVINO = (
     ),
     Divergence(
         name="zeros-for-negative-indices",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         operations=_OLD_GATHERS,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_negative_indices,
@@ -129,8 +138,8 @@ OPENVINO = (
     ),
     Divergence(
         name="zeros-out-of-bounds",
-        runtimes=_STOCK,
-        operations=_STOCK_GATHERS,
+        runtimes=STOCK,
+        operations=STOCK_GATHERS,
         observed=(Observed.AGREES, Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.gathers_out_of_bounds,
         why="OpenVINO writes zeros for indices out of bounds, as the page of Gather-8 says; ONNX does not allow them",
@@ -138,8 +147,8 @@ OPENVINO = (
     ),
     Divergence(
         name="unchecked-short-gather",
-        runtimes=_STOCK,
-        operations=_STOCK_GATHERS,
+        runtimes=STOCK,
+        operations=STOCK_GATHERS,
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.gathers_unchecked,
         why="the CPU plugin gathers up to 64 of up to 64 integers (computed as i32; no 8-bit ones) in a short way, "
@@ -147,7 +156,7 @@ OPENVINO = (
     ),
     Divergence(
         name="batches-of-one",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         operations=("Gather-7", "Gather-8"),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.has_batches_of_one,
@@ -155,8 +164,8 @@ OPENVINO = (
     ),
     Divergence(
         name="unchecked-indices",
-        runtimes=_STOCK,
-        operations=(*_GATHER_NDS, *_SCATTERS),
+        runtimes=STOCK,
+        operations=(*GATHER_NDS, *SCATTERS),
         observed=(Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.is_out_of_bounds,
         why="the CPU plugin reads or writes whatever memory an index out of bounds points to "
@@ -164,15 +173,15 @@ OPENVINO = (
     ),
     Divergence(
         name="not-executed-when-empty",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_empty_input,
         why="the CPU plugin does not execute its operations where an input is empty; the output is what lay in memory before",
     ),
     Divergence(
         name="dies-of-empty-gathers",
-        runtimes=_STOCK,
-        operations=_STOCK_GATHERS,
+        runtimes=STOCK,
+        operations=STOCK_GATHERS,
         observed=(Observed.CRASHES,),
         applies=conditions.is_static_and_empty,
         why="where shapes are static, and data or indices without elements, the CPU plugin divides by zero when it compiles "
@@ -180,7 +189,7 @@ OPENVINO = (
     ),
     Divergence(
         name="no-large-tensors",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         observed=(Observed.DIFFERS, Observed.REFUSES, Observed.CRASHES),
         applies=conditions.exceeds_int32,
         why="the CPU plugin counts elements in 32 bits",
@@ -188,15 +197,16 @@ OPENVINO = (
     # What a runtime makes of values.
     Divergence(
         name="narrowed-to-32-bits",
-        runtimes=_CPU_PLUGIN,
+        runtimes=CPU_PLUGIN,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.is_narrowed,
         why="the CPU plugin turns 64-bit data and indices into 32-bit ones before any operation sees them",
+        since="2025.4",
         predicts=_on_this_cpu(cpu_plugin.evaluated),
     ),
     Divergence(
         name="rewritten-constants",
-        runtimes=_CPU_PLUGIN,
+        runtimes=CPU_PLUGIN,
         observed=(Observed.DIFFERS,),
         applies=constant_data_is(F32, BF16, U32),
         why="in constants the CPU plugin saturates u32 at 2^31-1; f32 denormals, and -0.0 beside them, become 0.0, and "
@@ -205,7 +215,7 @@ OPENVINO = (
     ),
     Divergence(
         name="quieted-nan",
-        runtimes=_CPU_PLUGIN,
+        runtimes=CPU_PLUGIN,
         observed=(Observed.DIFFERS,),
         applies=data_is(F16),
         why="the CPU plugin computes f16 as f32, which turns signalling NaNs into quiet ones",
@@ -213,8 +223,8 @@ OPENVINO = (
     ),
     Divergence(
         name="scattered-through-f32",
-        runtimes=_STOCK,
-        operations=_SCATTERS,
+        runtimes=STOCK,
+        operations=SCATTERS,
         observed=(Observed.DIFFERS,),
         applies=data_is(F8E4M3, F8E5M2),
         why="the CPU plugin scatters f8 as f32, which turns signalling NaNs into quiet ones, and -0.0 into 0.0 on CPUs without "
@@ -223,7 +233,7 @@ OPENVINO = (
     ),
     Divergence(
         name="scattered-otherwise",
-        runtimes=_STOCK,
+        runtimes=STOCK,
         operations=("ScatterElementsUpdate-12",),
         observed=(Observed.DIFFERS,),
         applies=conditions.reduces,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.base import CPU, Divergence, Observed
 from ov_gather.divergences.models import MODELS
+from ov_gather.divergences.older_openvino import OLDER_OPENVINO
 from ov_gather.divergences.onnxruntime import ONNXRUNTIME
 from ov_gather.divergences.openvino import OPENVINO
 from ov_gather.ops.layer_view import LayerView
@@ -14,23 +15,25 @@ from ov_gather.ops.layer_view import LayerView
 if TYPE_CHECKING:
     from ov_gather.divergences.conditions import Operands
 
-DIVERGENCES = (*OPENVINO, *ONNXRUNTIME, *MODELS)
+DIVERGENCES = (*OPENVINO, *OLDER_OPENVINO, *ONNXRUNTIME, *MODELS)
 
 
-def explaining(runtime: str, version: str, observed: Observed, view: LayerView, operands: Operands) -> Iterator[Divergence]:
-    """Yield the divergences that may explain what was observed of a runtime, for a layer with these operands."""
+def explaining(
+    runtime: str, version: str, observed: Observed, view: LayerView, operands: Operands, devices: Sequence[str] = CPU
+) -> Iterator[Divergence]:
+    """Yield the divergences that may explain what was observed of a runtime on some devices for a layer with these operands."""
     for known in DIVERGENCES:
         if (
             observed in known.observed
-            and known.concerns(runtime, version, view.operation.name)
+            and known.concerns(runtime, version, view.operation.name, devices)
             and known.applies(view, operands)
         ):
             yield known
 
 
-def lacking(runtime: str, version: str, view: LayerView) -> Divergence | None:
-    """Tell why a runtime cannot be asked to execute a layer at all; None if it can."""
-    return next(explaining(runtime, version, Observed.LACKS, view, ()), None)
+def lacking(runtime: str, version: str, view: LayerView, devices: Sequence[str] = CPU) -> Divergence | None:
+    """Tell why a runtime cannot be asked to execute a layer on some devices at all; None if it can."""
+    return next(explaining(runtime, version, Observed.LACKS, view, (), devices), None)
 
 
 def is_predicted(names: Iterable[str]) -> bool:

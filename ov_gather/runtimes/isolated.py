@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ov_gather.extension import extension_path
 from ov_gather.interrupts import exit_code, on_end
 from ov_gather.runtimes.base import HANGS, CrashedError, HungError, ModelT, RefusedError, Runtime
+from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
 
 RUNTIMES = {
@@ -33,15 +34,23 @@ FOR_MODELS = {
 }
 """By name, the same for runtimes that have no use for single layers."""
 _WITH_EXTENSION = ("extension", "accelerated")
+ON_DEVICES = ("openvino", "extension", "accelerated")
+"""The runtimes that execute on the device that is named; the others have no other than the CPU."""
 TIME_LIMIT = 120.0
 """Seconds for one answer of a worker."""
 
 
 class IsolatedRuntime(Runtime[ModelT]):
-    """A runtime in a worker process, which starts at once, and anew for the model after the one that it died of."""
+    """A runtime in a worker process, which starts at once, and anew for the model after the one that it died of.
+
+    `device` is where OpenVINO is to execute the models that are activated next; `devices` are this one and those that executed
+    the last model that could be compiled, as AUTO and HETERO choose.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.device = CPU
+        self.devices: tuple[str, ...] = (CPU,)
         self._version = ""
         self._worker = _Worker(name)
 
@@ -58,7 +67,12 @@ class IsolatedRuntime(Runtime[ModelT]):
 
     def activate(self, model: ModelT, threads: int = 0) -> None:
         """Load a model. Raises RefusedError; CrashedError; ImportError where the runtime is not installed, or cannot start."""
-        self._living_worker().ask("activate", model, threads)
+        worker = self._living_worker()
+        if self.device == CPU:
+            worker.ask("activate", model, threads)
+        else:
+            worker.ask("activate", model, threads, self.device)
+            self.devices = involved(self.device, worker.ask("execution_devices"))
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Run the activated model. Raises RefusedError; CrashedError, after which a model must be activated again."""
@@ -175,9 +189,16 @@ _idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)
 
 
 @contextmanager
-def borrowed(names: Sequence[str]) -> Iterator[list[IsolatedRuntime[Any]]]:
-    """Runtimes that nobody else uses meanwhile. They live on: the next borrower need not wait until they have started."""
+def borrowed(names: Sequence[str], device: str = CPU) -> Iterator[list[IsolatedRuntime[Any]]]:
+    """Runtimes that nobody else uses meanwhile. They live on: the next borrower need not wait until they have started.
+
+    Raises ValueError where OpenVINO does not have the device.
+    """
+    require_device(device)
     runtimes = [_take(name) for name in names]
+    for runtime in runtimes:
+        runtime.device = device if runtime.name in ON_DEVICES else CPU
+        runtime.devices = involved(runtime.device, leading(runtime.device))
     try:
         yield runtimes
     finally:

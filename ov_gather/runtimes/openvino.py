@@ -33,11 +33,15 @@ class OpenVINORuntime(Runtime[Model | Path]):
         """The version of OpenVINO, without the build number."""
         return str(ov.get_version()).split("-")[0]
 
-    def activate(self, model: Model | Path, threads: int = 0) -> None:
-        """Write (a Model), read and compile. Raises RefusedError with what OpenVINO says."""
+    def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
+        """Write (a Model), read and compile, for another device if one is named. Raises RefusedError with OpenVINO's reason."""
         core = self._core()
         properties = {**self.properties, **({"INFERENCE_NUM_THREADS": threads} if threads else {})}
-        self._session = Session(core, self._read(core, model), self.device, properties)
+        self._session = Session(core, self._read(core, model), device or self.device, properties)
+
+    def execution_devices(self) -> tuple[str, ...]:
+        """Name the devices that execute the activated model."""
+        return self._session.devices
 
     def _core(self) -> Any:
         return _stock_core()
@@ -55,11 +59,11 @@ class ExtensionRuntime(OpenVINORuntime):
 
     name = "extension"
 
-    def activate(self, model: Model | Path, threads: int = 0) -> None:
-        """Write (a Model), read and compile. Raises RefusedError with what OpenVINO says."""
+    def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
+        """Write (a Model), read and compile, for another device if one is named. Raises RefusedError with OpenVINO's reason."""
         if isinstance(model, Model):
             model = replace(model, layers=tuple(map(_customized, model.layers)))
-        super().activate(model, threads)
+        super().activate(model, threads, device)
 
     def _core(self) -> Any:
         return core_with_extension()

@@ -42,6 +42,11 @@ class Session:
             self._idle: SimpleQueue[ov.InferRequest] = SimpleQueue()
             self._idle.put(self._compiled.create_infer_request())
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that execute the model, such as CPU or GPU; of several of a kind, as GPU.1, the kind."""
+        return tuple(device.partition(".")[0] for device in self._compiled.get_property("EXECUTION_DEVICES"))
+
     def __call__(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Execute the model once: inputs and outputs in its order, as compiling drops names.
 

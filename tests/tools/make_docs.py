@@ -21,7 +21,7 @@ from shutil import which
 
 from sessions import pages, refreshed
 
-from ov_gather.divergences.base import Divergence
+from ov_gather.divergences.base import CPU, Divergence
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.rules.base import Rule
 from ov_gather.rules.register import RULES
@@ -50,6 +50,7 @@ RUNTIMES = {
     "extension": "the CPU plugin with our operation in the layer's place",
     "onnxruntime": "onnxruntime",
 }
+MEASURED = ROOT / "tests" / "tools" / "releases" / "measured.json"
 SHOWN = 2  # findings of a sample
 MADE = "<!-- Made by `python tests/tools/make_docs.py`. Do not edit this page. -->"
 
@@ -70,7 +71,7 @@ OpenVINO and onnxruntime are known to compute some gathers differently from what
 failure. `ov-gather explain divergences` prints the list on the command line.
 
 Each divergence says for which layers and values it holds. For many of them ov-gather knows the exact result of the runtime;
-`check` then demands this result, bit by bit. All were measured with the releases that this version of ov-gather is tested with.
+`check` then demands this result, bit by bit. Those of OpenVINO were measured with [eleven releases](#releases-of-openvino).
 
 What the runtime does:
 
@@ -81,6 +82,17 @@ What the runtime does:
 - *cannot happen in a check of layers*: `check` avoids it, but whoever runs models may meet it.
 
 A name that is a link leads to models that show the divergence.
+"""
+
+MATRIX_INTRODUCTION = """
+How often stock OpenVINO showed a divergence, of the cases that it concerns: `3/4` is 3 of 4. A case counts as not shown, too,
+where another divergence comes first, or where memory held the right value. An empty cell had no case. In parentheses are the
+releases outside of *since* and *before*: a divergence may seem to show there, where another one has the same effect.
+
+Each release executed all layers of `ir_samples/valid` and `ir_samples/divergent` in their designed cases, and made-up layers,
+on a CPU ({cpu}). Nothing was observed that no divergence explains. The table is made by
+`python tests/tools/release_matrix.py DIRECTORY`, which installs the releases there. What a runtime does not have is not asked,
+and so not in the table; large tensors are too large for it.
 """
 
 
@@ -195,7 +207,27 @@ def divergences_page() -> str:
         lines += ["| divergence | operations | what the runtime does | why |", "| --- | --- | --- | --- |"]
         lines += [f"| {' | '.join(divergence_row(known))} |" for known in divergences]
         lines.append("")
+    lines += matrix_section()
     return "\n".join(lines).rstrip() + "\n"
+
+
+def matrix_section() -> Iterator[str]:
+    """How often each release showed each divergence, as `release_matrix.py` measured."""
+    measured = json.loads(MEASURED.read_text())
+    releases = list(measured["counts"])
+    yield from ("## Releases of OpenVINO", "")
+    yield from MATRIX_INTRODUCTION.format(cpu=measured["cpu"]).strip().splitlines()
+    yield from ("", f"| divergence | {' | '.join(releases)} |", f"| --- |{' --- |' * len(releases)}")
+    for known in DIVERGENCES:
+        cells = []
+        for release in releases:
+            shown, absent = measured["counts"][release].get(known.name, (0, 0))
+            cell = f"{shown}/{shown + absent}" if shown + absent else ""
+            is_known = known.concerns("openvino", release, *known.operations[:1] or ("",))
+            cells.append(cell if is_known or not cell else f"({cell})")
+        if any(cell[:1].isdigit() for cell in cells):
+            yield f"| {known.name} | {' | '.join(cells)} |"
+    yield ""
 
 
 def divergence_row(known: Divergence) -> Iterator[str]:
@@ -205,8 +237,9 @@ def divergence_row(known: Divergence) -> Iterator[str]:
     yield ", ".join(known.operations) or "all"
     observed = " or ".join(observation.value for observation in known.observed)
     releases = [f"since {known.since}"] * bool(known.since) + [f"before {known.before}"] * bool(known.before)
+    devices = [f"on the device {' or '.join(known.devices)}"] * (known.devices != CPU)
     exactly = ["the exact result is known"] * (known.predicts is not None)
-    yield "; ".join([observed, *releases, *exactly])
+    yield "; ".join([observed, *devices, *releases, *exactly])
     yield escape(known.why)
 
 

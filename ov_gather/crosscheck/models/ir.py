@@ -24,6 +24,7 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
 
 BATCH = 16
@@ -47,8 +48,9 @@ def has_several_layers(model: Model) -> bool:
 class ModelRun:
     """An IR that is executed as a model on generated inputs. `not_run` says what could not be done; "" as long as all could."""
 
-    def __init__(self, model: Model, seed: int) -> None:
+    def __init__(self, model: Model, seed: int, device: str = CPU) -> None:
         self.not_run = ""
+        self._device = device
         self._model = model
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
@@ -100,7 +102,7 @@ class ModelRun:
         )
 
     def _run(self, runtime: str, model: Model) -> Arrays:
-        with borrowed([runtime]) as (borrowed_runtime,):
+        with borrowed([runtime], self._device) as (borrowed_runtime,):
             outputs = borrowed_runtime.run(model, self._inputs)
         if isinstance(outputs, Exception):
             raise outputs

@@ -1,0 +1,49 @@
+"""Measures which divergences releases of OpenVINO show: python tests/tools/release_matrix.py DIRECTORY [--sweep CASES]
+
+DIRECTORY is where each release is installed, once. Each executes, as it is, every layer of ir_samples/valid and
+ir_samples/divergent in its designed cases, and made-up layers, in worker processes. What is counted goes to
+tests/tools/releases/measured.json, from which make_docs.py makes the table in docs/divergences.md. Exit code 1 where a release
+does something that no divergence of it explains; what, is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/
+
+from ov_gather.files import replacing
+from tools.releases.environments import RELEASES, asked, installed
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = Path(__file__).parent / "releases" / "divergences.py"
+MEASURED = Path(__file__).parent / "releases" / "measured.json"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--sweep", type=int, default=300, metavar="CASES")
+    arguments = parser.parse_args()
+    paths = [path for folder in ("valid", "divergent/*") for path in sorted(ROOT.glob(f"ir_samples/{folder}/*.xml"))]
+    question = {"paths": list(map(str, paths)), "sweep": arguments.sweep}
+    measured = {"sweep": arguments.sweep, "counts": {}, "unnamed": {}}
+    for release in RELEASES:
+        answer = asked(installed(arguments.directory, release), SCRIPT, question)
+        measured["cpu"] = answer["cpu"]
+        measured["counts"][release] = answer["counts"]
+        measured["unnamed"][release] = sum(sum(cases.values()) for cases in answer["unnamed"].values())
+        print(f"{release}: without a name: {measured['unnamed'][release]}", flush=True)
+        for operation, cases in answer["unnamed"].items():
+            for what, count in cases.items():
+                print(f"    {operation}: {count} x {what}")
+    with replacing(MEASURED) as file:
+        file.write((json.dumps(measured, indent=1, sort_keys=True) + "\n").encode())
+    return int(any(measured["unnamed"].values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
