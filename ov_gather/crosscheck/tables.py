@@ -18,7 +18,8 @@ def layers_table(layers: Sequence[LayerResult]) -> Table:
     table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output": too wide
     for layer in layers:
         name = f"{layer.path}\n  {layer.operation} '{layer.layer}'"
-        cells = [counts_cell(layer.counts.get(runtime, Counter())) for runtime in runtimes]
+        counts = layer.counts
+        cells = [counts_cell(counts.get(runtime, Counter())) for runtime in runtimes]
         table.add_row(Text(name, overflow="fold"), str(len(layer.cases)), *cells, style=None if layer.passed else "red")
     return table
 

@@ -36,10 +36,12 @@ def card(number: int, layer: LayerResult, in_full: int, packed: dict[int, Packed
     runtimes. If `packed` is given, the facts and the matrix go there, for the script to put them in place.
     """
     shown = [(f"failure-{number}-{i}", case, comparison) for i, (case, comparison) in enumerate(failures(layer)[:in_full])]
-    outcomes = dict.fromkeys([outcome(layer), *(comparison.status for comparison in layer.comparisons)])
+    counts = layer.counts
+    outcomes = dict.fromkeys([outcome(layer), *(status for found in counts.values() for status in found)])
     title = element("h4", layer.layer, " ", element("small", layer.operation))
-    chips = element("ul", *(_chip(name, count) for name, count in layer.counts.items()), class_="chips")
-    about, matrix = [*_about(layer)], [*_matrix(layer, {id(comparison): name for name, _, comparison in shown})]
+    chips = element("ul", *(_chip(name, count) for name, count in counts.items()), class_="chips")
+    about = [*_about(layer, list(counts))]
+    matrix = [*_matrix(layer, list(counts), {id(comparison): name for name, _, comparison in shown})]
     if packed is not None:
         packed[number] = _html(about), _html(matrix)
         about, matrix = [], []
@@ -68,7 +70,7 @@ def _chip(runtime: str, counts: Mapping[Status, int]) -> Element:
     return element("li", runtime, *tallies, data_runtime=runtime, data_outcome=outcomes)
 
 
-def _about(layer: LayerResult) -> Iterator[Element]:
+def _about(layer: LayerResult, runtimes: Sequence[str]) -> Iterator[Element]:
     if layer.problem:
         yield element("p", layer.problem, class_="problem")
     facts = {
@@ -80,16 +82,16 @@ def _about(layer: LayerResult) -> Iterator[Element]:
     }
     if any(facts.values()):
         yield fact_list(facts)
-    yield from _times(layer)
+    yield from _times(layer, runtimes)
 
 
-def _times(layer: LayerResult) -> Iterator[Element]:
+def _times(layer: LayerResult, asked: Sequence[str]) -> Iterator[Element]:
     """Yield a bar for each runtime: its time for the cases that all of them executed."""
     timed = [
         {comparison.runtime: comparison.seconds for comparison in case.comparisons if comparison.seconds is not None}
         for case in layer.cases
     ]
-    runtimes = [name for name in layer.counts if any(name in times for times in timed)]
+    runtimes = [name for name in asked if any(name in times for times in timed)]
     common = [times for times in timed if len(times) == len(runtimes)]
     if not runtimes or not common:
         return
@@ -108,14 +110,13 @@ def _times(layer: LayerResult) -> Iterator[Element]:
     yield element("table", element("caption", caption), element("tbody", *rows), class_="times")
 
 
-def _matrix(layer: LayerResult, links: Mapping[int, str]) -> Iterator[Element]:
+def _matrix(layer: LayerResult, runtimes: Sequence[str], links: Mapping[int, str]) -> Iterator[Element]:
     """Yield a table of cases (rows) and runtimes (columns), whose cells lead to a failure or a divergence.
 
     `links` holds the names of the failures that are shown, by the id() of their comparisons.
     """
     if not layer.cases:
         return
-    runtimes = list(layer.counts)
     rows = (
         element(
             "tr",
