@@ -22,14 +22,14 @@ _SOURCES = Path(__file__).parents[1] / "native"
 _COMPILERS = ("g++", "clang++", "c++")
 _FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"]
 # The library is never unloaded, because models that hold our operations may outlive the core that loaded it.
-_LINUX = ["-shared", "-pthread", "-Wl,-z,nodelete", "-Wl,--exclude-libs,ALL", "-Wl,-rpath,$ORIGIN/libs"]
-_MACOS = ["-bundle", "-Wl,-rpath,@loader_path/libs"]
+_LINUX = ["-shared", "-s", "-pthread", "-Wl,-z,nodelete", "-Wl,--exclude-libs,ALL", "-Wl,-rpath,$ORIGIN/libs"]
+_MACOS = ["-bundle", "-Wl,-x", "-Wl,-rpath,@loader_path/libs"]
 
 
 @cache
 def digest() -> str:
-    """Name what the extension is made of: another text for other sources."""
-    files = sorted(path for folder in ("kernel", "extension") for path in (_SOURCES / folder).iterdir())
+    """Name what the extension is made of, and how: another text for other sources, or for other options of the compiler."""
+    files = [*sorted(path for folder in ("kernel", "extension") for path in (_SOURCES / folder).iterdir()), Path(__file__)]
     contents = (hashlib.sha256(path.name.encode() + path.read_bytes()).digest() for path in files)
     return hashlib.sha256(b"".join(contents)).hexdigest()[:12]
 
