@@ -323,3 +323,38 @@ def test_a_crash_in_the_midst(tmp_path):
     folder = tmp_path / "found" / "b"
     with np.load(folder / "inputs.npz") as file:
         assert ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", dict(file)).partings[0].kind == "crash"
+
+
+def test_an_output_that_is_a_wrong_constant(tmp_path):
+    nodes = [helper.make_node("Neg", ["x"], ["y"], name="neg"), helper.make_node("Identity", ["c"], ["z"], name="same")]
+    outputs = [("y", TensorProto.FLOAT), ("z", TensorProto.FLOAT)]
+    constants = {"c": np.arange(4, dtype=np.float32)}
+    source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [4])], outputs, constants)
+    model = read_ir(converted(tmp_path / "m.xml", source))
+    layer = next(source for layer, _, source, _ in model.links if layer.type == "Result" and source.type == "Const")
+    result = ov_gather.bisect(source, planted(tmp_path, with_element(model, layer, random.Random(0))))
+    assert result.node == f"Const '{layer.name}'"
+
+
+def test_a_reference_that_differs_from_itself_excuses_what_is_no_worse(tmp_path, monkeypatch):
+    """An output is off by 5%, and the reference by 3% where it computes plainly: that is told."""
+    from ov_gather.crosscheck.bisect.onnx_side import OnnxSide
+
+    nodes = [helper.make_node("Mul", ["x", "c"], ["y"], name="scale")]
+    source = save(
+        tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [4])], [("y", TensorProto.FLOAT)], {"c": np.float32([2])}
+    )
+    other = save(
+        tmp_path / "o.onnx", nodes, [("x", TensorProto.FLOAT, [4])], [("y", TensorProto.FLOAT)], {"c": np.float32([2.1])}
+    )
+    observe = OnnxSide.observe
+
+    def unsteady(side, values, *, plain=False):
+        found = observe(side, values, plain=plain)
+        return {value: array * np.float32(1.03) for value, array in found.items()} if plain else found
+
+    monkeypatch.setattr(OnnxSide, "observe", unsteady)
+    result = ov_gather.bisect(source, converted(tmp_path / "o.xml", other), {"x": np.float32([1, 2, 3, 4])})
+    assert result.passed
+    assert "4 of 4 differ" in result.outputs[0].outcome
+    assert result.outputs[0].excuse.startswith("the reference itself is off as far")

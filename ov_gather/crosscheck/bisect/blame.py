@@ -86,11 +86,11 @@ class Blame:
         wrong = list(self._wrong_constants(found, nodes))
         other = self.comparer.reference.graph.producers.get(self.comparer.pairs.reference[found.value])
         alike = [node for node in nodes if other is not None and node.type == other.type]
-        node = next((node for node, _ in wrong), alike[-1] if alike else self.comparer.model.graph.producers[found.value])
+        node = next((str(node) for node, _ in wrong), str(alike[-1]) if alike else self._node(found.value))
         written = self._written(piece)
         return Parting(
             kind,
-            str(node),
+            node,
             tuple(map(str, nodes)),
             str(other or ""),
             tuple(map(self.comparer.record, found.sources)),
@@ -124,7 +124,8 @@ class Blame:
         return write_reproducer(piece, self.comparer, self.setting, self.directory)
 
     def _node(self, value: Value) -> str:
-        return str(self.comparer.model.graph.producers[value])
+        graph = self.comparer.model.graph
+        return str(graph.producers.get(value, f"Const '{graph.constants.get(value, graph.label(value))}'"))
 
     def _wrong_constants(self, found: Found, nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
         """Yield nodes one of whose constants is not that of the reference, with what differs."""

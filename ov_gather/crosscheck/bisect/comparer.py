@@ -28,6 +28,8 @@ class Comparer:
         pairs: the values of the model that correspond to some of the reference.
         outputs: the outputs of the model that do.
         on_run: told of each execution of the model.
+        records: what was observed, by value.
+        noisy: what differs, but not by more than the reference differs from itself.
     """
 
     reference: Side
@@ -37,10 +39,16 @@ class Comparer:
     rounding: Rounding
     on_run: Callable[[int], None] = lambda count: None
     records: dict[Value, Observed] = field(default_factory=dict)
+    noisy: dict[Value, Difference | str] = field(default_factory=dict)
 
     def compare_outputs(self) -> dict[Value, Difference | str]:
         """Compare the outputs; what is random is not among them. Raises RefusedError, CrashedError, IndexError."""
         return self._compare(list(self.outputs), [], is_output=True)
+
+    @property
+    def noisy_outputs(self) -> dict[Value, Difference | str]:
+        """What differs of outputs, but not by more than the reference differs from itself."""
+        return {value: text for value, text in self.noisy.items() if value in self.outputs}
 
     def observe(self, values: Sequence[Value], wrong: Value) -> Observation:
         """Compare some values, and tell whether a wrong output still is."""
@@ -84,7 +92,10 @@ class Comparer:
         different = {value: difference(expected[value], found[value], shares[value]) for value in wanted}
         suspicious = [value for value in wanted if isinstance(different[value], Difference)]
         for value, noise in self._noise(suspicious, expected).items():
-            different[value] = difference(expected[value], found[value], shares[value], noise) if noise else different[value]
+            beyond = difference(expected[value], found[value], shares[value], noise) if noise else different[value]
+            if not beyond:
+                self.noisy[value] = different[value]
+            different[value] = beyond
         for value in values:
             self._record(value, found[value], different[value])
         return different

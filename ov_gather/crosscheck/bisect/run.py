@@ -169,6 +169,10 @@ class _Bisection:
         label = sides.model.graph.label
         wrong = [value for value, text in different.items() if text]
         partings, excuses = self._partings(sides, blame, wrong, every)
+        different |= comparer.noisy_outputs
+        excuses |= dict.fromkeys(
+            comparer.noisy_outputs, "the reference itself is off as far on one thread and without optimisation"
+        )
         outcomes = (OutputCompared(label(value), str(text), excuses.get(value, "")) for value, text in different.items())
         return replace(self._result, partings=tuple(partings), outputs=tuple(outcomes))
 
