@@ -174,7 +174,7 @@ def onnx_graph(model: onnx_ir.Model) -> Graph:
         if node.op_type == "Constant" and not node.domain:
             constants |= {str(value.name): str(value.name) for value in node.outputs}
             continue
-        used = [value for value in (*node.inputs, *_captured(node, graph)) if value is not None]
+        used = [value for value in (*node.inputs, *captured(node, graph)) if value is not None]
         inputs = tuple(dict.fromkeys(str(value.name) for value in used if value.name))
         outputs = tuple(str(value.name) for value in node.outputs if value.name)
         nodes.append(Node(node.op_type, node.name or outputs[0], inputs, outputs, node in random))
@@ -189,7 +189,7 @@ def onnx_graph(model: onnx_ir.Model) -> Graph:
     )
 
 
-def _captured(node: onnx_ir.Node, graph: onnx_ir.Graph) -> Iterator[onnx_ir.Value]:
+def captured(node: onnx_ir.Node, graph: onnx_ir.Graph) -> Iterator[onnx_ir.Value]:
     """Yield the values of the graph that the bodies of a node use."""
     bodies = [body for given in node.attributes.values() for body in _bodies(given)]
     for body in bodies:

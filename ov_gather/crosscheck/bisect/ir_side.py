@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.bisect.bodies import Array, Body, ir_body
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
 from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
 from ov_gather.ir.constants import constant
@@ -58,6 +59,11 @@ class IRSide(Side):
             return constant(self._model, layer) if layer.type == "Const" else None
         except IRError:
             return None
+
+    def body(self, value: Value, array: Array) -> tuple[Side, Body] | None:
+        """Give the body of an If or a Loop as a side of its own."""
+        body = ir_body(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
+        return None if body is None else (IRSide(body.model, body.inputs, self._setting), body)
 
     def patched(self, value: Value, given: Given) -> IRSide | None:
         """Give the side of the same model in which an input takes the place of a value; None where that cannot be done."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ov_gather.crosscheck.bisect.bodies import Array, Body
 from ov_gather.crosscheck.bisect.graphs import Graph, Value, arrays_graph
 from ov_gather.runtimes.base import RefusedError
 
@@ -63,6 +64,10 @@ class Side(ABC):
     @abstractmethod
     def constant(self, value: Value) -> NDArray[Any] | None:
         """Read a value that the model states; None for others, and where it cannot be read."""
+
+    def body(self, value: Value, array: Array) -> tuple[Side, Body] | None:
+        """Give the body of the sub-graph that computes a value as a side of its own; None where that cannot be done."""
+        return None
 
     def prefix(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
         """Compute some values by executing no more than what they depend on. Raises RefusedError, CrashedError, IndexError."""
