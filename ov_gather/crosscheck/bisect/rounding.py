@@ -67,7 +67,8 @@ def largest_error(expected: NDArray[Any], found: NDArray[Any]) -> float:
 
 
 def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
-    wide, here = expected.astype(np.float64), found.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # memory that nothing was written to holds signalling NaN
+        wide, here = expected.astype(np.float64), found.astype(np.float64)
     largest = float(np.finfo(np.float32).max) * (1 - 1e-6)  # masks hold the least number, or minus infinity
     wide, here = (np.where(np.abs(array) >= largest, np.copysign(np.inf, array), array) for array in (wide, here))
     with np.errstate(invalid="ignore"):
