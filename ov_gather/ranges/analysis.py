@@ -144,6 +144,7 @@ class _Renamed:
 
     def __init__(self, graph: Graph, names: Mapping[str, Polynomial]) -> None:
         self._graph, self._names = graph, names
+        self._declared: dict[Key, Value] = {}
         self.bounds, self.inputs = graph.bounds, graph.inputs
 
     def step_of(self, key: Key) -> Step | None:
@@ -152,8 +153,12 @@ class _Renamed:
 
     def declared(self, key: Key) -> Value:
         """Give what the model itself says, with the other names."""
-        value = self._graph.declared(key)
-        if value.shape is None:
+        if key not in self._declared:
+            self._declared[key] = self._renamed(self._graph.declared(key))
+        return self._declared[key]
+
+    def _renamed(self, value: Value) -> Value:
+        if value.shape is None or self._names.keys().isdisjoint(name for dim in value.shape for name in dim.names):
             return value
         axis = None if value.parts is None else value.parts.axis
         return value.with_shape(tuple(dim.with_values(self._names) for dim in value.shape), axis)

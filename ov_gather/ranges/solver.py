@@ -172,8 +172,9 @@ class Solver:
         element_type = declared.element_type
         if not is_integer(element_type):
             return True
-        held = (self._semantics.widest(element_type), every_value(element_type), _as_sizes(elements))
-        return all(_lies_in(elements, known) for known in held)
+        if not _lies_in(elements, self._semantics.widest(element_type)) or not _lies_in(elements, every_value(element_type)):
+            return False
+        return (not elements.lows and not elements.highs) or _lies_in(elements, _as_sizes(elements))
 
     def _fitted_value(self, value: Value, declared: Value) -> Value:
         if value.parts is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -143,7 +144,12 @@ class Sizes:
 
     def of(self, name: str) -> tuple[int, Number]:
         """Give the least and the greatest value of a name."""
-        return self.bounds.get(name, self.default)
+        for bounds in (
+            self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
+        ):  # which is faster than a ChainMap
+            if name in bounds:
+                return bounds[name]
+        return self.default
 
     def least(self, polynomial: Polynomial) -> Number:
         """Give a number that the polynomial is never below: the better one of two estimates.
@@ -151,27 +157,35 @@ class Sizes:
         The first takes each term alone. The second writes each name as its least value and what exceeds it, and so sees that
         x * y - x is never negative for y of 1 or more.
         """
-        if polynomial.value is not None:
-            return polynomial.value
-        if polynomial not in self._least:
-            self._least[polynomial] = self._estimate(polynomial)
-        return self._least[polynomial]
+        value = polynomial.value
+        if value is not None:
+            return value
+        found = self._least.get(polynomial)
+        if found is None:
+            found = self._least[polynomial] = self._estimate(polynomial)
+        return found
 
     def _estimate(self, polynomial: Polynomial) -> Number:
+        if all(len(monomial) <= 1 for monomial, _ in polynomial.terms):  # then both estimates are the same
+            return self._least_of_sum(polynomial)
         lowest = {name: self.of(name)[0] for name in polynomial.names}
         shifted = polynomial.with_values({name: Polynomial.name(name) + low for name, low in lowest.items()})
         above = {name: self.of(name)[1] - low for name, low in lowest.items()}
-        by_term = sum((_least_of_term(factor, [self.of(name) for name in names]) for names, factor in polynomial.terms), 0)
+        by_term = self._least_of_sum(polynomial)
         by_excess = sum((_least_of_term(factor, [(0, above[name]) for name in names]) for names, factor in shifted.terms), 0)
         return max(by_term, by_excess)
 
+    def _least_of_sum(self, polynomial: Polynomial) -> Number:
+        return sum((_least_of_term(factor, [self.of(name) for name in names]) for names, factor in polynomial.terms), 0)
+
     def greatest(self, polynomial: Polynomial) -> Number:
         """Give a number that the polynomial never exceeds."""
-        return -self.least(-polynomial)
+        value = polynomial.value
+        return -self.least(-polynomial) if value is None else value
 
     def is_at_most(self, one: Polynomial, other: Polynomial) -> bool:
         """Whether one polynomial never exceeds the other."""
-        return self.least(other - one) >= 0
+        return one == other or self.least(other - one) >= 0
 
 
 def _least_of_term(factor: int, bounds: list[tuple[int, Number]]) -> Number:
