@@ -394,3 +394,22 @@ def test_a_fault_in_a_body(tmp_path, node, outer):
     with np.load(f"{result.reproducer}/inputs.npz") as file:
         again = ov_gather.bisect(f"{result.reproducer}/reference.onnx", f"{result.reproducer}/model.xml", dict(file))
     assert again.node == f"Subtract '{node}'"
+
+
+def test_a_gather_of_constants_before_a_matmul(tmp_path):
+    """OpenVINO's MatMul reads what the gather gives in the wrong layout, as in Funnel; alone, and observed, it is right."""
+    data, index = RNG.standard_normal((12, 3, 5)).astype(np.float32), RNG.integers(0, 12, (12, 3, 5))
+    nodes = [
+        helper.make_node("Tanh", ["x"], ["before"], name="before"),
+        helper.make_node("GatherElements", ["data", "index"], ["rows"], name="take", axis=0),
+        helper.make_node("Einsum", ["before", "rows"], ["scores"], name="scores", equation="binh,tnh->bnit"),
+        helper.make_node("Neg", ["scores"], ["y"], name="behind"),
+    ]
+    inputs, outputs = [("x", TensorProto.FLOAT, [2, 7, 3, 5])], [("y", TensorProto.FLOAT)]
+    source = save(tmp_path / "m.onnx", nodes, inputs, outputs, {"data": data, "index": index})
+    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), reproducers=tmp_path / "found")
+    assert result.node == "Einsum 'scores'"
+    assert result.partings[0].kind == "fusion"
+    assert result.partings[0].nodes == ("GatherElements 'take'", "Einsum 'scores'")
+    with np.load(f"{result.reproducer}/inputs.npz") as file:
+        assert not ov_gather.bisect(f"{result.reproducer}/reference.onnx", f"{result.reproducer}/model.xml", dict(file)).passed
