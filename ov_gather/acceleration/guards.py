@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import Bounds
-from ov_gather.acceleration.graph import dims, ours
+from ov_gather.acceleration.graph import ours
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
@@ -30,7 +30,9 @@ def clamped(indices: Output, bounds: Bounds) -> Output:
 
 def checked(indices: Output, bounds: Bounds, *, counts_from_end: bool, portable: bool) -> Output:
     """Give indices that mean the same, or raise where one is out of bounds."""
-    if counts_from_end and len(bounds.size.get_partial_shape()) == 0:
+    # A GatherElements whose indices have an open shape may raise anew in the inference after one in which it has raised.
+    is_stable = not portable or indices.get_partial_shape().is_static
+    if counts_from_end and is_stable and len(bounds.size.get_partial_shape()) == 0:
         return _looked_up(indices, bounds, portable)
     is_out = ops.logical_or(ops.less(indices, bounds.lowest), ops.greater(indices, bounds.highest))
     first, kind = ops.constant([0]), indices.get_element_type()
@@ -47,20 +49,9 @@ def _looked_up(indices: Output, bounds: Bounds, portable: bool) -> Output:
     if not portable:
         inputs = [positions.output(0), indices, ops.constant(0).output(0)]
         return ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"}).output(0)
-    shape = dims(indices)
-    if shape is not None and len(shape) == 1:
-        return ops.gather_elements(positions, indices, 0).output(0)
-    found = ops.gather_elements(positions, ops.reshape(indices, ops.constant([-1]), False), 0)
-    return ops.reshape(found, _shape_of(indices), False).output(0)
-
-
-def _shape_of(indices: Output) -> Output:
-    """Give the shape of indices: as a constant where that is possible, and known enough to be inferred from."""
-    shape = dims(indices)
-    is_open = [dim.is_dynamic for dim in shape or ()]
-    if shape is None or sum(is_open) > 1 or (any(is_open) and any(dim.is_static and dim.get_length() == 0 for dim in shape)):
-        return ops.shape_of(indices, output_type="i64").output(0)
-    return ops.constant(np.array([-1 if dim.is_dynamic else dim.get_length() for dim in shape], np.int64)).output(0)
+    flat = ops.reshape(indices, ops.constant([-1]), False)
+    shape = ops.constant(np.array(indices.get_shape(), np.int64))
+    return ops.reshape(ops.gather_elements(positions, flat, 0), shape, False).output(0)
 
 
 _RAISE = ("GatherElements", "ScatterNDUpdate", "ScatterUpdate")

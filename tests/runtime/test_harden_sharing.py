@@ -148,3 +148,24 @@ def test_the_size_of_an_axis_is_computed_once():
     assert outputs(model, rows(2), *np.int32([[0, 1, -1], [5, 0, 0], [-9, 0, 0], [1, 1, 1]])) == [
         *([1, 2, 2], [2, 1, 1], [1, 1, 1], [2, 2, 2])
     ]
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_an_inference_that_raised_leaves_nothing_behind(portable):
+    """The next one has no indices: those of the one before are not checked once more."""
+    ids = parameter("ids", [4])
+    kept = opset13.squeeze(opset13.non_zero(opset13.not_equal(ids, constant(7)), "i32"), opset13.constant(0))
+    chosen = opset13.unsqueeze(opset8.gather(ids, kept, opset13.constant(0)), opset13.constant(1))
+    x = parameter("x", [-1], np.float32)
+    model = ov.Model([opset8.gather(x, chosen, opset13.constant(0))], [ids, x], "model")
+    guards(model, "raise", portable)
+    request = ov_gather.register(ov.Core()).compile_model(model, "CPU").create_infer_request()
+    for given in ([0, 9, 0, 0], [7, 7, 7, 7], [3, 7, -4, 7]):
+        request.start_async([np.array(given, np.int32), rows(4)])
+        if 9 in given:
+            with pytest.raises(RuntimeError):
+                request.wait()
+        else:
+            request.wait()
+            expected = [[rows(4)[index]] for index in given if index != 7]
+            assert request.get_output_tensor().data.tolist() == expected
