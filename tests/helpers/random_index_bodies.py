@@ -75,7 +75,8 @@ def repeated(b: Builder) -> object:
     node.set_invariant_input(table, data.output)
     last = node.get_iter_value(results[1].output(0), -1)
     every = node.get_concatenated_slices(results[2].output(0), 0, 1, 1, -1, 0)
-    b.inner.append(Inner(f"in_loop_{b.sites}", every, data.output))
+    is_run = b.add(ops.greater(trips, constant(0, "i64"))).output  # else the plugin gives out what an earlier run has listed
+    b.inner.append(Inner(f"in_loop_{b.sites}", every, data.output, is_run))
     b.sites += 1
     b.add(every)
     return b.add(last, value.dims)

@@ -165,6 +165,8 @@ def _fill(rng: np.random.Generator, array: NDArray[Any], low: float, high: float
     """Make every element one from low to high, the ends more often than chance would."""
     if array.dtype == np.bool_:
         array[...] = rng.integers(max(low, 0), min(high, 1) + 1, array.shape) if low <= 1 and high >= 0 else False
+    elif low > high:  # because a size is 0
+        return
     elif array.dtype.kind == "f":
         least, greatest = np.clip([low, high], -1e6, 1e6)
         array[...] = np.clip(rng.choice([least, greatest, *rng.uniform(least, greatest, 4)], array.shape), low, high)

@@ -138,6 +138,17 @@ def clamp_by_a_fraction() -> ov.Model:
     return ov.Model([ops.clamp(ops.minimum(x, number(-7, np.int64)), -2.5, 3.0)], [x], "m")
 
 
+def mean_of_scattered_numbers() -> ov.Model:
+    x, at = ops.parameter([4], np.int32), ops.constant(np.zeros(1, np.int32))
+    most = ops.constant(np.full(1, 2**31 - 1, np.int32))
+    return ov.Model([ops.scatter_elements_update(ops.clamp(x, 0, 3), at, most, number(0), "mean")], [x], "m")
+
+
+def mean_of_large_numbers() -> ov.Model:
+    x = ops.parameter([8], np.int32)
+    return ov.Model([ops.reduce_mean(ops.maximum(x, number(2**31 - 9)), number(0))], [x], "m")
+
+
 NOTHING = np.zeros(0, np.float32)
 CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a remainder of large numbers": (remainder_of_large_numbers, [LARGE]),
@@ -153,6 +164,8 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "an input of 64 bits": (input_of_64_bits, [np.array([2**32 + 1, -(2**40)])]),
     "a random number below an empty size": (random_number_below_an_empty_size, [NOTHING]),
     "a clamp of integers by a fraction": (clamp_by_a_fraction, [np.int64([-9, 0, 9])]),
+    "a mean of numbers that are scattered": (mean_of_scattered_numbers, [np.int32([3, 1, 2, 3])]),
+    "a mean of large numbers": (mean_of_large_numbers, [np.zeros(8, np.int32)]),
     "a range that ends before its start": (range_to_before_its_start(5, 1), [NOTHING]),
     "a range that ends before its start, in steps": (range_to_before_its_start(1, 3), [NOTHING]),
     "a range downwards to above its start": (range_to_before_its_start(0, -1), [np.zeros(4, np.float32)]),

@@ -19,10 +19,12 @@ from ov_gather.ranges.algebra.values import (
     in_parts,
     is_integer,
     is_of_sizes,
+    product,
 )
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import limited
 from ov_gather.ranges.rules.moves import take
+from ov_gather.ranges.rules.reducing import mean_of
 
 ZERO = Polynomial(())
 
@@ -115,8 +117,11 @@ def scatter(call: Call, updates: int, reduction: str) -> Sequence[Value]:
     if data is None or given is None:
         return list(call.outputs)
     found = call.output(data, parts=None, may_be_nan=data.may_be_nan or given.may_be_nan)
-    if reduction in ("none", "min", "max", "mean"):
-        return [replace(found, elements=call.algebra.hull(data.elements, given.elements))]
+    elements = call.algebra.hull(data.elements, given.elements)
+    if reduction in ("none", "min", "max"):
+        return [replace(found, elements=elements)]
+    if reduction == "mean" and given.shape is not None:
+        return [replace(found, elements=mean_of(call, elements, product(given.shape) + 1))]
     return [replace(found, elements=ANY)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import inf
 
-from ov_gather.ranges.algebra.intervals import TRUTH, Interval
+from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_integer, is_of_sizes, product
 from ov_gather.ranges.rules.call import Call
@@ -30,7 +30,7 @@ def _shape(data: Value, reduced: Collection[int], *, keep_dims: bool) -> Shape:
 
 
 def extreme(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
-    """The least, greatest or mean value along axes lies between those that it is made of, if there are any."""
+    """The least or greatest value along axes lies between those that it is made of, if there are any."""
     data, reduced = call.value(0), _axes(call, axes)
     if data is None or data.shape is None or reduced is None:
         return list(call.outputs)
@@ -42,6 +42,30 @@ def extreme(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Seque
         return [found]
     axis = data.parts.axis - (0 if keep_dims else sum(other < data.parts.axis for other in reduced))
     return [in_parts(call.algebra, found, axis, data.parts.intervals)]
+
+
+def mean(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
+    """The mean along axes lies between the values that it is made of, too, as far as their sum is exact."""
+    (found,) = extreme(call, axes, keep_dims=keep_dims)
+    data, reduced = call.value(0), _axes(call, axes)
+    if data is None or data.shape is None or reduced is None:
+        return [found]
+    number = product([data.shape[axis] for axis in reduced])
+    elements = mean_of(call, found.elements, number)
+    if found.parts is None or elements.is_any:
+        return [replace(found, elements=elements, parts=None)]
+    intervals = tuple(mean_of(call, part, number) for part in found.parts.intervals)
+    return [replace(found, elements=elements, parts=replace(found.parts, intervals=intervals))]
+
+
+def mean_of(call: Call, elements: Interval, number: Polynomial) -> Interval:
+    """Give the bounds of the mean of some numbers. Fractions are rounded; integers are added up, which may wrap around."""
+    if not is_integer(call.outputs[0].element_type):
+        return limited(call, elements)
+    found = call.algebra.multiply(elements, call.algebra.between(ONE, number))
+    widest, exact = call.semantics.widest(call.outputs[0].element_type), call.semantics.exact_integers
+    is_exact = max(widest.low, -exact) <= found.low and found.high <= min(widest.high, exact)
+    return elements if is_exact else ANY
 
 
 def truth(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
