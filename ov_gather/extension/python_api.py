@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-try:
+import openvino
+
+if hasattr(openvino, "Node"):
     from openvino import (
         Dimension,
         Model,
@@ -18,7 +20,7 @@ try:
     )
     from openvino.passes import ConstantFolding, Manager, ModelPass
     from openvino.utils.node_factory import NodeFactory
-except ImportError:
+else:
     from openvino.runtime import (
         Dimension,
         Model,

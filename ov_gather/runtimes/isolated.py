@@ -15,6 +15,7 @@ from weakref import WeakSet
 from numpy.typing import NDArray
 
 from ov_gather.extension import extension_path
+from ov_gather.extras import explained
 from ov_gather.interrupts import exit_code, on_end
 from ov_gather.runtimes.base import HANGS, CrashedError, HungError, ModelT, RefusedError, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
@@ -176,6 +177,8 @@ class _Worker:
         except BaseException:
             self.stop()  # or the next answer would be one to this question
             raise
+        if isinstance(answer, ImportError):
+            raise explained(answer)
         if isinstance(answer, Exception):
             raise answer
         return answer

@@ -130,6 +130,21 @@ def test_impossible_numbers_of_threads(count):
         set_num_threads(count)
 
 
+def test_a_process_that_was_forked_has_threads_of_its_own():
+    code = """
+import os, sys, numpy as np, ov_gather
+ov_gather.set_num_threads(4)
+data, where = np.arange(2**19).reshape(64, 2**13), np.tile(np.arange(2**12)[::-1], (64, 1))
+gather = lambda: np.array_equal(ov_gather.gather_elements(data, where, 1), data[:, 2**12 - 1 :: -1])
+assert gather()
+process = os.fork()
+if process == 0:
+    os._exit(0 if gather() and gather() else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=60).returncode == 0
+
+
 def test_threads_from_the_environment():
     code = "import numpy as np, ov_gather; print(ov_gather.gather_elements(np.array([1, 2]), np.array([1])))"
 
