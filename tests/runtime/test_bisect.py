@@ -413,3 +413,14 @@ def test_a_gather_of_constants_before_a_matmul(tmp_path):
     assert result.partings[0].nodes == ("GatherElements 'take'", "Einsum 'scores'")
     with np.load(f"{result.reproducer}/inputs.npz") as file:
         assert not ov_gather.bisect(f"{result.reproducer}/reference.onnx", f"{result.reproducer}/model.xml", dict(file)).passed
+
+
+def test_a_reference_without_a_kernel_is_not_compared(tmp_path):
+    """onnxruntime has no GridSample with a grid in f64."""
+    nodes = [helper.make_node("GridSample", ["x", "grid"], ["y"], name="sample")]
+    inputs = [("x", TensorProto.FLOAT, [1, 1, 4, 4]), ("grid", TensorProto.DOUBLE, [1, 4, 4, 2])]
+    source = save(tmp_path / "m.onnx", nodes, inputs, [("y", TensorProto.FLOAT)], {})
+    given = {"x": np.zeros((1, 1, 4, 4), np.float32), "grid": np.zeros((1, 4, 4, 2))}
+    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), given)
+    assert result.not_run.startswith("the reference cannot be executed: ")
+    assert not result.passed

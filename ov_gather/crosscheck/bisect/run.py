@@ -148,6 +148,8 @@ class _Bisection:
         return node is not None
 
     def _refused_by_reference(self, sides: Sides, refusal: Exception) -> BisectResult:
+        if "NOT_IMPLEMENTED" in str(refusal):  # which says nothing of the inputs
+            return self._not_run(f"the reference cannot be executed: {refusal}")
         self._progress("executing the model, as the reference refuses these inputs")
         try:
             sides.model.observe([])
