@@ -48,8 +48,9 @@ def layer(tmp_path):
     return tmp_path / "layer.xml"
 
 
-def test_extension_path(real_cli):
-    result = real_cli("extension-path")
+@pytest.mark.parametrize("command", [("extension-path",), ("extension", "build")])
+def test_extension_path(real_cli, command):
+    result = real_cli(*command)
     assert (result.returncode, result.stdout) == (0, f"{ov_gather.extension_path()}\n")
 
 
