@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ov_gather.cli.files import refuse_existing
 from ov_gather.cli.output import print_all, print_table
+from ov_gather.cli.releases import parse_release
 from ov_gather.extras import require
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(name="convert")
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="MODEL.onnx")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="MODEL.onnx|IN.xml")
 @click.option("-o", "--output", type=_FILE, help="The .xml to write; the .onnx with --legalize-only.")
 @click.option(
     "--target",
@@ -43,6 +45,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else made up.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
 @click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather as an IR to this directory.")
+@click.option(
+    "--target-release", callback=parse_release, metavar="RELEASE", help="Of IN.xml: write it for this OpenVINO, e.g. 2025.4."
+)
 @click.option("--force", is_flag=True, help="Overwrite what exists.")
 def command(
     model: Path,
@@ -57,6 +62,7 @@ def command(
     inputs: tuple[str, ...],
     legalize_only: bool,
     nodes: Path | None,
+    target_release: str | None,
     force: bool,
 ) -> None:
     """Convert an ONNX model so that its gathers do on OpenVINO what ONNX says; or say where they do not.
@@ -65,13 +71,21 @@ def command(
     ov-gather convert model.onnx -o model.xml --verify
     ov-gather convert model.onnx -o legal.onnx --legalize-only
     ov-gather convert model.onnx --nodes gathers/
+    ov-gather convert new.xml -o old.xml --target-release 2025.4
 
     Writes the .xml and, beside it, the .bin of the same stem. Tables show which gathers were rewritten, or could not be, and
-    what OpenVINO will not execute as ONNX says.
+    what OpenVINO will not execute as ONNX says. With --target-release an IR is written for an older OpenVINO: each operation in
+    a version that this has, where that means the same; what must be left is told.
 
     Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what ONNX does not say, and then nothing is
-    written; 2 it could not be done, or --verify knows no inputs that onnxruntime accepts, and nothing is written.
+    written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that onnxruntime
+    accepts, and nothing is written.
     """
+    if target_release is not None:
+        _refuse_beside_release(model, output)
+        assert output is not None  # or it was refused
+        refuse_existing([output, output.with_suffix(".bin")], force)
+        sys.exit(_lower(model, output, target_release))
     if nodes is not None:
         if output is not None or verify or legalize_only:
             raise click.UsageError("--nodes writes single gathers and nothing else")
@@ -89,6 +103,33 @@ def command(
         _legalize(model, output, target, assume_in_bounds)
         return
     sys.exit(_convert(model, output, target, assume_in_bounds, accelerate, fp16, strict, verify, not no_bisect, inputs))
+
+
+def _refuse_beside_release(model: Path, output: Path | None) -> None:
+    """Raise UsageError where --target-release has no IR to read or to write, or stands beside options for ONNX models."""
+    if model.suffix != ".xml" or output is None or output.suffix != ".xml":
+        raise click.UsageError("--target-release reads an IR, and writes one: IN.xml -o OUT.xml")
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
+        if given and option.name not in ("model", "output", "target_release", "force"):
+            raise click.UsageError(f"{option.opts[-1]} is for ONNX models, and not for --target-release")
+
+
+def _lower(source: Path, output: Path, release: str) -> int:
+    """Write an IR for a release, print what was changed and what was left, and return the exit code."""
+    from ov_gather.converters.older_releases import lower
+    from ov_gather.ir.reader import read_ir
+    from ov_gather.ir.writer import write_ir
+
+    lowered = lower(read_ir(source), release)
+    write_ir(lowered.model, output)
+    for layer, opset in lowered.changes:
+        click.echo(f"{layer}: {layer.version} became {opset}")
+    for left in lowered.left:
+        click.echo(f"{left.location.layer_text}: left: {left.message}; {left.hint}", err=True)
+    click.echo(f"{output}: written; layers changed: {len(lowered.changes)}, left: {len(lowered.left)}")
+    return 1 if lowered.left else 0
 
 
 def _convert(

@@ -295,3 +295,18 @@ def test_bad_arguments(cli, tmp_path, arguments):
     assert done.returncode == 2
     assert names(tmp_path) == ["m.onnx"]
     assert cli("convert", tmp_path / "nowhere.onnx", "-o", tmp_path / "m.xml").returncode == 2
+
+
+def test_an_ir_for_an_older_release(cli, tmp_path):
+    path = "ir_samples/valid/rank_1_opset16.xml"
+    done = cli("convert", path, "-o", tmp_path / "old.xml", "--target-release", "2025.4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "GatherElements 'gather' (layer 2): opset16 became opset6",
+        f"{tmp_path / 'old.xml'}: written; layers changed: 1, left: 0",
+    ]
+    assert cli("validate", tmp_path / "old.xml", "--target", "2025.4").returncode == 0
+    assert cli("convert", path, "-o", tmp_path / "old.xml", "--target-release", "2025.4").returncode == 2
+    refused = cli("convert", path, "-o", tmp_path / "other.xml", "--target-release", "2025.4", "--verify")
+    assert (refused.returncode, "--verify is for ONNX models" in refused.stderr) == (2, True)
+    assert cli("convert", path, "-o", tmp_path / "other.onnx", "--target-release", "2025.4").returncode == 2

@@ -1,0 +1,69 @@
+"""An IR for an older release of OpenVINO: each operation in a version that the release has, where that means the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ov_gather.ir.model import Layer, Model
+from ov_gather.rules.base import Violation
+from ov_gather.rules.opsets import in_any_case, opsets_of
+from ov_gather.rules.releases import opsets_with
+from ov_gather.rules.targets import Targeted, element_type_of_later_release, operation_of_later_release
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A model for an older release, the layers that were changed, as they were, with their new opsets, and what was left."""
+
+    model: Model
+    changes: tuple[tuple[Layer, str], ...]
+    left: tuple[Violation, ...]
+
+
+def lower(model: Model, release: str) -> Lowered:
+    """Let layers name the opsets that a release, one of RELEASES, has; sub-graphs included.
+
+    A layer is left where the release has no version of its operation that does the same.
+    """
+    changes: list[tuple[Layer, str]] = []
+    lowered = _graph(model, release, changes)
+    graphs = [Targeted(graph, release) for _, graph in lowered.walk()]
+    rules = (operation_of_later_release, element_type_of_later_release)
+    return Lowered(
+        lowered, tuple(changes), tuple(left for graph in graphs for rule in rules for left in rule.violations(graph))
+    )
+
+
+def _graph(graph: Model, release: str, changes: list[tuple[Layer, str]]) -> Model:
+    return replace(graph, layers=tuple(_layer(layer, release, changes) for layer in graph.layers))
+
+
+def _layer(layer: Layer, release: str, changes: list[tuple[Layer, str]]) -> Layer:
+    bodies = tuple(_graph(body, release, changes) for body in layer.bodies)
+    changed = replace(layer, bodies=bodies) if bodies else layer
+    layer_type = in_any_case().get(layer.type.lower(), layer.type)
+    there = opsets_with(layer_type, release)
+    if layer.version in there or layer.version not in opsets_of(layer_type):
+        return changed
+    for opset, attributes in _same(layer, layer_type):
+        if opset in there:
+            changes.append((layer, opset))
+            return replace(changed, version=opset, attributes=attributes)
+    return changed
+
+
+def _same(layer: Layer, layer_type: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield opsets in which a layer, with these attributes, is the same operation, or one that does the same for it."""
+    first = opsets_of(layer_type)[str(layer.version)]
+    yield first, layer.attributes
+    older, name, values = _OLDER.get((layer_type, first), ("", "", ()))
+    if older and layer.attributes.get(name, values[0]).replace(" ", "").lower() in values:
+        yield older, {key: value for key, value in layer.attributes.items() if key != name}
+
+
+_OLDER: Mapping[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
+    ("AvgPool", "opset16"): ("opset14", "dilations", ("1", "1,1", "1,1,1", "")),
+    ("OneHot", "opset16"): ("opset1", "negative_indices_mode", ("ignore_negative",)),
+}
+"""An older version that does the same where one attribute, which it does not have, is one of these texts, or is missing."""
