@@ -10,7 +10,7 @@ import pytest
 from openvino import opset13 as ops
 
 from helpers.index_sites import tensor
-from helpers.range_analysis import analysed
+from helpers.range_analysis import by_ir
 from helpers.range_checks import Names, complaints
 from ov_gather import prove
 from ov_gather.runtimes.session import Session
@@ -72,6 +72,10 @@ def chosen(condition: ov.Node) -> Callable[[ov.Node], ov.Output]:
     return make
 
 
+def rectified(x: ov.Node) -> ov.Output:
+    return ops.relu(x).output(0)
+
+
 MODELS: dict[str, Callable[[ov.Node], ov.Output]] = {
     "a convolution": convolved,
     "a convolution in groups": convolved_in_groups,
@@ -80,6 +84,7 @@ MODELS: dict[str, Callable[[ov.Node], ov.Output]] = {
     "another size of two axes": resized_along_two_axes,
     "another shape": resized_to_a_shape,
     "points of an image": sampled,
+    "a rectified image": rectified,
     "the branch of a constant": chosen(ops.constant(True)),
 }
 
@@ -98,8 +103,9 @@ def model_of(make: Callable[[ov.Node], ov.Output], *conditions: ov.Node) -> ov.M
 def test_the_batch_is_still_the_batch(name: str) -> None:
     model = model_of(MODELS[name])
     made = model.outputs[1].get_node().input_value(0).get_node().input_value(0)
-    claims, verdicts = analysed(model)
+    claims, verdicts = by_ir(model)
     assert {verdict.status for verdict in verdicts.values()} == {"proved"}
+    assert {proof.status for proof in prove(model)} == {"proved"}
     names = Names()
     image = np.ones((3, 4, 4, 4), np.float32)
     names.learn(claims[tensor(model.get_parameters()[0].output(0))], image)

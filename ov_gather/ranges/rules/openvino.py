@@ -240,6 +240,7 @@ _RULES: Mapping[str, _Make] = {
             "Multiply": "multiply",
             "Negative": "negative",
             "ReLU": "rectified",
+            "Relu": "rectified",  # as OpenVINO calls it outside of an IR
             "Round": "round",
             "Sigmoid": "share",
             "Sign": "sign",
