@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
@@ -29,6 +29,7 @@ def value_of(polynomial, values):
     return polynomial.value
 
 
+@settings(deadline=None)
 @given(polynomials, polynomials, st.integers(0, 9), st.integers(0, 9))
 def test_polynomials_compute_as_their_text_says(one, other, x, y):
     def number(polynomial):
@@ -40,6 +41,7 @@ def test_polynomials_compute_as_their_text_says(one, other, x, y):
         assert value_of(result, values) == expected
 
 
+@settings(deadline=None)
 @given(polynomials, polynomials)
 def test_a_product_divides_by_its_factors(one, other):
     if other.terms:
@@ -57,6 +59,7 @@ def test_what_does_not_divide():
 bounds = st.tuples(st.integers(0, 4), st.integers(0, 4) | st.just(inf)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 
 
+@settings(deadline=None)
 @given(polynomials, bounds, bounds, st.data())
 def test_bounds_of_polynomials(polynomial, x, y, data):
     sizes = Sizes({"x": x, "y": y})
@@ -126,6 +129,7 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
+@settings(deadline=None)
 @given(situation=situations())
 def test_operations_hold_every_result(name, situation):
     sizes, values, ((one, a), (other, b)) = situation
