@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 
 from helpers.legalized import constant, model
@@ -68,6 +69,17 @@ def test_each_gather_is_judged_alone(is_proved):
 def test_types_that_openvino_may_alter_stay_with_ours(numpy_type, onnx_type):
     converted = convert(looked_up(BEST, TABLE.astype(numpy_type), onnx_type), target="extension").model
     assert gathers(converted) == ["ov_gather.Gather"]
+
+
+def test_a_gather_without_indices_stays_ours():
+    """OpenVINO's compiler dies of its own with such a static shape, which models of open rank get at each call."""
+    statically = onnx.parser.parse_model(onnx.printer.to_text(looked_up(BEST)).replace("float[N,10] s", "float[0,10] s"))
+    assert gathers(convert(statically, target="extension").model) == ["ov_gather.Gather"]
+    openly = looked_up(BEST)
+    openly.graph.input.append(onnx.helper.make_tensor_value_info("any", onnx.TensorProto.FLOAT, None))
+    openly.graph.node.append(onnx.helper.make_node("Abs", ["any"], ["z"]))
+    openly.graph.output.append(onnx.helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, None))
+    assert gathers(convert(openly, target="extension").model) == ["ov_gather.Gather"]
 
 
 def test_compiled_models_check_inputs_of_64_bits_whatever_is_proved():
