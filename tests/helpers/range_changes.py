@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import islice
@@ -10,7 +11,7 @@ from helpers import onnx_subjects, openvino_subjects
 from helpers.random_index_models import sample as openvino_sample
 from helpers.random_onnx_models import sample as onnx_sample
 from helpers.range_analysis import Found, by_openvino
-from helpers.range_checks import Bounds, Claim
+from helpers.range_checks import Bounds, Claim, Terms
 
 Known = Mapping[tuple[str, int], tuple[object, Found]]
 """By the kind and the seed of a random model the model itself, and what was said of it."""
@@ -47,7 +48,7 @@ def changed_seeds(known: Known) -> Iterator[tuple[str, int, Change]]:
         except Exception:  # whatever it is, it would have been seen
             yield of, seed, Change.VIOLATED
             continue
-        kinds = {_compared(claims[one], now[one]) for one in claims} - {Change.NONE}
+        kinds = {_compared(_plain(claims[one]), _plain(now[one])) for one in claims} - {Change.NONE}
         statuses = any(verdicts[name].status != judged[name].status for name in verdicts)
         if kinds or statuses:
             yield of, seed, kinds.pop() if len(kinds) == 1 else Change.OTHER if kinds else Change.LESS
@@ -67,19 +68,31 @@ def is_violated(changes: Iterable[tuple[str, int, Change]]) -> bool:
     return False
 
 
+def _plain(claim: Claim) -> Claim:
+    """The claim without the numbers that mark names, which are others in each analysis of an ONNX model."""
+    shape = None if claim.shape is None else [_without_marks(dim) for dim in claim.shape]
+    parts = None if claim.parts is None else (claim.parts[0], [_plain_bounds(one) for one in claim.parts[1]])
+    return Claim(_plain_bounds(claim.elements), shape, parts, claim.may_be_nan)
+
+
+def _plain_bounds(bounds: Bounds) -> Bounds:
+    lows, highs = ([_without_marks(one) for one in side] for side in (bounds.lows, bounds.highs))
+    return Bounds(bounds.low, bounds.high, lows, highs)
+
+
+def _without_marks(polynomial: Terms) -> Terms:
+    return sorted((sorted(re.sub(r"#\d+", "#", name) for name in names), factor) for names, factor in polynomial)
+
+
 def _compared(before: Claim, now: Claim) -> Change:
     if before == now:
         return Change.NONE
-    if _shape(before) != _shape(now) or before.may_be_nan != now.may_be_nan or before.parts != now.parts:
+    if before.shape != now.shape or before.may_be_nan != now.may_be_nan or before.parts != now.parts:
         is_less = now.shape is None or (now.parts is None and now.shape == before.shape and now.may_be_nan >= before.may_be_nan)
         return Change.LESS if is_less and _is_within(before.elements, now.elements) else Change.OTHER
     if _is_within(before.elements, now.elements):
         return Change.LESS
     return Change.MORE if _is_within(now.elements, before.elements) else Change.OTHER
-
-
-def _shape(claim: Claim) -> object:
-    return None if claim.shape is None else [tuple(dim) for dim in claim.shape]
 
 
 def _is_within(inner: Bounds, outer: Bounds) -> bool:
