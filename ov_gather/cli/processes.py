@@ -16,6 +16,8 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from ov_gather.interrupts import held
+
 _LONGEST = 103 - len("/pymp-......../listener-........")
 """Bytes of the longest path of the directory for temporary files with which the socket of a fork server has a valid path."""
 
@@ -83,8 +85,9 @@ class _Worker:
         if self.process is None:
             self.connection, theirs = self.context.Pipe()
             process = self.context.Process(target=_serve, args=(self.function, theirs), daemon=True)
-            process.start()
-            self.process = process  # only now, because a process that was interrupted while it started cannot be stopped
+            with held():  # because a process that was interrupted while it started cannot be stopped, and says so
+                process.start()
+                self.process = process
             theirs.close()  # otherwise the death of the process would not close the connection
         self.index = index
         with suppress(OSError):  # the process has died already, which result() tells
