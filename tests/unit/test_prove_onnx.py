@@ -68,3 +68,12 @@ def test_a_file_and_what_is_assumed_of_it(tmp_path):
     assert proof.status == "proved"
     with pytest.raises(ValueError, match="assume idss: the model has no such input"):
         prove_onnx(tmp_path / "m.onnx", assume={"idss": (0, 999)})
+
+
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+def test_indices_that_come_from_what_is_padded_by_an_infinite_number(infinite):
+    """Masks and windows of maxima are padded like that."""
+    nodes = "p = Pad(x, ends, filler) k = Cast<to = 7>(p) y = Gather(t, k)"
+    proto = constant(TABLE, model("float[N] x) => (float[K,4] y)", nodes), "t")
+    proto = constant(np.float32(infinite), constant(np.array([1, 1]), proto, "ends"), "filler")
+    assert [proof.status for proof in prove_onnx(proto)] == ["unknown"]

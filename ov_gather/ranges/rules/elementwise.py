@@ -86,8 +86,8 @@ def limited(call: Call, found: Interval) -> Interval:
     A bound that is a polynomial of sizes stays: tensors are far from so large that an index into them is not exact.
     """
     if not is_integer(call.outputs[0].element_type):
-        error = call.semantics.float_error
-        return Interval(found.low - abs(found.low) * error, found.high + abs(found.high) * error)
+        down, up = (0 if abs(bound) == inf else abs(bound) * call.semantics.float_error for bound in (found.low, found.high))
+        return Interval(found.low - down, found.high + up)
     exact = call.semantics.exact_integers
     low = found.low if found.low in (inf, -inf) or abs(found.low) <= exact else found.low - rounding_of(found.low)
     high = found.high if found.high in (inf, -inf) or abs(found.high) <= exact else found.high + rounding_of(found.high)
