@@ -12,25 +12,17 @@ import onnx
 import onnx.parser
 import openvino as ov
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 import ov_gather
 from helpers.planting import candidates, swapped, with_attribute, with_element
+from helpers.saved_models import save
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
 RNG = np.random.default_rng(1)
-
-
-def save(path, nodes, inputs, outputs, constants):
-    infos = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
-    results = [helper.make_tensor_value_info(name, kind, None) for name, kind in outputs]
-    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
-    graph = helper.make_graph(nodes, "graph", infos, results, tensors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
-    return path
 
 
 def converted(path, source):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
 import openvino as ov
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from rich.console import Console
 
+from helpers.saved_models import save
 from ov_gather import register
 from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
@@ -22,15 +22,6 @@ pytestmark = pytest.mark.onnxruntime
 RNG = np.random.default_rng(1)
 TABLE = RNG.standard_normal((50, 16)).astype(np.float32)
 WEIGHTS = RNG.standard_normal((16, 16)).astype(np.float32)
-
-
-def save(path, nodes, inputs, outputs, constants):
-    infos = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
-    results = [helper.make_tensor_value_info(name, kind, None) for name, kind in outputs]
-    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
-    graph = helper.make_graph(nodes, "graph", infos, results, tensors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
-    return path
 
 
 def embedding(path, table=TABLE, k=5, weights=WEIGHTS):
