@@ -41,6 +41,9 @@ public:
         if (m_error) std::rethrow_exception(m_error);
     }
 
+    int64_t parts() const { return (m_count + m_step - 1) / m_step; }
+    bool has_parts_left() const { return m_next < m_count; }
+
     std::atomic<int> helpers{0};
 
 private:
@@ -66,54 +69,67 @@ public:
             m_open.push_back(&task);
             ++m_open_count;
         }
-        m_opened.notify_all();
+        wake(std::min<int64_t>(task.parts(), m_threads) - 1);
         task.run();
         close(task);
         for (int i = 0; i < spins && task.helpers != 0; ++i) relax();
+        if (task.helpers == 0) return;
+        ++m_waiting;  // whoever leaves the task after this sees it
         std::unique_lock<std::mutex> lock(m_mutex);
         m_left.wait(lock, [&] { return task.helpers == 0; });
+        --m_waiting;
     }
 
 private:
     void start_helpers() {
         try {
-            for (; m_started < m_threads - 1; ++m_started) std::thread(&Pool::help, this, m_started).detach();
+            for (; m_started < m_threads - 1; ++m_started) std::thread(&Pool::help, this, m_started.load()).detach();
         } catch (const std::system_error&) {  // the system allows no more threads: the others do the work
         }
+    }
+
+    void wake(int64_t helpers) {
+        if (m_started > m_threads - 1)
+            m_opened.notify_all();  // some of those that sleep may not help
+        else
+            for (; helpers > 0; --helpers) m_opened.notify_one();
     }
 
     // No thread begins to help with a task that is closed.
     void close(Task& task) {
         const std::lock_guard<std::mutex> lock(m_mutex);
-        const auto found = std::find(m_open.begin(), m_open.end(), &task);
-        if (found == m_open.end()) return;
-        m_open.erase(found);
+        m_open.erase(std::find(m_open.begin(), m_open.end(), &task));
         --m_open_count;
     }
 
+    Task* find_task(int number) const {
+        if (number >= m_threads - 1) return nullptr;
+        const auto found = std::find_if(m_open.begin(), m_open.end(), [](const Task* task) { return task->has_parts_left(); });
+        return found == m_open.end() ? nullptr : *found;
+    }
+
     void help(int number) {
-        const auto wanted = [&] { return !m_open.empty() && number < m_threads - 1; };
         for (;;) {
             for (int i = 0; i < spins && m_open_count == 0; ++i) relax();
             std::unique_lock<std::mutex> lock(m_mutex);
-            m_opened.wait(lock, wanted);
-            Task& task = *m_open.front();
-            ++task.helpers;
+            Task* task = nullptr;
+            m_opened.wait(lock, [&] { return (task = find_task(number)) != nullptr; });
+            ++task->helpers;
             lock.unlock();
-            task.run();
-            close(task);
+            task->run();
+            --task->helpers;  // from here on the task may be gone
+            if (m_waiting == 0) continue;
             lock.lock();
-            --task.helpers;
             m_left.notify_all();
         }
     }
 
     std::atomic<int> m_threads;
-    int m_started = 0;
+    std::atomic<int> m_started{0};
     std::mutex m_mutex;
     std::condition_variable m_opened, m_left;
     std::vector<Task*> m_open;
-    std::atomic<int> m_open_count{0};  // is read without the mutex
+    std::atomic<int> m_open_count{0}, m_waiting{0};  // are read without the mutex
 };
 
 // The pool is never destroyed, because its threads may outlive everything else. A process that was forked has none of them, and
@@ -134,12 +150,15 @@ void set_num_threads(int count) { pool().set_threads(count); }
 
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work) {
     Pool& threads = pool();
-    const int64_t parts = threads.threads() * parts_a_thread;
-    Task task(count, std::max(grain, (count + parts - 1) / parts), work);
-    if (threads.threads() == 1)
-        task.run();
-    else
-        threads.run(task);
+    const int64_t workers = threads.threads();
+    if (workers == 1) {
+        work({0, count});
+        return;
+    }
+    int64_t parts = std::min(workers * parts_a_thread, (count + grain - 1) / grain);
+    if (parts > workers) parts = (parts + workers - 1) / workers * workers;  // or a thread would have one more than another
+    Task task(count, (count + parts - 1) / parts, work);
+    threads.run(task);
     task.finish();
 }
 
