@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ov_gather.kernels.gather_nd import gather_nd
     from ov_gather.kernels.native import set_num_threads
     from ov_gather.kernels.scatter_elements import scatter_elements
+    from ov_gather.kernels.scatter_nd import scatter_nd
     from ov_gather.ranges.prove import prove
     from ov_gather.rules.validation import validate
     from ov_gather.runtimes.kernel import execute
@@ -44,6 +45,7 @@ __all__ = [
     "read_ir",
     "register",
     "scatter_elements",
+    "scatter_nd",
     "set_num_threads",
     "validate",
 ]
@@ -60,6 +62,7 @@ _HOME = {
     "gather_nd": "ov_gather.kernels.gather_nd",
     "harden": "ov_gather.acceleration.harden",
     "scatter_elements": "ov_gather.kernels.scatter_elements",
+    "scatter_nd": "ov_gather.kernels.scatter_nd",
     "gather_elements": "ov_gather.kernels.gather_elements",
     "prove": "ov_gather.ranges.prove",
     "read_ir": "ov_gather.ir.reader",

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output
 from ov_gather.kernels.gather import gather
+from ov_gather.kernels.tuples import flatten
 
 
 def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
@@ -53,34 +53,6 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
     output = checked_output("gather_nd", out, where.shape[:-1] + behind, table, where)
     if output.size == 0 and where.size == 0:
         return output
-    flat = _flatten(where, dims, batch)
+    flat = flatten("gather_nd", where, dims, batch)
     whole = table.reshape(*table.shape[:batch], prod(dims), *behind)
     return gather(whole, flat, batch, batch, out=output)
-
-
-def _flatten(tuples: NDArray[Any], dims: tuple[int, ...], batch: int) -> NDArray[Any]:
-    """Turn each tuple into one index into the dimensions `dims` taken as one. Raises IndexError."""
-    flat = np.empty(tuples.shape[:-1], np.int64)
-    kernel = native.load()
-    if kernel is None:
-        position = _flatten_with_numpy(tuples, dims, flat)
-    else:
-        position = kernel.flatten_tuples(np.ascontiguousarray(tuples), dims, flat)
-    if position != reference.ALL_IN_BOUNDS:
-        place = unravel(position, flat.shape)
-        bad = (k for k, (index, size) in enumerate(zip(tuples[place], dims, strict=True)) if not -size <= index < size)
-        k = next(bad, 0)  # There is none if another thread has changed the tuple since.
-        raise out_of_bounds("gather_nd", tuples, (*place, k), batch + k, dims[k])
-    return flat
-
-
-def _flatten_with_numpy(tuples: NDArray[Any], dims: tuple[int, ...], flat: NDArray[Any]) -> int:
-    tuples, sizes = reference.snapshot(tuples), np.array(dims, np.int64)
-    bad = ((tuples < -sizes) | (tuples >= sizes)).any(axis=-1)
-    if bad.any():
-        return int(np.argmax(bad))
-    flat[...] = 0
-    for k, size in enumerate(dims):
-        flat *= size
-        flat += np.where(tuples[..., k] < 0, tuples[..., k] + size, tuples[..., k])
-    return reference.ALL_IN_BOUNDS

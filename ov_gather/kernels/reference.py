@@ -83,3 +83,16 @@ def scatter_elements(output: NDArray[Any], indices: NDArray[Any], updates: NDArr
     else:
         _REDUCE[reduction].at(table, places, values)
     corner[...] = table.reshape(corner.shape)
+
+
+def scatter_nd(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], rows: int, reduction: str) -> None:
+    """Update rows of a contiguous `output` in place, in the order of `flat`, all of which are in bounds."""
+    if updates.size == 0:
+        return
+    table, places = output.reshape(rows, output.size // rows), flat.ravel()
+    values = updates.reshape(places.size, table.shape[1])
+    if reduction == "none":  # The last update of a row wins, which is the first one from the end.
+        last, position = np.unique(places[::-1], return_index=True)
+        table[last] = values[::-1][position]
+    else:
+        _REDUCE[reduction].at(table, places, values)

@@ -9,12 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import checked_elements, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.reductions import NATIVE, check_reduction, check_updates, kind_of, reduce_into
 
 Reduction = Literal["none", "sum", "prod", "min", "max", "mean"]
 REDUCTIONS = ("none", "sum", "prod", "min", "max", "mean")
-_NATIVE = ("none", "sum", "prod", "min", "max")  # The compiled kernel numbers reductions in this order.
-_WIDENED = ("float16", "bfloat16")
-_OF_BOOLEANS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
 
 
 def scatter_elements(
@@ -59,18 +57,11 @@ def scatter_elements(
     output[...] = table
     if reduction == "mean" or not use_init_val:
         where = reference.snapshot(where)  # because indices are read several times
-    if reduction == "none":
-        in_bounds = _update(output, where, values, axis, "none")
-    elif table.dtype.name in _WIDENED:
-        wide = output.astype(np.float32)
-        in_bounds = _reduce(wide, where, values.astype(np.float32), axis, reduction, use_init_val)
-        output[...] = wide.astype(output.dtype)
-    elif table.dtype.kind == "b" and reduction in _OF_BOOLEANS:
-        in_bounds = _reduce(output, where, values, axis, _OF_BOOLEANS[reduction], use_init_val)
-    elif table.dtype.kind in "iu" or table.dtype in (np.float32, np.float64):  # because a type of 8 bits is also of kind "f"
-        in_bounds = _reduce(output, where, values, axis, reduction, use_init_val)
-    else:
-        raise TypeError(f"scatter_elements: {table.dtype} has no reduction {reduction}")
+
+    def update(output: NDArray[Any], updates: NDArray[Any], reduction: str) -> bool:
+        return _reduce(output, where, updates, axis, reduction, use_init_val)
+
+    in_bounds = reduce_into("scatter_elements", output, values, reduction, update)
     if not in_bounds:
         # If another thread has changed the indices since, none is found; then any position serves to say so.
         position = max(reference.first_out_of_bounds(where, table.shape[axis]), 0)
@@ -84,7 +75,7 @@ def _reduce(
     """Reduce updates into `output`. Returns whether all indices are in bounds."""
     if reduction == "mean":
         return _mean(output, indices, updates, axis, use_init_val)
-    if not use_init_val:
+    if not use_init_val and reduction != "none":
         neutral = np.full((), _neutral(reduction, output.dtype), output.dtype)
         _update(output, indices, np.broadcast_to(neutral, indices.shape), axis, "none")
     return _update(output, indices, updates, axis, reduction)
@@ -123,10 +114,9 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
             return False
         reference.scatter_elements(output, indices, updates, axis, reduction)
         return True
-    kind = "u" if output.dtype.kind == "b" else output.dtype.kind
     target = native.plain(output)
     in_bounds: bool = kernel.scatter_elements(
-        target, native.plain(indices), native.plain(updates), axis, kind, _NATIVE.index(reduction)
+        target, native.plain(indices), native.plain(updates), axis, kind_of(output.dtype), NATIVE.index(reduction)
     )
     if target is not output:
         output[...] = target
@@ -134,11 +124,7 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
 
 
 def _checked(data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> int:
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"scatter_elements: reduction must be one of {', '.join(REDUCTIONS)}, not {reduction!r}")
+    check_reduction("scatter_elements", reduction, REDUCTIONS)
     axis = checked_elements("scatter_elements", data, indices, axis)
-    if updates.shape != indices.shape:
-        raise ValueError(f"scatter_elements: updates {updates.shape} must have indices' shape {indices.shape}")
-    if updates.dtype != data.dtype:
-        raise TypeError(f"scatter_elements: updates must have data's dtype {data.dtype}, not {updates.dtype}")
+    check_updates("scatter_elements", updates, data, indices.shape, "indices' shape")
     return axis

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.changing import POISON, changing, race
-from ov_gather import gather, gather_elements, gather_nd, scatter_elements
+from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from ov_gather.kernels import native
 
 pytestmark = [pytest.mark.sanitized, pytest.mark.slow]
@@ -18,6 +18,7 @@ DATA = RNG.random((ROWS, 64), np.float32)
 ELEMENTS = {axis: RNG.integers(-DATA.shape[axis], DATA.shape[axis], (600, 64), np.int64) for axis in (0, 1)}
 SLICES = RNG.integers(-ROWS, ROWS, 20_000)
 TUPLES = np.stack([RNG.integers(-size, size, 40_000) for size in DATA.shape], -1)
+TUPLE_UPDATES = RNG.random(len(TUPLES), np.float32)
 UPDATES = {axis: RNG.random(ELEMENTS[axis].shape, np.float32) for axis in (0, 1)}
 
 CALLS = {
@@ -27,6 +28,10 @@ CALLS = {
     "slices": (SLICES, lambda indices, out: gather(DATA, indices, out=out)),
     "columns": (SLICES[:300], lambda indices, out: gather(DATA.T, indices, 1, out=out)),
     "tuples": (TUPLES, lambda indices, out: gather_nd(DATA, indices, out=out)),
+    "scatter of tuples": (
+        TUPLES,
+        lambda indices, out: scatter_nd(DATA, indices, TUPLE_UPDATES, reduction="sum", out=out),
+    ),
     "scatter": (ELEMENTS[0], lambda indices, out: scatter_elements(DATA, indices, UPDATES[0], 0, out=out)),
     "sum": (ELEMENTS[1], lambda indices, out: scatter_elements(DATA, indices, UPDATES[1], 1, reduction="sum", out=out)),
     "mean": (ELEMENTS[0], lambda indices, out: scatter_elements(DATA, indices, UPDATES[0], 0, reduction="mean", out=out)),

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
 
 #include "caches.hpp"
 #include "platform.hpp"
@@ -18,53 +17,6 @@ constexpr int64_t grain = 1 << 14;   // so many updates are worth another thread
 constexpr int64_t neighbours = 256;  // so many elements of a line beside the axis are updated together
 constexpr int64_t ahead = 8;         // so many rows of indices and updates are fetched before they are needed
 constexpr int64_t packed_row = 256;  // bytes of a row in a packed column
-
-struct Bytes16 {
-    uint64_t low, high;
-};
-
-struct Replace {
-    template <typename T>
-    static T apply(T, T update) {
-        return update;
-    }
-};
-
-// Integers wrap around, as NumPy's do; in C++ only unsigned integers may.
-struct Sum {
-    template <typename T>
-    static T apply(T old, T update) {
-        if constexpr (std::is_floating_point_v<T>)
-            return old + update;
-        else
-            return static_cast<T>(static_cast<uint64_t>(old) + static_cast<uint64_t>(update));
-    }
-};
-
-struct Product {
-    template <typename T>
-    static T apply(T old, T update) {
-        if constexpr (std::is_floating_point_v<T>)
-            return old * update;
-        else
-            return static_cast<T>(static_cast<uint64_t>(old) * static_cast<uint64_t>(update));
-    }
-};
-
-// A NaN wins, as in np.minimum and np.maximum.
-struct Minimum {
-    template <typename T>
-    static T apply(T old, T update) {
-        return update < old || update != update ? update : old;
-    }
-};
-
-struct Maximum {
-    template <typename T>
-    static T apply(T old, T update) {
-        return update > old || update != update ? update : old;
-    }
-};
 
 inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch(from + at);
@@ -95,37 +47,13 @@ bool scatter_line(const Scatter& scatter, const char* indices, const char* updat
 
 using LineFunction = bool (*)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
 
-template <typename Element, typename Reduce>
-LineFunction by_index(const Scatter& scatter) {
-    return scatter.index_type == IndexType::int32 ? scatter_line<Element, int32_t, Reduce>
-                                                  : scatter_line<Element, int64_t, Reduce>;
-}
-
-template <typename Element>
-LineFunction by_reduction(const Scatter& scatter) {
-    switch (scatter.reduction) {
-        case Reduction::sum: return by_index<Element, Sum>(scatter);
-        case Reduction::prod: return by_index<Element, Product>(scatter);
-        case Reduction::min: return by_index<Element, Minimum>(scatter);
-        case Reduction::max: return by_index<Element, Maximum>(scatter);
-        default: return by_index<Element, Replace>(scatter);
-    }
-}
-
-template <typename Unsigned, typename Signed>
-LineFunction by_kind(const Scatter& scatter) {
-    return scatter.kind == 'i' ? by_reduction<Signed>(scatter) : by_reduction<Unsigned>(scatter);
-}
-
 LineFunction choose(const Scatter& scatter) {
-    const bool floating = scatter.kind == 'f' && scatter.reduction != Reduction::none;
-    switch (scatter.element_size) {
-        case 1: return by_kind<uint8_t, int8_t>(scatter);
-        case 2: return by_kind<uint16_t, int16_t>(scatter);
-        case 4: return floating ? by_reduction<float>(scatter) : by_kind<uint32_t, int32_t>(scatter);
-        case 8: return floating ? by_reduction<double>(scatter) : by_kind<uint64_t, int64_t>(scatter);
-        default: return by_index<Bytes16, Replace>(scatter);
-    }
+    return with_element_type(scatter.kind, scatter.element_size, scatter.reduction, [&](auto element, auto reduce) {
+        using Element = decltype(element);
+        using Reduce = decltype(reduce);
+        return scatter.index_type == IndexType::int32 ? scatter_line<Element, int32_t, Reduce>
+                                                      : scatter_line<Element, int64_t, Reduce>;
+    });
 }
 
 // Where the axis is not the last, the updates of a line go to rows far apart, each to another cache line, of which the rest is

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "gather.hpp"
+#include "reductions.hpp"
 
 namespace ov_gather {
-
-enum class Reduction { none, sum, prod, min, max };
 
 // A ScatterLoop runs over positions of indices. Strides are in bytes; along the axis an index counts in output_stride.
 struct ScatterLoop {
@@ -25,7 +24,7 @@ struct Scatter {
     int64_t axis_size;  // the size of the output along the axis
     IndexType index_type;
     Reduction reduction;
-    char kind;  // the kind of elements, as NumPy names it: 'f', 'i' or 'u'; ignored where nothing is reduced
+    char kind;  // the kind of elements: 'f', 'i' or 'u'
     int64_t element_size;
 };
 

@@ -12,6 +12,7 @@
 #include "gather.hpp"
 #include "isa.hpp"
 #include "scatter.hpp"
+#include "scatter_nd.hpp"
 #include "slices.hpp"
 #include "thread_pool.hpp"
 #include "tuples.hpp"
@@ -184,6 +185,23 @@ bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::h
     return ov_gather::scatter_elements(scatter, PyArray_BYTES(indices), PyArray_BYTES(updates), PyArray_BYTES(output));
 }
 
+// Takes contiguous arrays of plain elements: an output of so many rows, one int64 for each update, which is in bounds, and
+// updates.
+void scatter_nd(nb::handle output_object, int64_t rows, nb::handle flat_object, nb::handle updates_object, char kind,
+                int reduction) {
+    auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
+    auto* flat = reinterpret_cast<PyArrayObject*>(flat_object.ptr());
+    const ov_gather::ScatterND scatter{PyArray_SIZE(flat),
+                                       rows,
+                                       PyArray_SIZE(output) / std::max<int64_t>(rows, 1),
+                                       static_cast<ov_gather::Reduction>(reduction),
+                                       kind,
+                                       PyArray_ITEMSIZE(output)};
+    const nb::gil_scoped_release release;
+    ov_gather::scatter_nd(scatter, static_cast<const int64_t*>(PyArray_DATA(flat)),
+                          PyArray_BYTES(reinterpret_cast<PyArrayObject*>(updates_object.ptr())), PyArray_BYTES(output));
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -195,6 +213,7 @@ NB_MODULE(_native, module) {
                nb::arg("out").none(), nb::arg("zero"), "The same.");
     module.def("flatten_tuples", &flatten_tuples, "Fills `flat`; returns -1, or the first tuple that is out of bounds.");
     module.def("scatter_elements", &scatter_elements, "Updates `output`; returns whether all indices are in bounds.");
+    module.def("scatter_nd", &scatter_nd, "Updates rows of `output`.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
     module.def("available_isas", &ov_gather::available_isas, "Those that this machine has, best first.");

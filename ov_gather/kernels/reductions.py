@@ -1,0 +1,64 @@
+"""A scatter lets updates take the place of elements, or reduces the two. This module says how elements of each dtype reduce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NATIVE = ("none", "sum", "prod", "min", "max")
+"""The compiled kernel numbers reductions in this order."""
+
+_WIDENED = ("float16", "bfloat16")
+_OF_BOOLEANS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
+
+Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
+"""An Update changes an array in place by updates of its dtype and by a reduction; returns whether indices are in bounds."""
+
+
+def check_reduction(function: str, reduction: str, known: tuple[str, ...]) -> None:
+    """Raise ValueError where a reduction is not one of those that are known."""
+    if reduction not in known:
+        raise ValueError(f"{function}: reduction must be one of {', '.join(known)}, not {reduction!r}")
+
+
+def check_updates(function: str, updates: NDArray[Any], data: NDArray[Any], shape: tuple[int, ...], meaning: str) -> None:
+    """Raise ValueError where updates do not have this shape, and TypeError where they do not have data's dtype."""
+    if updates.shape != shape:
+        raise ValueError(f"{function}: updates {updates.shape} must have {meaning} {shape}")
+    if updates.dtype != data.dtype:
+        raise TypeError(f"{function}: updates must have data's dtype {data.dtype}, not {updates.dtype}")
+
+
+def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], reduction: str, update: Update) -> bool:
+    """Update `output` by a dtype and a reduction that `update` can compute with. Returns what `update` returns.
+
+    Raises TypeError where elements of this dtype have no reduction.
+    """
+    if reduction == "none":
+        return update(output, updates, reduction)
+    dtype = output.dtype
+    if not dtype.isnative:
+        native = output.astype(dtype.newbyteorder("="))
+        in_bounds = reduce_into(function, native, updates.astype(native.dtype), reduction, update)
+        output[...] = native
+        return in_bounds
+    if dtype.name in _WIDENED:
+        before = output.astype(np.float32)
+        wide = before.copy()
+        in_bounds = update(wide, updates.astype(np.float32), reduction)
+        # What has not changed keeps all its bits, which a NaN would lose on the way there and back.
+        np.copyto(output, wide.astype(dtype), where=wide.view(np.uint32) != before.view(np.uint32))
+        return in_bounds
+    if dtype.kind == "b" and reduction in _OF_BOOLEANS:
+        return update(output, updates, _OF_BOOLEANS[reduction])
+    if dtype.kind in "iu" or dtype in (np.float32, np.float64):  # because a type of 8 bits is also of kind "f"
+        return update(output, updates, reduction)
+    raise TypeError(f"{function}: {dtype} has no reduction {reduction}")
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Name the kind of elements for the compiled kernel, to which booleans are numbers of 8 bits."""
+    return "u" if dtype.kind == "b" else dtype.kind

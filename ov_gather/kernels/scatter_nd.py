@@ -1,0 +1,81 @@
+"""`scatter_nd` writes slices to where tuples of coordinates say. It is the inverse of `gather_nd`."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ov_gather.kernels import native, reference
+from ov_gather.kernels.arguments import checked_indices, checked_output
+from ov_gather.kernels.reductions import NATIVE, check_reduction, check_updates, kind_of, reduce_into
+from ov_gather.kernels.tuples import flatten
+
+Reduction = Literal["none", "sum", "prod", "min", "max"]
+
+
+def scatter_nd(
+    data: ArrayLike,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    reduction: Reduction = "none",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Copy data, and update `output[tuple(indices[p])]` by `updates[p]` for every position p of tuples.
+
+    Updates of one element come in the order of their positions: without a reduction the last one wins. float16 and bfloat16
+    are reduced in float32; integers wrap around; a NaN stays in min and max.
+
+    Args:
+        data: any dtype (numbers where there is a reduction), rank r >= 1.
+        indices: int32 or int64, rank q >= 1, its last dimension k <= r; k = 0 names the whole of data. A coordinate lies in
+            `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
+        updates: shape `indices.shape[:-1] + data.shape[k:]` and data's dtype.
+        reduction: what an update does with the element: take its place, or be added, multiplied, ...
+        out: an array of data's shape and dtype to write to. It may not overlap the inputs.
+
+    Returns:
+        An array of data's shape and dtype; `out` if given.
+
+    Raises:
+        IndexError: a coordinate is out of bounds. It names the first one, in row-major order. Nothing is written then.
+        TypeError: a dtype is wrong.
+        ValueError: a rank, a shape or the reduction is wrong, or `out` is read-only or overlaps an input.
+
+    Source: ONNX ScatterND-18, OpenVINO ScatterNDUpdate-15.
+    """
+    table, where, values = np.asarray(data), checked_indices("scatter_nd", np.asarray(indices)), np.asarray(updates)
+    check_reduction("scatter_nd", reduction, NATIVE)
+    if table.ndim == 0 or where.ndim == 0:
+        raise ValueError("scatter_nd: data and indices must have a rank of at least 1")
+    depth = where.shape[-1]
+    if depth > table.ndim:
+        raise ValueError(f"scatter_nd: tuples of {depth} coordinates index data of rank {table.ndim}")
+    dims = table.shape[:depth]
+    check_updates("scatter_nd", values, table, where.shape[:-1] + table.shape[depth:], "the shape of tuples and slices")
+    output = checked_output("scatter_nd", out, table.shape, table, where, values)
+    flat = flatten("scatter_nd", where, dims)
+    output[...] = table
+
+    def update(output: NDArray[Any], updates: NDArray[Any], reduction: str) -> bool:
+        _update(output, flat, updates, prod(dims), reduction)
+        return True
+
+    reduce_into("scatter_nd", output, values, reduction, update)
+    return output
+
+
+def _update(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], rows: int, reduction: str) -> None:
+    """Update rows of `output`, on the compiled kernel where it knows the dtype."""
+    kernel = native.load() if native.supports(output.dtype) else None
+    target = np.ascontiguousarray(native.plain(output) if kernel else output)
+    if kernel is None:
+        reference.scatter_nd(target, flat, updates, rows, reduction)
+    else:
+        given = np.ascontiguousarray(native.plain(updates))
+        kernel.scatter_nd(target, rows, flat, given, kind_of(output.dtype), NATIVE.index(reduction))
+    if target is not output:
+        output[...] = target
