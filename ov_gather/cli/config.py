@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ov_gather.cli.ignores import TABLES, read_ignores
+
+if TYPE_CHECKING:
+    from ov_gather.rules.suppression import Ignore
+
 
 class Configured(click.Command):
-    """A command whose options may stand in the nearest pyproject.toml, under their long names."""
+    """A command whose options may stand in the nearest pyproject.toml, under their long names.
+
+    The object of its context holds the ignores that stand there, too.
+    """
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Read pyproject.toml first, because its values become the defaults. --help must not fail, and does not read it."""
-        defaults = {} if {"-h", "--help"} & set(args) else self._defaults()
-        return super().make_context(info_name, args, parent, default_map=defaults, **extra)
+        defaults, ignores = ({}, ()) if {"-h", "--help"} & set(args) else self._configuration()
+        return super().make_context(info_name, args, parent, default_map=defaults, obj=ignores, **extra)
 
-    def _defaults(self) -> dict[str, Any]:
+    def _configuration(self) -> tuple[dict[str, Any], tuple[Ignore, ...]]:
+        """Return the defaults of the options, and the ignores."""
         candidates = (directory / "pyproject.toml" for directory in _upward())
         path = next((candidate for candidate in candidates if candidate.is_file()), None)
         if path is None:
-            return {}
+            return {}, ()
         table = _table(path)
+        ignores = read_ignores(path, table) if table.keys() & set(TABLES) else ()
+        table = {key: value for key, value in table.items() if key not in TABLES}
         options = {_key(option): option for option in self.params if isinstance(option, click.Option)}
         for key, value in table.items():
             if key not in options:
-                raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {', '.join(sorted(options))}")
+                known = ", ".join(sorted((*options, *TABLES)))
+                raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {known}")
             _check(path, key, value, options[key])
-        return {str(options[key].name): value for key, value in table.items()}
+        return {str(options[key].name): value for key, value in table.items()}, ignores
 
 
 def _upward() -> tuple[Path, ...]:

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from ov_gather.cli import suppressions
 from ov_gather.cli.config import Configured
 from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
@@ -23,6 +24,9 @@ from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import select_rules
 from ov_gather.rules.validation import not_checked, validate
+
+if TYPE_CHECKING:
+    from ov_gather.rules.suppression import Ignore, Suppressed
 
 T = TypeVar("T")
 
@@ -53,6 +57,9 @@ _SEVERITIES = [severity.value for severity in Severity]
     show_default=True,
     help="Exit 1 for a finding as bad as this, or worse.",
 )
+@click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Findings that this file holds do not count.")
+@click.option("--write-baseline", is_flag=True, help="Write what is found to the file that --baseline names, and exit 0.")
+@click.option("--show-suppressed/--no-show-suppressed", help="List what ignores and the baseline suppress, too.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and directories of this name or path.")
 @click.option("--skip-other-xml/--no-skip-other-xml", help="Pass over XML files that are no IR even where they are named.")
 @click.option("--statistics/--no-statistics", help="Count violations of each rule, and the XML files passed over.")
@@ -65,7 +72,9 @@ _SEVERITIES = [severity.value for severity in Severity]
 )
 @click.option("--oldest", is_flag=True, help="Instead of findings print the oldest OpenVINO that has what each file needs.")
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
+@click.pass_obj
 def command(
+    ignores: tuple[Ignore, ...],
     paths: tuple[Path, ...],
     format_: str,
     output: Path | None,
@@ -73,6 +82,9 @@ def command(
     ignore: tuple[str, ...],
     min_severity: str,
     fail_on: str,
+    baseline: Path | None,
+    write_baseline: bool,
+    show_suppressed: bool,
     exclude: tuple[str, ...],
     skip_other_xml: bool,
     statistics: bool,
@@ -92,11 +104,12 @@ def command(
     Exit code: 0 no finding that --fail-on names, 1 there are such findings, 2 bad arguments or nothing to check. With --oldest
     it is 1 where a file cannot be read, or no release has what it needs.
     """
-    select_rules(select, ignore)  # refuses unknown ones before any work
+    rules = [rule.id for rule in select_rules(select, ignore)]  # refuses unknown ones before any work
     found = _find(paths, exclude, skip_other_xml)
     if oldest:
         _refuse_with_oldest()
         sys.exit(_print_oldest(found.files, jobs))
+    known = suppressions.read(baseline, write_baseline)
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         least = Severity(min_severity)
         results: list[list[Finding]] = [[] for _ in found.files]
@@ -104,11 +117,22 @@ def command(
         checks = _each(check, _died, found.files, jobs)
         for index, findings in with_progress(checks, len(found.files), "validating"):
             results[index] = findings
+        files = list(map(_name, found.files))
+        bad = [finding for findings in results for finding in findings if finding.severity.at_least(least)]
+        suppressed: Sequence[Suppressed] = ()
+        if ignores or known:
+            separated = suppressions.sort(bad, files, ignores, known, rules)
+            bad, suppressed = list(separated.findings), separated.suppressed
+        if baseline and write_baseline:
+            suppressions.write(baseline, files, bad)
+            sys.exit(0)
         report = Report(
-            files=list(map(_name, found.files)),
-            findings=[finding for findings in results for finding in findings if finding.severity.at_least(least)],
+            files=files,
+            findings=bad,
             fail_on=None if fail_on == "never" else Severity(fail_on),
             skipped=len(found.skipped) if statistics else None,
+            suppressed=suppressed,
+            show_suppressed=show_suppressed,
         )
         text = render(report, format_)
         if file:

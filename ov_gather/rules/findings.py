@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from ov_gather.ir.location import Location
@@ -23,10 +23,14 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One violation of a rule, as users get it: how bad it is, what is wrong, what would be right, and where."""
+    """One violation of a rule, as users get it: how bad it is, what is wrong, what would be right, and where.
+
+    The fingerprint is the same where the finding comes again in another export of the model, whatever ids and lines it has.
+    """
 
     rule: str
     severity: Severity
     message: str
     hint: str
     location: Location
+    fingerprint: str = field(default="", compare=False)

@@ -14,6 +14,7 @@ from ov_gather.rules.base import Rule
 from ov_gather.rules.computed import Sound
 from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
+from ov_gather.rules.fingerprints import with_fingerprints
 from ov_gather.rules.inference import Inferred, inferred_graphs
 from ov_gather.rules.register import RULES
 from ov_gather.rules.releases import release_named
@@ -54,14 +55,15 @@ def read_and_validate(
     try:
         document = read_document(source)
     except OSError as error:
-        return None, list(_findings(path, rules, [((), Unopened(error.strerror or str(error)))]))
+        unopened = _findings(path, rules, [((), Unopened(error.strerror or str(error)))])
+        return None, with_fingerprints(unopened, None)
     findings = _checked(document, path, rules, infer, release)
     return None if document.problems else document.model, findings
 
 
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
     """Return the finding for a file whose check did not come to its end."""
-    return list(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]))
+    return with_fingerprints(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]), None)
 
 
 def _checked(document: Document, path: str, rules: list[Rule], infer: bool, release: str) -> list[Finding]:
@@ -78,7 +80,7 @@ def _checked(document: Document, path: str, rules: list[Rule], infer: bool, rele
     if release and document.model is not None and not document.damaged:
         targets = ((way, Targeted(graph, release)) for way, graph in document.model.walk())
         findings += _findings(path, rules, targets)
-    return sorted(findings, key=lambda finding: (finding.location.line, finding.rule))
+    return with_fingerprints(sorted(findings, key=lambda finding: (finding.location.line, finding.rule)), document.model)
 
 
 def _has_error(findings: Iterable[Finding]) -> bool:

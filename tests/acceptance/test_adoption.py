@@ -127,7 +127,7 @@ def test_action_writes_sarif(action, tmp_path):
 
 
 def test_the_toml_snippet_is_accepted(samples, tmp_path):
-    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.S)
+    text = "".join(re.findall(r"```toml\n(.*?)```", PAGE, re.S))
     (tmp_path / "pyproject.toml").write_text(text)
     done = run(BIN / "ov-gather", "validate", samples / "divergent", cwd=tmp_path)
     assert done.returncode == 1, done.stderr

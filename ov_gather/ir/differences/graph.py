@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 
+from ov_gather.ir.attributes import VARIABLE, meaning, normal
 from ov_gather.ir.differences.constants import Content
 from ov_gather.ir.differences.interfaces import NO_ROLE, Roles, body_roles
 from ov_gather.ir.model import Layer, Model, Port
@@ -24,9 +25,6 @@ Slot = tuple[int, int]
 EXACT, SAME_CONSTANTS, SAME_ATTRIBUTES, SAME_TYPE = range(4)
 """How alike two nodes are by themselves: in everything; but for types, shapes and bodies; but for constants, too; or but for
 attributes, too."""
-
-_DECLARED = ("shape", "element_type", "offset", "size")
-_VARIABLE = "variable_id"
 
 
 class Numbers:
@@ -82,16 +80,14 @@ class GraphMaker:
         """Make the graph of a model or body, with the graphs of its bodies."""
         index, order = _in_order(model)
         positions = {(layer.id, port.id): i for layer in model.layers for i, port in enumerate(layer.outputs)}
-        readers = {
-            layer.attributes.get(_VARIABLE): index[layer.id] for layer in model.of_type("ReadValue") if layer.id in index
-        }
+        readers = {layer.attributes.get(VARIABLE): index[layer.id] for layer in model.of_type("ReadValue") if layer.id in index}
         graph = Graph(model, path, [])
         for layer in order:
             slots = [self._slot(model, layer, port, index, positions) for port in layer.inputs]
             if layer.type == "Const":
                 slots = [(CONSTANT, self._number(model, layer))]
             if layer.type == "Assign":
-                reader = readers.get(layer.attributes.get(_VARIABLE))
+                reader = readers.get(layer.attributes.get(VARIABLE))
                 slots.append((OPEN, 0) if reader is None else (reader, 0))
             graph.nodes.append(self._node(layer, tuple(slots), roles, path))
         for number, node in enumerate(graph.nodes):
@@ -140,7 +136,7 @@ class GraphMaker:
         inner = (*path, f"{layer.type} '{layer.name}'")
         bodies = tuple(self.make(body, body_roles(layer, body), (*inner, body.tag)) for body in layer.bodies)
         role = roles.get(layer.id, NO_ROLE)
-        attributes = _meaning(layer)
+        attributes = meaning(layer)
         if role.attributes:
             attributes |= {name: normal(value) for name, value in role.attributes.items()}
         type_key = of(("type", layer.type.lower(), role.name))
@@ -171,35 +167,6 @@ def _in_order(model: Model) -> tuple[dict[int, int], list[Layer]]:
     layers = [model.layer_by_id[layer_id] for layer_id in ready]
     kept = [layer for layer in layers if layer.type != "Const" or layer.id not in users]
     return {layer.id: i for i, layer in enumerate(kept)}, kept
-
-
-def _meaning(layer: Layer) -> dict[str, str]:
-    left_out = _DECLARED if layer.type in ("Parameter", "Const") else (_VARIABLE,)
-    return {name: normal(value) for name, value in layer.attributes.items() if name not in left_out}
-
-
-def normal(text: str) -> str:
-    """Write the value of an attribute in one way: "1, 2" as "1,2", "1.0" as "1", "True" as "true"."""
-    return _known_normal(text) if len(text) < 200 else _normal(text)
-
-
-def _normal(text: str) -> str:
-    return ",".join(_normal_item(item.strip()) for item in text.split(","))
-
-
-_known_normal = lru_cache(maxsize=4096)(_normal)
-
-
-def _normal_item(item: str) -> str:
-    if item.lower() in ("true", "false"):
-        return item.lower()
-    try:
-        number = float(item)
-    except ValueError:
-        return item
-    if number.is_integer() and abs(number) < 2**53:
-        return str(int(number))
-    return repr(number) if "." in item or "e" in item.lower() else item
 
 
 def port_text(layer: Layer, port: Port) -> tuple[str, str]:

@@ -12,12 +12,14 @@ from ov_gather.rules.findings import Finding
 
 
 def render(report: Report) -> str:
-    """Return one object with our version, the number of files and the findings."""
+    """Return one object with our version, the number of files, the findings, and what is suppressed."""
     document = {
         "version": version("ov-gather"),
         "files": len(report.files),
         "findings": [finding_object(finding) for finding in report.findings],
     }
+    if report.suppressed:
+        document["suppressed"] = [finding_object(each.finding) | {"reason": each.reason} for each in report.suppressed]
     if report.statistics:
         document["statistics"] = report.statistics
     return json.dumps(document, indent=2) + "\n"
@@ -37,4 +39,5 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "layer": None if place.layer_id is None else layer,
         "port": place.port,
         "hint": finding.hint,
+        "fingerprint": finding.fingerprint,
     } | trail

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ov_gather.rules.findings import Finding, Severity
+
+if TYPE_CHECKING:
+    from ov_gather.rules.suppression import Suppressed
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The files that `ov-gather validate` checked and what it found, both in the order in which the files were named or found.
 
-    `skipped` is the number of XML files that are no IR; None if statistics were not asked for.
+    `skipped` is the number of XML files that are no IR; None if statistics were not asked for. What is suppressed is counted,
+    and listed where people read it if they have asked for that.
     """
 
     files: Sequence[str]
     findings: Sequence[Finding]
     fail_on: Severity | None = Severity.ERROR
     skipped: int | None = None
+    suppressed: Sequence[Suppressed] = ()
+    show_suppressed: bool = False
 
     def fails(self, finding: Finding) -> bool:
         """Tell whether this finding makes the command exit 1."""
@@ -31,7 +38,8 @@ class Report:
         counts = Counter(finding.severity for finding in self.findings)
         skipped = "" if self.skipped is None else f", skipped: {self.skipped}"
         severities = ", ".join(f"{severity.value}s: {counts[severity]}" for severity in Severity)
-        return f"files: {len(self.files)}, {severities}{skipped}"
+        suppressed = f", suppressed: {len(self.suppressed)}" if self.suppressed else ""
+        return f"files: {len(self.files)}, {severities}{suppressed}{skipped}"
 
     @property
     def statistics(self) -> dict[str, int]:

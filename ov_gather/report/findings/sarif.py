@@ -16,9 +16,11 @@ _INDEX = {rule_id: index for index, rule_id in enumerate(RULES)}
 
 
 def render(report: Report) -> str:
-    """Return one run, which holds every rule with its documentation, and the findings."""
+    """Return one run, which holds every rule with its documentation, and the findings, those that are suppressed, too."""
     more = {"properties": {"statistics": report.statistics}} if report.statistics else {}
-    return sarif.document(rules(), [result(finding) for finding in report.findings], **more)
+    results = [result(finding) for finding in report.findings]
+    results += [result(each.finding) | _suppressed(each.reason) for each in report.suppressed]
+    return sarif.document(rules(), results, **more)
 
 
 def rules() -> list[dict[str, Any]]:
@@ -35,7 +37,12 @@ def result(finding: Finding, before: int = 0) -> dict[str, Any]:
     place = finding.location
     text = message_text(finding) + (f"\n{finding.hint}" if finding.hint else "")
     where = sarif.location(place.path, place.line, _logical_locations(place))
-    return sarif.result(finding.rule, before + _INDEX[finding.rule], finding.severity.value, text, where)
+    described = sarif.result(finding.rule, before + _INDEX[finding.rule], finding.severity.value, text, where)
+    return described | ({"partialFingerprints": {"ovGather/v1": finding.fingerprint}} if finding.fingerprint else {})
+
+
+def _suppressed(reason: str) -> dict[str, Any]:
+    return {"suppressions": [{"kind": "external", "justification": reason}]}
 
 
 def _logical_locations(place: Location) -> list[dict[str, str]]:

@@ -15,8 +15,8 @@ _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 
 def render(report: Report) -> str:
-    """Return the findings, then the statistics if they were asked for, then the summary."""
-    return "\n".join((*lines(report.findings), *statistics(report), report.summary, ""))
+    """Return the findings, then what is suppressed and the statistics if they were asked for, then the summary."""
+    return "\n".join((*lines(report.findings), *suppressed(report), *statistics(report), report.summary, ""))
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[str]:
@@ -32,6 +32,13 @@ def first_line(finding: Finding) -> str:
     place = style(printable(place_text(finding.location)) + ":", bold=True)
     rule = style(f"{finding.severity.value} {finding.rule}", fg=_COLOUR[finding.severity], bold=True)
     return f"{place} {rule}: {printable(message_text(finding))}"
+
+
+def suppressed(report: Report) -> Iterator[str]:
+    """Yield one line for each finding that is suppressed, with the reason. Empty if that was not asked for."""
+    if report.show_suppressed:
+        for each in report.suppressed:
+            yield f"{first_line(each.finding)} {style(f'(suppressed: {printable(each.reason)})', dim=True)}"
 
 
 def statistics(report: Report) -> Iterator[str]:

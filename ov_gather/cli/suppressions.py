@@ -1,0 +1,74 @@
+"""What `ov-gather validate` does with findings that a team knows of, and what it says of suppressions that are of no use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ov_gather.rules.baseline import Baseline
+    from ov_gather.rules.findings import Finding
+    from ov_gather.rules.suppression import Ignore, Sorted
+
+
+def read(path: Path | None, write: bool) -> Baseline | None:
+    """Return the baseline to compare with, if any. Raises UsageError for one that cannot be used."""
+    if write and path is None:
+        raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
+    if path is None or write:
+        return None
+    from ov_gather.rules.baseline import BaselineError, read_baseline
+
+    try:
+        return read_baseline(path)
+    except FileNotFoundError:
+        raise click.UsageError(f"there is no baseline {path}; --write-baseline makes it") from None
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def write(path: Path, files: Sequence[str], findings: Sequence[Finding]) -> None:
+    """Make findings the known ones. Raises UsageError where another file would be lost."""
+    from ov_gather.rules.baseline import BaselineError, write_baseline
+
+    try:
+        write_baseline(path, files, findings)
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+    click.echo(f"{path}: findings written: {len(findings)}")
+
+
+def sort(
+    findings: Sequence[Finding],
+    files: Sequence[str],
+    ignores: Sequence[Ignore],
+    baseline: Baseline | None,
+    rules: Sequence[str],
+) -> Sorted:
+    """Sort findings, and say on stderr which ignores suppress nothing, and what the baseline holds and nobody finds.
+
+    An ignore of rules that were not checked is not blamed.
+    """
+    from ov_gather.rules.suppression import suppress
+
+    found = suppress(findings, ignores, baseline)
+    for ignore in found.unused:
+        if any(rule.startswith(ignore.rules) for rule in rules):
+            click.echo(f"{ignore.directory / 'pyproject.toml'}: an ignore suppresses nothing: {ignore}", err=True)
+    if baseline:
+        _compare(baseline, files, findings)
+    return found
+
+
+def _compare(baseline: Baseline, files: Sequence[str], findings: Sequence[Finding]) -> None:
+    """Say what the baseline holds and nobody finds, or that it is one of other files."""
+    if baseline.known and not any(baseline.knows(file) for file in files):
+        click.echo(
+            f"{baseline.path}: knows none of the files that were checked; its paths start at {baseline.directory}", err=True
+        )
+    gone = baseline.gone(files, findings)
+    if gone:
+        click.echo(f"{baseline.path}: known findings that are gone: {gone}; --write-baseline leaves them out", err=True)
