@@ -25,7 +25,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
             yield file
-            file.flush()
+            file.close()  # Windows moves no file that is open
             Path(file.name).chmod(0o666 & ~_umask())
             Path(file.name).replace(path)
         finally:

@@ -16,16 +16,15 @@ from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
-# Their imports are not measured. Linux tells the peak of this very process; what getrusage tells is inherited by children.
+# Their imports are not measured.
 _SCRIPT = """
 import json, sys, time
-from pathlib import Path
 {work}
 start = time.perf_counter()
 result = work(sys.argv[1])
 seconds = time.perf_counter() - start
-(peak,) = [line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
-print(json.dumps([seconds, int(peak) / 1024, str(result)[:200]]))
+from ov_gather.platforms import peak_memory
+print(json.dumps([seconds, peak_memory() / 2**20, str(result)[:200]]))
 """
 _VALIDATE = "from ov_gather import validate as work"
 _READ_MODEL = "from openvino import Core; work = Core().read_model"

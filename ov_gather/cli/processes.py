@@ -12,11 +12,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_all_start_methods, get_context
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ov_gather.interrupts import held
+from ov_gather.platforms import HAS_FORKS
 
 _LONGEST = 103 - len("/pymp-......../listener-........")
 """Bytes of the longest path of the directory for temporary files with which the socket of a fork server has a valid path."""
@@ -30,7 +31,9 @@ def _context() -> Any:
     each process starts anew.
     """
     fits = len(os.fsencode(tempfile.gettempdir())) <= _LONGEST
-    context: Any = get_context("forkserver" if fits and "forkserver" in get_all_start_methods() else "spawn")
+    if not (fits and HAS_FORKS):
+        return get_context("spawn")
+    context = get_context("forkserver")
     context.set_forkserver_preload(["ov_gather.rules.validation"])
     return context
 

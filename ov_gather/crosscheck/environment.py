@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Sequence
 from typing import Any
 
 from ov_gather.crosscheck.results import Environment
 from ov_gather.divergences import cpu
+from ov_gather.platforms import core_count
 from ov_gather.runtimes.base import Runtime
 
 
@@ -17,7 +17,7 @@ def environment(runtimes: Sequence[Runtime[Any]]) -> Environment:
     return Environment(
         versions={runtime.name: runtime.version for runtime in runtimes},
         cpu=cpu.model_name(),
-        cores=len(os.sched_getaffinity(0)),
+        cores=core_count(),
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         python=platform.python_version(),
     )

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from ov_gather.extension.compiling import compile_extension, digest
 from ov_gather.extension.installed import FILE_NAME, OpenVINO
 from ov_gather.files import replacing
+from ov_gather.platforms import lock
 
 
 def library(openvino: OpenVINO) -> Path:
@@ -91,15 +92,13 @@ def _put(library: Path, place: Path) -> None:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Keep other processes out of a folder, which is made if need be. Raises OSError where it cannot be written."""
-    import fcntl
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("w")
+        file = (folder / "lock").open("w")
     except OSError as error:
         raise OSError(
             f"our extension cannot be kept in {folder} ({error.strerror}): let XDG_CACHE_HOME name a directory to write to"
         ) from None
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with file:
+        lock(file)
         yield

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from ov_gather.extras import missing
 
-FILE_NAME = "libov_gather_extension.so"
+FILE_NAME = "ov_gather_extension.dll" if sys.platform == "win32" else "libov_gather_extension.so"
 """The name of our extension, wherever it is."""
 _RELEASE = re.compile(r"^#define OPENVINO_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
 _ABI = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import signal
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from ov_gather.extension import extension_path
 from ov_gather.extras import explained
 from ov_gather.interrupts import exit_code, on_end
+from ov_gather.platforms import in_forked_processes
 from ov_gather.runtimes.base import HANGS, CrashedError, HungError, ModelT, RefusedError, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
@@ -229,4 +229,4 @@ def _forget_idle() -> None:
         runtimes.clear()
 
 
-os.register_at_fork(after_in_child=_forget_idle)  # they are the parent's
+in_forked_processes(_forget_idle)  # they are the parent's

@@ -19,12 +19,13 @@ from threading import Lock
 from typing import Any
 from weakref import finalize
 
+from ov_gather import platforms
 from ov_gather.imports import spare_imports
 from ov_gather.runtimes import worker
 
 _CONTROL = 0  # the launcher's stdin is one end of a pair of sockets
 _LONGEST = 1 << 16
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes.launcher import main; main()"
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes import launcher; launcher.{call}"
 _IMPORTED_ONCE = tuple(f"ov_gather.runtimes.{name}" for name in ("accelerated", "configured", "kernel", "openvino"))
 """Imports that start no thread, so that the process can be forked afterwards. That of onnxruntime starts one."""
 
@@ -70,7 +71,7 @@ class Launcher:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM.format(path=self._path)],
+                _command("main()"),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -112,6 +113,11 @@ class Launcher:
         return number
 
 
+def _command(call: str) -> list[str]:
+    """Give the command of a process that calls a function of this module, and finds the same modules as this process does."""
+    return [sys.executable, "-c", _PROGRAM.format(path=sys.path, call=call)]
+
+
 def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:
     control.close()
     process.wait()
@@ -121,8 +127,16 @@ _launchers: list[Launcher] = []
 """The launcher that serves at present, once one was needed."""
 
 
-def start(module: str, name: str, connection: int) -> Process:
-    """Start a worker process for the Runtime of this name in this module; `connection` is the worker's end of a pipe."""
+def start(module: str, name: str, connection: int) -> Process | subprocess.Popen[bytes]:
+    """Start a worker process for the Runtime of this name in this module; `connection` is the worker's end of a pipe.
+
+    Where the system has no forks, the process is started anew, and imports everything itself. Raises OSError on Windows.
+    """
+    if not platforms.HAS_SOCKETS_AS_FILES:
+        raise OSError("on Windows, runtimes cannot be executed in worker processes: use ov-gather on Linux, such as in WSL")
+    if not platforms.HAS_FORKS:
+        command = _command(f"work({module!r}, {name!r})")
+        return subprocess.Popen(command, stdin=connection, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if _launchers and _launchers[0].is_current():
         with suppress(OSError):  # it was killed a moment ago
             return _launchers[0].start(module, name, connection)
@@ -140,7 +154,13 @@ def end_launcher() -> None:
     _launchers.clear()
 
 
-os.register_at_fork(after_in_child=_launchers.clear)  # it is the parent's
+platforms.in_forked_processes(_launchers.clear)  # it is the parent's
+
+
+def work(module: str, name: str) -> None:
+    """Be a worker process that was started anew."""
+    spare_imports()
+    worker.main(module, name)
 
 
 def main() -> None:

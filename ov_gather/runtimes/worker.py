@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
-import select
 import signal
 from contextlib import suppress
 from importlib import import_module
@@ -13,13 +11,15 @@ from threading import Thread
 from time import perf_counter
 from typing import Any
 
+from ov_gather import platforms
+
 CONNECTION = 0  # our stdin, which is one end of a pair of sockets
 
 
 def main(module: str, name: str) -> None:
     """Say which version the Runtime of this name in this module is of, then call the methods that are asked for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops us
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected here: no core dump
+    platforms.leave_no_core_dump()  # a crash is expected here
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # the parent is gone
         _serve(Connection(CONNECTION), module, name)
@@ -48,7 +48,5 @@ def _serve(connection: Connection, module: str, name: str) -> None:
 
 def _end_with_parent() -> None:
     """End this process with its parent, also in the middle of an execution: a parent that was killed cannot stop us."""
-    poll = select.poll()
-    poll.register(CONNECTION, 0)  # for nothing but its end
-    poll.poll()
+    platforms.wait_for_end_of(CONNECTION)
     os._exit(1)

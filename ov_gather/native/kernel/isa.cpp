@@ -6,7 +6,7 @@
 namespace ov_gather {
 
 extern const PlaneTable lines_baseline;
-#if defined(__x86_64__)
+#if OV_GATHER_HAS_AVX
 extern const PlaneTable lines_avx2;
 extern const PlaneTable lines_avx512;
 #endif
@@ -22,11 +22,9 @@ struct Isa {
 // The best instruction set comes first.
 std::vector<Isa> available() {
     const Isa known[] = {
-#if defined(__x86_64__)
-        {"avx512", &lines_avx512,
-         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512dq")},
-        {"avx2", &lines_avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")},
+#if OV_GATHER_HAS_AVX
+        {"avx512", &lines_avx512, has_avx512()},
+        {"avx2", &lines_avx2, has_avx2()},
 #endif
         {"baseline", &lines_baseline, true},
     };

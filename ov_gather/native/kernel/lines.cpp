@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__)
+#if OV_GATHER_HAS_AVX
 #include <immintrin.h>
 #endif
 
@@ -79,7 +79,7 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t
 }
 
 inline void stream(const char* from, char* to, int64_t bytes) {
-#if defined(__x86_64__)
+#if OV_GATHER_HAS_AVX
     const int64_t head = -reinterpret_cast<intptr_t>(to) & 15;
     if (head <= bytes) {
         memcpy(to, from, head);
@@ -272,7 +272,7 @@ bool gather_plane(const Plane& plane, const char* data, const char* indices, cha
         indices += plane.lines.index_stride;
         output += plane.lines.output_stride;
     }
-#if defined(__x86_64__)
+#if OV_GATHER_HAS_AVX
     if (plane.stream) _mm_sfence();  // orders streamed stores before the signal to other threads that we are done
 #endif
     return true;

@@ -11,6 +11,13 @@
 #define OV_GATHER_EXPORT __attribute__((visibility("default"), used))
 #endif
 
+// On x86-64, lines.cpp is compiled for AVX2 and AVX-512, too; not by Microsoft's compiler, nor by those that take its place.
+#if defined(__x86_64__) && !defined(_MSC_VER)
+#define OV_GATHER_HAS_AVX 1
+#else
+#define OV_GATHER_HAS_AVX 0
+#endif
+
 namespace ov_gather {
 
 // Lets the processor load the cache line at an address, which may be any.
@@ -46,7 +53,7 @@ static inline Number load_once(const Number* address) {
 
 // Waits for a moment, in a loop that waits for another thread.
 static inline void relax() {
-#if defined(__x86_64__)
+#if OV_GATHER_HAS_AVX
     __builtin_ia32_pause();
 #elif defined(_M_X64)
     _mm_pause();
@@ -54,6 +61,10 @@ static inline void relax() {
     __asm__ __volatile__("yield");
 #endif
 }
+
+// Whether this machine, and its system, have the instruction sets of instruction_sets.txt.
+bool has_avx2();
+bool has_avx512();
 
 // Bytes of the caches that a core sees; 0 where the system does not say.
 int64_t second_level_cache_size();
