@@ -1,4 +1,4 @@
-"""ONNX models from files and to files; what is none is refused."""
+"""ONNX models from files; what is none is refused."""
 
 from __future__ import annotations
 
@@ -72,33 +72,6 @@ def naming(source: OnnxSource) -> Iterator[None]:
         if isinstance(source, onnx.ModelProto):
             raise
         raise ConversionError(f"{os.fspath(source)}: {error}") from error
-
-
-def save_onnx(model: onnx_ir.Model, path: Path) -> None:
-    """Write a model; if it has external data, with all tensors in a file beside it, as a protobuf ends at 2 GB."""
-    if not any(True for _ in external_tensors(model)):
-        onnx_ir.save(model, path)
-        return
-    for graph in model.graphs():
-        for value in [value for value in graph.initializers.values() if value.dtype == onnx_ir.DataType.STRING]:
-            _make_constant(graph, value)
-    onnx_ir.save(model, path, external_data=data_file(path).name)
-
-
-def data_file(path: Path) -> Path:
-    """Tell where `save_onnx` writes the tensors."""
-    return path.with_name(f"{path.name}.data")
-
-
-def _make_constant(graph: onnx_ir.Graph, value: onnx_ir.Value) -> None:
-    """Make a Constant node of an initializer: strings cannot be external data."""
-    node = onnx_ir.node("Constant", [], {"value": value.const_value}, name=value.name)
-    (output,) = node.outputs
-    output.type, output.shape = value.type, value.shape
-    graph.initializers.pop(str(value.name))
-    output.name = value.name
-    value.replace_all_uses_with(output, replace_graph_outputs=True)
-    graph.insert_before(graph[0], node) if len(graph) else graph.append(node)
 
 
 def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import onnx
@@ -21,10 +20,12 @@ from ov_gather.files import replacing_together
 from ov_gather.ir.element_types import by_onnx
 
 from .errors import ConversionError, describe
+from .external_data import external_tensors
 from .inexactness import Inexactness, LossyConversionWarning, find_inexactness, summaries
 from .legalize import Rewrite, legalize
-from .loading import OnnxSource, data_file, files_of, load, naming, refuse_to_overwrite, save_onnx
+from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
 from .port_names import restore_names
+from .saving import data_file, save_onnx, temporary_file
 
 if TYPE_CHECKING:
     import openvino
@@ -113,23 +114,25 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
     _refuse_types(model)
     core = register(openvino.Core()) if target == "extension" else openvino.Core()
     RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, takes an input with a value for a constant
-    with TemporaryDirectory(prefix="ov_gather.") as directory:  # a path, as a protobuf ends at 2 GB
-        path = Path(directory, "model.onnx")
-        save_onnx(model, path)
+    with temporary_file(model) as path:  # a path, as a protobuf ends at 2 GB
+        size = path.stat().st_size + sum(tensor.nbytes for tensor in external_tensors(model))
         try:
-            converted = _read_file(core, path)
+            converted = _read_file(core, path, size)
         except RuntimeError as error:
             raise ConversionError(_explain(str(error), model)) from None
     restore_names(converted, model.graph)
     return converted
 
 
-def _read_file(core: openvino.Core, path: Path) -> openvino.Model:
-    """Return what the front end makes of the file; or of its bytes, of which it converts a few operators more."""
+def _read_file(core: openvino.Core, path: Path, size: int) -> openvino.Model:
+    """Return what the front end makes of the file; or of its bytes, of which it converts a few operators more.
+
+    `size` counts the bytes of the model and of its external data.
+    """
     try:
         return core.read_model(path)
     except RuntimeError:
-        if sum(file.stat().st_size for file in path.parent.iterdir()) < onnx.checker.MAXIMUM_PROTOBUF:
+        if size < onnx.checker.MAXIMUM_PROTOBUF:
             with suppress(RuntimeError):
                 return core.read_model(onnx.load(path).SerializeToString())
         raise

@@ -1,12 +1,13 @@
-"""These context managers write a file whole or not at all."""
+"""These context managers write a file whole or not at all, and hold files that are needed for a while."""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory, gettempdir
 from typing import IO
 
 from ov_gather.interrupts import held
@@ -47,6 +48,19 @@ def replacing_together(path: Path) -> Iterator[Path]:
         with held():
             for file in sorted(Path(directory).iterdir(), key=written.__eq__):
                 file.replace(path.with_name(file.name))
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Give a temporary directory. Raises OSError, which names TMPDIR, where what the block writes there has no room."""
+    try:
+        with TemporaryDirectory(prefix="ov_gather.") as directory:
+            yield Path(directory)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        what = f"{gettempdir()} has no room for temporary files: set TMPDIR to a directory that has"
+        raise OSError(error.errno, what) from error
 
 
 def _umask() -> int:

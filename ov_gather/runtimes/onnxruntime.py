@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import onnxruntime
@@ -11,9 +10,12 @@ from numpy.typing import NDArray
 
 from ov_gather.ir.model import Model
 from ov_gather.runtimes.base import RefusedError, Runtime
+from ov_gather.runtimes.onnx_file import OnnxFile
+
+_FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"  # for a model that is given as bytes
 
 
-class OnnxRuntime(Runtime[Model | Path]):
+class OnnxRuntime(Runtime[Model | OnnxFile]):
     """Executes .onnx files and isolated layers."""
 
     name = "onnxruntime"
@@ -23,14 +25,14 @@ class OnnxRuntime(Runtime[Model | Path]):
         """The version of onnxruntime."""
         return str(onnxruntime.__version__)
 
-    def activate(self, model: Model | Path, threads: int = 0) -> None:
+    def activate(self, model: Model | OnnxFile, threads: int = 0) -> None:
         """Load a model, or translate a layer. Raises RefusedError with what onnxruntime says."""
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # errors come as exceptions
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # other runtimes execute at the same time
         self._configure(options)
-        source = str(model) if isinstance(model, Path) else _translated(model)
+        source = _read(model, options) if isinstance(model, OnnxFile) else _translated(model)
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its exceptions share no base class
@@ -56,6 +58,13 @@ class PlainOnnxRuntime(OnnxRuntime):
     def _configure(self, options: Any) -> None:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = 1
+
+
+def _read(model: OnnxFile, options: Any) -> bytes | str:
+    if model.data is None:
+        return str(model.path)
+    options.add_session_config_entry(_FOLDER_OF_DATA, str(model.data.resolve()))
+    return model.path.read_bytes()
 
 
 def _translated(model: Model) -> bytes:

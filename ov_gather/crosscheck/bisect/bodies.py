@@ -16,6 +16,7 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.graphs import Value, captured, ir_graph
+from ov_gather.crosscheck.models.intermediates import folder_of_data
 from ov_gather.ir.model import Element, Layer, Model
 
 ITERATION = "the number of the iteration"
@@ -97,6 +98,7 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
         kind = onnx_ir.DataType.STRING if found.dtype.hasobject else onnx_ir.DataType.from_numpy(found.dtype)
         proto.input.append(onnx.helper.make_tensor_value_info(name, kind.value, found.shape))
     made = onnx_ir.serde.deserialize_graph(proto)
+    onnx_ir.external_data.set_base_dir(made, folder_of_data(model) or "")
     for value in list(made.inputs):
         if not value.uses() and not value.is_graph_output():
             made.inputs.remove(value)

@@ -95,9 +95,9 @@ class OnnxPart(Part):
             return intermediates.run(self.model, {name: given[name] for name in names}, runtime)
 
     def write(self, folder: Path, stem: str) -> Path:
-        """Write the .onnx."""
+        """Write the .onnx, and beside it what was external data."""
         path = folder / f"{stem}.onnx"
-        onnx_ir.save(self.model, path)
+        onnx_ir.save(self.model, path, external_data=f"{stem}.data" if intermediates.folder_of_data(self.model) else None)
         return path
 
 

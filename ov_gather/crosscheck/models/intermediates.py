@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,10 @@ import onnx_ir
 from numpy.typing import NDArray
 from onnx_ir.passes.common import InlinePass
 
+from ov_gather.files import scratch
 from ov_gather.ops.onnx_nodes import GATHERS
 from ov_gather.runtimes.base import Runtime
+from ov_gather.runtimes.onnx_file import OnnxFile
 
 BATCH = 16
 """The number of gathers whose tensors are computed, and held, at once."""
@@ -90,12 +91,22 @@ def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runti
 
 @contextmanager
 def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
-    """Load the model into the runtime for as long as the context lasts. Raises RefusedError, CrashedError."""
-    with TemporaryDirectory(prefix="ov_gather.") as directory, runtime:
-        path = Path(directory) / "model.onnx"
-        onnx_ir.save(model, path, external_data="model.data")
-        runtime.activate(path)
+    """Load the model into the runtime for as long as the context lasts. External data stay where they are.
+
+    Raises RefusedError, CrashedError; OSError where the model cannot be written to TMPDIR.
+    """
+    with scratch() as directory, runtime:
+        path, data = directory / "model.onnx", folder_of_data(model)
+        onnx_ir.save(model, path, external_data=None if data else "model.data")
+        runtime.activate(OnnxFile(path, data))
         yield
+
+
+def folder_of_data(model: onnx_ir.Model) -> Path | None:
+    """Tell which folder the places of external data are relative to; None where there are no external data."""
+    values = (value for graph in model.graphs() for value in graph.initializers.values())
+    tensors = (value.const_value for value in values)
+    return next((Path(tensor.base_dir) for tensor in tensors if isinstance(tensor, onnx_ir.ExternalTensor)), None)
 
 
 def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:

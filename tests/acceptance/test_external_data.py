@@ -1,0 +1,76 @@
+"""External data stay where they are: no command needs the room for a copy of them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from ov_gather.converters import convert_model
+from ov_gather.files import scratch
+
+SIZE = 1024
+BYTES = SIZE * SIZE * 4
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A model with 4 MB of external data, a gather that must be rewritten, and a body."""
+    weights = numpy_helper.from_array((np.arange(SIZE * SIZE) % 7 - 3).reshape(SIZE, SIZE).astype(np.float32), "w")
+    bias = numpy_helper.from_array(np.arange(SIZE).astype(np.float32), "b")
+    inner = [helper.make_node("Add", ["rows", "b"], ["more"], name="add")]
+    then = helper.make_graph(inner, "then", [], [helper.make_tensor_value_info("more", TensorProto.FLOAT, None)], [bias])
+    other = [helper.make_node("Neg", ["rows"], ["less"], name="neg")]
+    otherwise = helper.make_graph(other, "else", [], [helper.make_tensor_value_info("less", TensorProto.FLOAT, None)])
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["scores"], name="scores"),
+        helper.make_node("GatherElements", ["scores", "i"], ["taken"], axis=0, name="take"),
+        helper.make_node("Add", ["scores", "taken"], ["rows"], name="rows"),
+        helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=otherwise, name="choice"),
+    ]
+    kinds = [("x", TensorProto.FLOAT, [2, SIZE]), ("i", TensorProto.INT32, [2, 1]), ("c", TensorProto.BOOL, [])]
+    inputs = [helper.make_tensor_value_info(*kind) for kind in kinds]
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [weights])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    onnx.save(proto, folder / "m.onnx", save_as_external_data=True, location="weights", size_threshold=1 << 20)
+    return folder / "m.onnx"
+
+
+def test_no_file_as_large_as_the_data_is_written(cli, model, tmp_path):
+    """What is written has half their size, as float16, and no file can be larger than that."""
+    ir, limit = tmp_path / "m.xml", BYTES // 2 + 10_000
+    done = cli("convert", model, "-o", ir, "--fp16", "--verify", file_size=limit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "outputs: 1, passed: 1; gathers: 1, passed: 1" in done.stdout
+    assert sorted(path.name for path in model.parent.iterdir()) == ["m.onnx", "weights"]
+
+    given = {"x": np.ones((2, SIZE), np.float32), "i": np.zeros((2, 1), np.int32), "c": np.array(True)}
+    np.savez(tmp_path / "inputs.npz", **given)
+    done = cli("bisect", model, ir, "--input", tmp_path / "inputs.npz", file_size=limit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "outputs: 1, equal: 1" in done.stdout
+
+
+def test_nothing_is_written_to_tmpdir(model, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(model.parent / "absent"))
+    assert convert_model(model).get_ops()
+
+
+def test_where_nothing_can_be_written_beside_the_data_they_are_copied(model, monkeypatch):
+    def refuse(**options):
+        raise PermissionError(f"{options['dir']} is read-only")
+
+    monkeypatch.setattr("ov_gather.converters.saving.mkstemp", refuse)
+    assert convert_model(model).get_ops()
+
+
+def test_a_full_tmpdir_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(OSError, match=f"{tmp_path} has no room for temporary files: set TMPDIR"), scratch():
+        Path("/dev/full").write_text("anything")
