@@ -26,13 +26,13 @@ def one_layer(kind, inputs, attributes, constants=None):
     return builder.build()
 
 
-def onnx_model(nodes, inputs, initializers=None):
+def onnx_model(nodes, inputs, initializers=None, opset=13):
     """An ONNX model whose output is the last node's; `inputs`: ONNX type and shape of each; `initializers`: arrays."""
     inputs = [helper.make_tensor_value_info(name, *given) for name, given in inputs.items()]
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (initializers or {}).items()]
     output = helper.make_empty_tensor_value_info(nodes[-1].output[0])
     graph = helper.make_graph(nodes, "graph", inputs, [output], tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10).SerializeToString()
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10).SerializeToString()
 
 
 def opsets(model, kind):
@@ -64,16 +64,19 @@ def infer(request, *arrays):
     return output.str_data if output.element_type == ov.Type.string else output.data.copy()
 
 
-def evaluate(model, data_type, data, *others):
-    """Evaluate the operation itself, without a plugin that converts types before."""
-    element_type = getattr(ov.Type, data_type.name)
+def as_tensor(data_type, array):
+    """A tensor of any element type from an array whose elements have as many bits."""
     if data_type is STRING:
-        given = ov.Tensor(data.astype(str))
-    else:
-        carried = np.ascontiguousarray(data).view(f"u{data.itemsize}")
-        given = ov.Tensor(carried, list(data.shape), element_type)
-    output = ov.Tensor(element_type, ov.Shape([0]))
-    assert model.evaluate([output], [given, *map(ov.Tensor, others)])
+        return ov.Tensor(array.astype(str))
+    carried = np.ascontiguousarray(array).view(f"u{array.itemsize}").reshape(array.shape)
+    return ov.Tensor(carried, list(array.shape), getattr(ov.Type, data_type.name))
+
+
+def evaluate(model, data_type, data, *others):
+    """Evaluate the operation itself, without a plugin that converts types before; others are arrays or tensors."""
+    output = ov.Tensor(getattr(ov.Type, data_type.name), ov.Shape([0]))
+    tensors = [other if isinstance(other, ov.Tensor) else ov.Tensor(other) for other in others]
+    assert model.evaluate([output], [as_tensor(data_type, data), *tensors])
     return np.array(output.str_data, object) if data_type is STRING else np.array(output.data).view(data.dtype)
 
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "tensors.hpp"
-#include "tuples.hpp"
 
 namespace ov_gather {
 namespace {
@@ -83,25 +82,11 @@ bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inp
     const auto indexed = data_shape.begin() + m_batch_dims, behind = indexed + index_shape.back();
     const std::vector<int64_t> dims(indexed, behind);
     const int64_t batches = product(data_shape.begin(), indexed);
-    std::vector<int64_t> flat(product(index_shape.begin(), index_shape.end() - 1));
-    const int64_t bad =
-        flatten_tuples(static_cast<const char*>(indices.data()), index_type(indices), flat.size(), dims, flat.data());
-    if (bad == all_in_bounds) {
-        const int64_t tuples = flat.size() / std::max<int64_t>(1, batches);
-        const Gather gather =
-            describe(data, batches, tuples, product(dims.begin(), dims.end()), product(behind, data_shape.end()));
-        gather_tensors(gather, data, flat.data(), output);
-        return true;
-    }
-    auto place = unravel(bad * dims.size(), index_shape);
-    size_t& coordinate = place.back();
-    int64_t index = index_at(indices, place);
-    while (is_in_bounds(index, dims[coordinate]) && coordinate + 1 < dims.size()) {
-        ++coordinate;
-        index = index_at(indices, place);
-    }
-    OPENVINO_THROW("GatherND '", get_friendly_name(),
-                   "': ", out_of_bounds(place, index, m_batch_dims + coordinate, dims[coordinate]));
+    const auto flat = flatten(*this, indices, dims, m_batch_dims);
+    const int64_t tuples = flat.size() / std::max<int64_t>(1, batches);
+    const Gather gather = describe(data, batches, tuples, product(dims.begin(), dims.end()), product(behind, data_shape.end()));
+    gather_tensors(gather, data, flat.data(), output);
+    return true;
 }
 
 }  // namespace ov_gather

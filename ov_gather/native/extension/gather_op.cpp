@@ -6,19 +6,6 @@
 #include "tensors.hpp"
 
 namespace ov_gather {
-namespace {
-
-// Makes the loops over the indices alone: where the output has no elements, an index may be out of bounds all the same.
-std::vector<Loop> index_loops(const ov::Tensor& indices) {
-    const auto shape = indices.get_shape();
-    const auto strides = indices.get_strides();
-    std::vector<Loop> loops;
-    for (size_t i = 0; i < shape.size(); ++i)
-        loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
-    return loops;
-}
-
-}  // namespace
 
 GatherOp::GatherOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, const ov::Output<ov::Node>& axis,
                    int64_t batch_dims, const std::string& bounds)

@@ -14,6 +14,8 @@
 #include "gather_nd_op.hpp"
 #include "gather_op.hpp"
 #include "platform.hpp"
+#include "scatter_elements_op.hpp"
+#include "scatter_nd_op.hpp"
 
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
@@ -57,13 +59,30 @@ ov::OutputVector convert_gather_nd(const ov::frontend::NodeContext& node) {
         ->outputs();
 }
 
+ov::OutputVector convert_scatter_elements(const ov::frontend::NodeContext& node) {
+    const ov::OutputVector inputs{node.get_input(0), node.get_input(1), node.get_input(2)};
+    return std::make_shared<ov_gather::ScatterElementsOp>(inputs, node.get_attribute<int64_t>("axis", 0),
+                                                          node.get_attribute<std::string>("reduction", "none"))
+        ->outputs();
+}
+
+ov::OutputVector convert_scatter_nd(const ov::frontend::NodeContext& node) {
+    const ov::OutputVector inputs{node.get_input(0), node.get_input(1), node.get_input(2)};
+    return std::make_shared<ov_gather::ScatterNDOp>(inputs, node.get_attribute<std::string>("reduction", "none"))->outputs();
+}
+
 }  // namespace
 
 OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::OpExtension<ov_gather::GatherElementsOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::GatherOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::GatherNDOp>>(),
+    std::make_shared<ov::OpExtension<ov_gather::ScatterElementsOp>>(),
+    std::make_shared<ov::OpExtension<ov_gather::ScatterNDOp>>(),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", convert_gather_elements),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("Gather", convert_gather),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherND", convert_gather_nd),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("Scatter", convert_scatter_elements),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterElements", convert_scatter_elements),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterND", convert_scatter_nd),
 }));

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "tuples.hpp"
+
 namespace ov_gather {
 namespace {
 
@@ -35,7 +37,7 @@ int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indice
 void check_types(const ov::Node& node) {
     const auto data = node.get_input_element_type(0), indices = node.get_input_element_type(1);
     NODE_VALIDATION_CHECK(&node, data.is_dynamic() || data == ov::element::string || data.bitwidth() % 8 == 0, "data of ", data,
-                          " has elements smaller than a byte, which cannot be gathered: convert it to i8 or u8");
+                          " has elements smaller than a byte, which cannot be moved one by one: convert it to i8 or u8");
     NODE_VALIDATION_CHECK(&node, indices.is_dynamic() || indices == ov::element::i32 || indices == ov::element::i64,
                           "indices must be i32 or i64, not ", indices);
 }
@@ -67,6 +69,32 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
     ov::Coordinate place(shape);
     for (size_t i = shape.size(); i-- > 0; position /= shape[i]) place[i] = position % shape[i];
     return place;
+}
+
+std::vector<Loop> index_loops(const ov::Tensor& indices) {
+    const auto shape = indices.get_shape();
+    const auto strides = indices.get_strides();
+    std::vector<Loop> loops;
+    for (size_t i = 0; i < shape.size(); ++i)
+        loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});
+    return loops;
+}
+
+std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis) {
+    const auto shape = indices.get_shape();
+    std::vector<int64_t> flat(ov::shape_size(shape.begin(), shape.end() - 1));
+    const int64_t bad =
+        flatten_tuples(static_cast<const char*>(indices.data()), index_type(indices), flat.size(), dims, flat.data());
+    if (bad == all_in_bounds) return flat;
+    auto place = unravel(bad * dims.size(), shape);
+    size_t& coordinate = place.back();
+    int64_t index = index_at(indices, place);
+    while (is_in_bounds(index, dims[coordinate]) && coordinate + 1 < dims.size()) {
+        ++coordinate;
+        index = index_at(indices, place);
+    }
+    OPENVINO_THROW(node.get_type_name(), " '", node.get_friendly_name(),
+                   "': ", out_of_bounds(place, index, axis + coordinate, dims[coordinate]));
 }
 
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output) {

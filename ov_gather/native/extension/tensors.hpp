@@ -18,6 +18,13 @@ IndexType index_type(const ov::Tensor& indices);
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
 ov::Coordinate unravel(size_t position, const ov::Shape& shape);
 
+// Makes the loops over the indices alone: where the output has no elements, an index may be out of bounds all the same.
+std::vector<Loop> index_loops(const ov::Tensor& indices);
+
+// Turns each tuple of contiguous indices into one index into the dimensions `dims`, of which the first is this axis of data.
+// Throws what `out_of_bounds` says of a coordinate.
+std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis);
+
 // Gathers elements of tensors, also of tensors of strings.
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output);
 

@@ -28,7 +28,7 @@ bool scatter_line(const Scatter& scatter, const char* indices, const char* updat
     const ScatterLoop axis = scatter.axis, line = scatter.loops.back();  // copies, so that the loop keeps them in registers
     const int64_t axis_size = scatter.axis_size;
     for (int64_t k = 0; k < axis.size; ++k) {
-        if (k + ahead < axis.size) {
+        if (count > 1 && k + ahead < axis.size) {
             prefetch(indices + ahead * axis.index_stride, count * line.index_stride);
             prefetch(updates + ahead * axis.update_stride, count * line.update_stride);
         }
@@ -83,7 +83,24 @@ bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indi
     return in_bounds;
 }
 
+template <typename Index>
+bool all_within(const Index* indices, int64_t count, int64_t axis_size) {
+    std::atomic<bool> in_bounds{true};
+    in_parallel(count, grain, [&](const Range& range) {
+        bool within = true;
+        for (int64_t i = range.begin(); i < range.end(); ++i)
+            within &= static_cast<uint64_t>(indices[i]) + axis_size < static_cast<uint64_t>(2 * axis_size);
+        if (!within) in_bounds.store(false, std::memory_order_relaxed);
+    });
+    return in_bounds.load();
+}
+
 }  // namespace
+
+bool are_in_bounds(const char* indices, IndexType type, int64_t count, int64_t axis_size) {
+    return type == IndexType::int32 ? all_within(reinterpret_cast<const int32_t*>(indices), count, axis_size)
+                                    : all_within(reinterpret_cast<const int64_t*>(indices), count, axis_size);
+}
 
 bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output) {
     const ScatterLoop& line = scatter.loops.back();

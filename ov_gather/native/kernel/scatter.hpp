@@ -28,6 +28,9 @@ struct Scatter {
     int64_t element_size;
 };
 
+// Tells whether all of contiguous indices are in bounds for an axis of this size.
+bool are_in_bounds(const char* indices, IndexType type, int64_t count, int64_t axis_size);
+
 // Returns false if an index is out of bounds: the output is then partly written, but nothing outside of it.
 bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output);
 

@@ -1,0 +1,33 @@
+// ScatterElements and ScatterND share these functions: how they read their reduction, and how elements of each type reduce.
+#pragma once
+
+#include <openvino/op/op.hpp>
+#include <openvino/runtime/tensor.hpp>
+
+#include <functional>
+#include <string>
+
+#include "reductions.hpp"
+
+namespace ov_gather {
+
+// Elements as the kernel sees them: their size in bytes, their kind, and how they reduce.
+struct Elements {
+    int64_t size;
+    char kind;
+    Reduction reduction;
+};
+
+// Shape rules call this for a node that takes data, indices and updates. `reduction` is named as in ONNX.
+void check_scatter(const ov::Node& node, const std::string& reduction);
+
+// Throws where a tensor is a part of another one.
+void check_continuous(const ov::Node& node, const ov::TensorVector& tensors);
+
+// Copies data to the output, and lets `update` work on that: on the elements themselves, on half floats as float32, on strings
+// by their positions. All tensors are contiguous. Returns what `update` returns.
+using Update = std::function<bool(const Elements& elements, const char* updates, char* output)>;
+bool scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, const std::string& reduction,
+                     const Update& update);
+
+}  // namespace ov_gather

@@ -1,0 +1,300 @@
+"""Our ScatterElements and ScatterND inside OpenVINO: types, reductions, shapes, errors, threads, round trips, ONNX."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import openvino as ov
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+
+import ov_gather
+from helpers.inside_openvino import (
+    WHOLE_BYTES,
+    as_tensor,
+    compiled,
+    evaluate,
+    infer,
+    one_layer,
+    onnx_model,
+    opsets,
+    random_values,
+    read,
+    same_bits,
+)
+from ov_gather.ir.element_types import BF16, F16, F32, I32, I64, by_name
+
+FUNCTIONS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
+NUMBERS = ["boolean", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"]
+
+
+@pytest.fixture(scope="module")
+def core():
+    return ov_gather.register(ov.Core())
+
+
+def layer_model(kind, data, indices, updates, data_type=F32, index_type=I64, update_type=None, **attributes):
+    given = {"data": (data, data_type), "indices": (indices, index_type), "updates": (updates, update_type or data_type)}
+    return one_layer(kind, given, {"axis": 0, **attributes} if kind == "ScatterElements" else attributes)
+
+
+def loop(kind, data, indices, updates, axis=0, function=None):
+    """Scatter as ONNX defines it, one update after the other."""
+    output = data.copy()
+    shape = indices.shape if kind == "ScatterElements" else indices.shape[:-1]
+    for at in np.ndindex(*shape):
+        place = (*at[:axis], indices[at], *at[axis + 1 :]) if kind == "ScatterElements" else tuple(indices[at])
+        output[place] = updates[at] if function is None else function(output[place], updates[at])
+    return output
+
+
+def case(kind, row, seed=0):
+    """Data, indices (some twice, some negative) and updates of a type, and their shapes for an IR."""
+    rng = np.random.default_rng(seed)
+    index_shape, update_shape = ((3, 9, 4), (3, 9, 4)) if kind == "ScatterElements" else ((8, 4, 2), (8, 4, 5))
+    sizes = 7 if kind == "ScatterElements" else np.array([3, 7])
+    data, updates = random_values(row, (3, 7, 5)), random_values(row, (8, 9, 5))[: update_shape[0], : update_shape[1]]
+    updates = updates[..., : update_shape[2]]
+    return data, rng.integers(-sizes, sizes, index_shape), updates
+
+
+def texts(*arrays):
+    return [",".join(map(str, array.shape)) for array in arrays]
+
+
+@pytest.mark.sanitized
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("row", WHOLE_BYTES, ids=str)
+def test_every_type_of_whole_bytes_bit_by_bit(core, kind, row):
+    data, indices, updates = case(kind, row)
+    axis = {"axis": 1} if kind == "ScatterElements" else {}
+    for index_type in (I32, I64):
+        model = read(core, layer_model(kind, *texts(data, indices, updates), row, index_type, **axis))
+        result = evaluate(model, row, data, indices.astype(index_type.dtype), as_tensor(row, updates))
+        assert same_bits(result, loop(kind, data, indices, updates, 1))
+
+
+@pytest.mark.sanitized
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("reduction", FUNCTIONS)
+def test_reductions_of_every_number(core, kind, reduction):
+    attributes = {"reduction": reduction, **({"axis": -2} if kind == "ScatterElements" else {})}
+    for name in NUMBERS:
+        row = by_name(name)
+        data, indices, updates = case(kind, row)
+        if row.dtype.kind == "f":
+            data, updates = (np.nan_to_num(array, posinf=3, neginf=4) % 100 for array in (data, updates))
+        model = read(core, layer_model(kind, *texts(data, indices, updates), row, **attributes))
+        result = evaluate(model, row, data, indices, as_tensor(row, updates))
+        with np.errstate(all="ignore"):
+            assert same_bits(result, loop(kind, data, indices, updates, 1, FUNCTIONS[reduction])), name
+
+
+@pytest.mark.sanitized
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize(("row", "dtype"), [(F16, np.float16), (BF16, ml_dtypes.bfloat16)], ids=str)
+def test_half_floats_are_rounded_once_and_what_no_update_names_keeps_its_bits(core, kind, row, dtype):
+    data, updates = np.ones(4, dtype), np.full(3000, 1 / 16, dtype)
+    bits = data.view(np.uint16)
+    bits[:2] = 0x7F81 if row is BF16 else 0x7D01, 1  # a signalling NaN, a denormal
+    indices = np.full((3000, 1) if kind == "ScatterND" else 3000, 3)
+    model = read(core, layer_model(kind, *texts(data, indices, updates), row, reduction="add"))
+    result = evaluate(model, row, data, indices, as_tensor(row, updates)).view(np.uint16)
+    total = np.array([1 + 3000 / 16], np.float32).astype(dtype).view(np.uint16)
+    assert result.tolist() == [*bits[:3], *total]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shapes"),
+    [
+        ("ScatterElements", ("3,7,5", "2,9,5", "2,9,5")),
+        ("ScatterElements", ("?,2..7,5", "1..4,?,5", "?,9,5")),
+        ("ScatterElements", ("...", "2,9", "2,9")),
+        ("ScatterElements", ("3,7", "...", "2,7")),
+        ("ScatterND", ("3,7,5", "4,2", "4,5")),
+        ("ScatterND", ("3,7,5", "3", "")),
+        ("ScatterND", ("3,7,5", "2,0", "2,3,7,5")),
+        ("ScatterND", ("?,7,1..5", "4,?,1", "4,2,?,3")),
+        ("ScatterND", ("?,7", "4,?", "9,9,9,9")),
+        ("ScatterND", ("...", "4,1", "4")),
+        ("ScatterND", ("3,7", "...", "4")),
+    ],
+)
+def test_the_output_has_the_shape_of_data(core, kind, shapes):
+    axis = {"axis": 1} if kind == "ScatterElements" else {}
+    data = read(core, layer_model(kind, *shapes, **axis)).input(0).get_partial_shape()
+    assert str(read(core, layer_model(kind, *shapes, **axis)).output(0).partial_shape) == str(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shapes", "reason"),
+    [
+        ("ScatterElements", ("3,7", "3", "3"), "must have the same rank"),
+        ("ScatterElements", ("", "", ""), "rank of at least 1"),
+        ("ScatterElements", ("3", "2", "2"), r"axis 1 is out of range for rank 1 \(valid -1..0\)"),
+        ("ScatterElements", ("3,7", "2,7", "2,8"), r"updates \[2,8\] must have the shape of indices \[2,7\]"),
+        ("ScatterElements", ("3,7", "4,7", "4,7"), r"indices \[4,7\] do not fit data \[3,7\] in dimension 0: off the axis"),
+        ("ScatterElements", ("..3,7", "4..,7", "?,7"), "off the axis it may not exceed data's"),
+        ("ScatterElements", ("3,7", "?,7", "4,7"), r"updates \[4,7\] do not fit data"),
+        ("ScatterND", ("", "2,1", "2"), "must have a rank of at least 1"),
+        ("ScatterND", ("3,7", "", ""), "must have a rank of at least 1"),
+        ("ScatterND", ("3,7", "2,3", "2"), r"tuples of 3 coordinates index data \[3,7\]"),
+        ("ScatterND", ("3,7", "2,1", "2"), r"updates \[2\] must have the shape \[2,7\] of the tuples"),
+        ("ScatterND", ("3,7", "2,1", "2,6"), r"updates \[2,6\] must have the shape \[2,7\]"),
+    ],
+)
+def test_what_does_not_fit(core, kind, shapes, reason):
+    with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
+        read(core, layer_model(kind, *shapes, **({"axis": 1} if kind == "ScatterElements" else {})))
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+def test_types_and_reductions_that_are_refused(core, kind):
+    shapes = ("3", "2", "2") if kind == "ScatterElements" else ("3", "2,1", "2")
+    for types, reduction, reason in [
+        ((by_name("u4"), I64), "none", "smaller than a byte.*convert it to i8 or u8"),
+        ((F32, F32), "none", "indices must be i32 or i64, not f32"),
+        ((F32, I64, F16), "none", "updates must have the type f32 of data, not f16"),
+        ((F32, I64), "sum", "reduction must be none, add, mul, min or max, not 'sum'"),
+        ((by_name("string"), I64), "add", "elements of string have no reduction add"),
+        ((by_name("f8e4m3"), I64), "max", "elements of f8e4m3 have no reduction max"),
+    ]:
+        with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
+            read(core, layer_model(kind, *shapes, *types, reduction=reduction))
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+def test_parts_of_tensors_are_refused(core, kind):
+    shapes = ("?,?", "?,?", "?,?") if kind == "ScatterElements" else ("?,?", "?,1", "?,?")
+    model = read(core, layer_model(kind, *shapes))
+    part = ov.Tensor(ov.Tensor(np.zeros((4, 4), np.float32)), ov.Coordinate([1, 1]), ov.Coordinate([3, 3]))
+    others = [ov.Tensor(np.array([[0]])), ov.Tensor(np.zeros((1, 1 if kind == "ScatterElements" else 2), np.float32))]
+    with pytest.raises(RuntimeError, match=f"{kind} 'gather': a part of a tensor is not scattered: copy it"):
+        model.evaluate([ov.Tensor(ov.Type.f32, ov.Shape([0]))], [part, *others])
+
+
+@pytest.mark.sanitized
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_against_a_loop(core, data):
+    kind = data.draw(st.sampled_from(["ScatterElements", "ScatterND"]))
+    shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
+    reduction = data.draw(st.sampled_from(["none", *FUNCTIONS]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    axis, attributes = 0, {"reduction": reduction}
+    if kind == "ScatterElements":
+        axis = attributes["axis"] = data.draw(st.integers(0, len(shape) - 1))
+        own = [data.draw(st.integers(0, 6 if i == axis and size else size)) for i, size in enumerate(shape)]
+        sizes, update_shape = max(shape[axis], 1), own
+    else:
+        depth = data.draw(st.integers(0, len(shape)))
+        own = data.draw(st.lists(st.integers(0, 4), max_size=2)) if all(shape[:depth]) else [0]
+        sizes, update_shape = np.maximum(shape[:depth], 1), own + shape[depth:]
+        own = [*own, depth]
+    table, updates = rng.integers(0, 9, shape).astype(np.float32), np.asarray(rng.random(update_shape), np.float32)
+    indices = rng.integers(-sizes, sizes, own)
+    result = evaluate(
+        read(core, layer_model(kind, *texts(table, indices, updates), **attributes)), F32, table, indices, updates
+    )
+    assert same_bits(result, loop(kind, table, indices, updates, axis, FUNCTIONS.get(reduction)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_an_index_out_of_bounds_raises_and_the_request_goes_on(core, threads, kind, is_open):
+    data, right, updates = case(kind, F32)
+    data, updates = np.nan_to_num(data), np.nan_to_num(updates)
+    shapes = ("?,?,?", "?,?,?", "?,?,?") if is_open else texts(data, right, updates)
+    axis = {"axis": 1} if kind == "ScatterElements" else {}
+    request = compiled(core, read(core, layer_model(kind, *shapes, **axis)), threads)
+    expected = loop(kind, data, right, updates, 1)
+    for axis, size in ((1, 7),) if kind == "ScatterElements" else ((0, 3), (1, 7)):
+        place = (2, 8, 3) if kind == "ScatterElements" else (7, 3, axis)
+        for bad in (size, -size - 1, 2**31 - 1, -(2**31)):
+            wrong = right.copy()
+            wrong[place] = bad
+            at = ", ".join(map(str, place))
+            reason = (
+                rf"{kind} 'gather': indices\[{at}\] = {bad} is out of bounds for axis {axis} of size {size} \(valid -{size}"
+            )
+            with pytest.raises(RuntimeError, match=reason):
+                infer(request, data, wrong, updates)
+            assert np.array_equal(infer(request, data, right, updates), expected)
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+def test_nothing_is_written_where_an_index_is_out_of_bounds(core, kind):
+    shape = [2000] if kind == "ScatterElements" else [2000, 1]
+    model = read(core, layer_model(kind, "3", ",".join(map(str, shape)), "2000"))
+    indices = np.zeros(shape, np.int64)
+    indices[-1] = 3
+    output = np.full(3, 7, np.float32)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        model.evaluate([ov.Tensor(output)], [ov.Tensor(array) for array in (output + 1, indices, np.ones(2000, np.float32))])
+    assert output.tolist() == [7, 7, 7]
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+def test_the_order_of_updates_is_kept_on_any_number_of_threads(core, kind):
+    """Sums of floats depend on the order of their updates."""
+    rng = np.random.default_rng(0)
+    data, updates = rng.random((300, 40), np.float32), rng.random((4000, 40), np.float32)
+    shape = (4000, 40) if kind == "ScatterElements" else (4000, 1)
+    indices = rng.integers(-300, 300, shape)
+    expected = loop(kind, data, indices, updates, 0, np.add)
+    for threads in (1, 2):
+        request = compiled(core, read(core, layer_model(kind, *texts(data, indices, updates), reduction="add")), threads)
+        assert same_bits(infer(request, data, indices, updates), expected)
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+def test_round_trip(core, tmp_path, kind):
+    shapes = ("3,7", "3,1", "3,1") if kind == "ScatterElements" else ("3,7", "4,1", "4,7")
+    attributes = {"reduction": "max", **({"axis": -1} if kind == "ScatterElements" else {})}
+    ov.serialize(read(core, layer_model(kind, *shapes, **attributes)), tmp_path / "m.xml")
+    again = core.read_model(tmp_path / "m.xml")
+    (layer,) = [op for op in again.get_ops() if op.get_type_name() == kind]
+    assert (layer.get_type_info().version_id, layer.get_attributes()) == ("ov_gather", attributes)
+
+
+@pytest.mark.parametrize(
+    ("op", "version", "reduction"),
+    [
+        ("Scatter", 9, ""),
+        ("ScatterElements", 11, ""),
+        ("ScatterElements", 16, "mul"),
+        ("ScatterElements", 18, "min"),
+        ("ScatterND", 11, ""),
+        ("ScatterND", 16, "add"),
+        ("ScatterND", 18, "max"),
+    ],
+)
+def test_onnx_is_read_as_ours(core, op, version, reduction):
+    kind = "ScatterND" if op == "ScatterND" else "ScatterElements"
+    attributes = {**({"reduction": reduction} if reduction else {}), **({"axis": 1} if op != "ScatterND" else {})}
+    node = helper.make_node(op, ["data", "indices", "updates"], ["output"], **attributes)
+    shapes = ((3, 4), (2, 5), (2, 5)) if op != "ScatterND" else ((3, 4), (5, 1), (5, 4))
+    types = {"data": TensorProto.FLOAT, "indices": TensorProto.INT64, "updates": TensorProto.FLOAT}
+    given = {name: (data_type, shape) for (name, data_type), shape in zip(types.items(), shapes, strict=True)}
+    model = core.read_model(onnx_model([node], given, opset=version))
+    assert opsets(model, kind) == ["ov_gather"]
+    rng = np.random.default_rng(0)
+    data, updates = rng.random(shapes[0], np.float32), rng.random(shapes[2], np.float32)
+    indices = rng.integers(-3, 3, shapes[1])
+    request = compiled(core, model)
+    expected = loop(kind, data, indices, updates, 1, FUNCTIONS.get(reduction))
+    assert same_bits(infer(request, data, indices, updates), expected)
+    indices[1, 0] = -5
+    with pytest.raises(RuntimeError, match=rf"{kind} '.*': indices\[1, 0\] = -5 is out of bounds"):
+        infer(request, data, indices, updates)
+
+
+def test_onnx_strings(core):
+    node = helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"])
+    given = {"data": (TensorProto.STRING, [4]), "indices": (TensorProto.INT64, [3, 1]), "updates": (TensorProto.STRING, [3])}
+    request = compiled(core, core.read_model(onnx_model([node], given)))
+    result = infer(request, np.array(["a", "b", "ccc", ""]), np.array([[-1], [0], [3]]), np.array(["x", "yy", "ü"]))
+    assert result.tolist() == ["yy", "b", "ccc", "ü"]
