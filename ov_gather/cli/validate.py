@@ -26,6 +26,7 @@ from ov_gather.rules.selection import select_rules
 from ov_gather.rules.validation import not_checked, validate
 
 if TYPE_CHECKING:
+    from ov_gather.rules.cache import Cache
     from ov_gather.rules.suppression import Ignore, Suppressed
 
 T = TypeVar("T")
@@ -71,6 +72,11 @@ _SEVERITIES = [severity.value for severity in Severity]
     help="Find what this OpenVINO lacks, too, e.g. 2025.4 (OVG708, OVG709).",
 )
 @click.option("--oldest", is_flag=True, help="Instead of findings print the oldest OpenVINO that has what each file needs.")
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep what is found in this directory, and skip files that have not changed.",
+)
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
 @click.pass_obj
 def command(
@@ -91,6 +97,7 @@ def command(
     infer: bool,
     target: str | None,
     oldest: bool,
+    cache: Path | None,
     jobs: int,
 ) -> None:
     """Find what is wrong in OpenVINO IR files; without --infer no runtime is needed.
@@ -113,10 +120,13 @@ def command(
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         least = Severity(min_severity)
         results: list[list[Finding]] = [[] for _ in found.files]
-        check = partial(_check, select=select, ignore=ignore, infer=infer, target=target or "")
+        kept = None if cache is None or infer else _cache(cache)  # OpenVINO looks at more of a .bin than we know
+        check = partial(_check, select=select, ignore=ignore, infer=infer, target=target or "", cache=kept)
         checks = _each(check, _died, found.files, jobs)
-        for index, findings in with_progress(checks, len(found.files), "validating"):
+        unchanged = 0
+        for index, (findings, is_unchanged) in with_progress(checks, len(found.files), "validating"):
             results[index] = findings
+            unchanged += is_unchanged
         files = list(map(_name, found.files))
         bad = [finding for findings in results for finding in findings if finding.severity.at_least(least)]
         suppressed: Sequence[Suppressed] = ()
@@ -133,6 +143,7 @@ def command(
             skipped=len(found.skipped) if statistics else None,
             suppressed=suppressed,
             show_suppressed=show_suppressed,
+            unchanged=unchanged if kept else None,
         )
         text = render(report, format_)
         if file:
@@ -163,8 +174,18 @@ def _each(
         yield index, died(files[index], str(result)) if isinstance(result, Died) else result
 
 
-def _died(file: Path, how: str) -> list[Finding]:
-    return not_checked(str(file), f"the process that checked the file {how}", "was there enough memory? fewer --jobs need less")
+def _died(file: Path, how: str) -> tuple[list[Finding], bool]:
+    hint = "was there enough memory? fewer --jobs need less"
+    return not_checked(str(file), f"the process that checked the file {how}", hint), False
+
+
+def _cache(directory: Path) -> Cache:
+    from ov_gather.rules.cache import Cache
+
+    try:
+        return Cache(directory)
+    except OSError as error:
+        raise click.UsageError(f"--cache {directory}: {error.strerror}") from None
 
 
 def _refuse_with_oldest() -> None:
@@ -198,12 +219,17 @@ def _name(file: Path) -> str:
     return "<stdin>" if file == _STDIN else str(file)
 
 
-def _check(file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, target: str) -> list[Finding]:
+def _check(
+    file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, target: str, cache: Cache | None
+) -> tuple[list[Finding], bool]:
+    """Return what is found in a file, and whether the cache knew it."""
     try:
         if file == _STDIN:
-            return validate(sys.stdin.buffer, select=select, ignore=(*ignore, "OVG501"), infer=infer, target=target)
-        return validate(file, select=select, ignore=ignore, infer=infer, target=target)
+            ignore = (*ignore, "OVG501")
+            return validate(sys.stdin.buffer, select=select, ignore=ignore, infer=infer, target=target), False
+        if cache:
+            return cache.validate(file, select=select, ignore=ignore, target=target)
+        return validate(file, select=select, ignore=ignore, infer=infer, target=target), False
     except Exception as error:  # a fault of ours in one file must not hide what is wrong in the others
-        return not_checked(
-            str(file), f"the check failed: {type(error).__name__}: {error}", "this is a fault of ov-gather: report it"
-        )
+        reason = f"the check failed: {type(error).__name__}: {error}"
+        return not_checked(str(file), reason, "this is a fault of ov-gather: report it"), False

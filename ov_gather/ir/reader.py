@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
 Source: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | etree._Element | etree._ElementTree"
+WeightsSource: TypeAlias = "str | os.PathLike[str] | bytes | Weights | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,14 @@ class Document:
         return Document(self.model, (*others, *check_constants(self.model)))
 
 
-def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = None) -> Model:
+def read_ir(source: Source, weights: WeightsSource = None) -> Model:
     """Read a whole IR (version 10 or 11), or a bare `<layer>` fragment.
 
     Args:
         source: path of the .xml, its bytes, a binary file object, or an lxml element or tree. An element is turned into text
             first, and line numbers count the lines of that text.
-        weights: path or bytes of the .bin; by default the file of the same stem beside the .xml, which may also be the file
-            that lxml has read the element from. A value is read when needed.
+        weights: path or bytes of the .bin, or Weights; by default the file of the same stem beside the .xml, which may also
+            be the file that lxml has read the element from. A value is read when needed.
 
     Raises:
         IRError: the document is not well-formed, not an IR, hostile, misses a mandatory part, has a malformed number, or has a
@@ -67,7 +68,7 @@ def read_ir(source: Source, weights: str | os.PathLike[str] | bytes | None = Non
 
 
 @paused_collection()
-def read_document(source: Source, weights: str | os.PathLike[str] | bytes | None = None) -> Document:
+def read_document(source: Source, weights: WeightsSource = None) -> Document:
     """Read as much as can be read, and collect errors instead of raising them. Raises OSError, TypeError as `read_ir` does."""
     path = path_of(source)
     if isinstance(source, str | os.PathLike):
@@ -103,8 +104,10 @@ def _text(source: Any) -> bytes:
         raise TypeError(f"an IR is read from {kinds}, not from {type(source).__name__}") from None
 
 
-def _weights(path: str, given: str | os.PathLike[str] | bytes | None) -> Weights:
+def _weights(path: str, given: WeightsSource) -> Weights:
     """Give access to the .bin that is given, else to the one beside the .xml."""
+    if isinstance(given, Weights):
+        return given
     if given is None:
         return Weights(Path(path).with_suffix(".bin") if path else None)
     return Weights(Path(given) if isinstance(given, str | os.PathLike) else given)

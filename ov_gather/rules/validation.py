@@ -8,7 +8,7 @@ from typing import Any
 
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
-from ov_gather.ir.reader import Document, Source, path_of, read_document
+from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_document
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule
 from ov_gather.rules.computed import Sound
@@ -24,12 +24,19 @@ from ov_gather.rules.targets import Targeted
 
 @paused_collection()
 def validate(
-    source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False, target: str = ""
+    source: Source,
+    *,
+    weights: WeightsSource = None,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    infer: bool = False,
+    target: str = "",
 ) -> list[Finding]:
     """Check a whole IR or a bare layer fragment, without any runtime.
 
     Args:
         source: what `read_ir` takes: path of the .xml, its bytes, a binary file object, or an lxml element or tree.
+        weights: path or bytes of the .bin, where it does not stand beside the .xml.
         select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
         ignore: rule ids or groups not to check.
         infer: compare declared outputs with what OpenVINO infers, too, where nothing worse is found (OVG407).
@@ -42,18 +49,24 @@ def validate(
         ValueError: `select` or `ignore` names a rule or group that there is not, or `target` a release that is not known.
         ImportError: `infer` needs openvino, which is not installed.
     """
-    return read_and_validate(source, select=select, ignore=ignore, infer=infer, target=target)[1]
+    return read_and_validate(source, weights=weights, select=select, ignore=ignore, infer=infer, target=target)[1]
 
 
 def read_and_validate(
-    source: Source, *, select: Iterable[str] = (), ignore: Iterable[str] = (), infer: bool = False, target: str = ""
+    source: Source,
+    *,
+    weights: WeightsSource = None,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    infer: bool = False,
+    target: str = "",
 ) -> tuple[Model | None, list[Finding]]:
     """Return the model that was read, or None if a part of it could not be read; and what `validate` finds."""
     path = path_of(source) or "<memory>"
     rules = select_rules(select, ignore)
     release = release_named(target) if target else ""
     try:
-        document = read_document(source)
+        document = read_document(source, weights)
     except OSError as error:
         unopened = _findings(path, rules, [((), Unopened(error.strerror or str(error)))])
         return None, with_fingerprints(unopened, None)

@@ -18,7 +18,8 @@ class Report:
     """The files that `ov-gather validate` checked and what it found, both in the order in which the files were named or found.
 
     `skipped` is the number of XML files that are no IR; None if statistics were not asked for. What is suppressed is counted,
-    and listed where people read it if they have asked for that.
+    and listed where people read it if they have asked for that. `unchanged` is the number of files that the cache knew; None
+    without a cache.
     """
 
     files: Sequence[str]
@@ -27,6 +28,7 @@ class Report:
     skipped: int | None = None
     suppressed: Sequence[Suppressed] = ()
     show_suppressed: bool = False
+    unchanged: int | None = None
 
     def fails(self, finding: Finding) -> bool:
         """Tell whether this finding makes the command exit 1."""
@@ -39,7 +41,8 @@ class Report:
         skipped = "" if self.skipped is None else f", skipped: {self.skipped}"
         severities = ", ".join(f"{severity.value}s: {counts[severity]}" for severity in Severity)
         suppressed = f", suppressed: {len(self.suppressed)}" if self.suppressed else ""
-        return f"files: {len(self.files)}, {severities}{suppressed}{skipped}"
+        unchanged = "" if self.unchanged is None else f", unchanged: {self.unchanged}"
+        return f"files: {len(self.files)}, {severities}{suppressed}{skipped}{unchanged}"
 
     @property
     def statistics(self) -> dict[str, int]:

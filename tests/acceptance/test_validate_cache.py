@@ -1,0 +1,102 @@
+"""`ov-gather validate --cache`: unchanged files are not checked again, and nothing else is taken for unchanged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from ov_gather import validate as validate_in_python
+
+FOUND = ("invalid/OVG601/too_large", "invalid/OVG204/axis_3", "divergent/negative-indices/onnx_page_3", "valid/spec_layer")
+
+
+@pytest.fixture
+def zoo(samples, tmp_path):
+    """Some models, two of them with constant indices in a .bin."""
+    (tmp_path / "models").mkdir()
+    for name in FOUND:
+        source = samples / f"{name}.xml"
+        for file in (source, source.with_suffix(".bin")):
+            if file.exists():
+                shutil.copy(file, tmp_path / "models")
+    return tmp_path
+
+
+@pytest.fixture
+def validate(cli, zoo):
+    """A function that validates the models with a cache, and returns the findings as text, and how many files it knew."""
+
+    def run(*options):
+        done = cli("validate", "models", "--cache", "cache", "--format", "concise", *options, cwd=zoo)
+        findings, _, unchanged = done.stdout.rstrip("\n").rpartition(", unchanged: ")
+        return findings, int(unchanged), done.returncode
+
+    return run
+
+
+@pytest.mark.parametrize("jobs", [(), ("--jobs", "2")])
+def test_unchanged_files_are_known(validate, zoo, jobs):
+    first = validate(*jobs)
+    assert first[1:] == (0, 1)
+    for path in (zoo / "models").iterdir():
+        os.utime(path, (1, 1))
+    assert validate(*jobs) == (first[0], len(FOUND), 1)
+    assert sorted(path.name for path in (zoo / "cache").iterdir() if path.suffix != ".json") == [".gitignore", "CACHEDIR.TAG"]
+
+
+def test_a_changed_xml_is_checked_again(validate, zoo):
+    validate()
+    path = zoo / "models" / "spec_layer.xml"
+    path.write_text(path.read_text().replace('axis="1"', 'axis="7"'))
+    findings, unchanged, _ = validate()
+    assert unchanged == len(FOUND) - 1
+    assert "spec_layer.xml" in findings
+    assert validate() == (findings, len(FOUND), 1)
+
+
+def test_a_changed_index_in_the_bin_is_found(validate, zoo):
+    before = validate()[0]
+    path = zoo / "models" / "too_large.bin"
+    content = bytearray(path.read_bytes())
+    (mended,) = {finding.message for finding in validate_in_python(path.with_suffix(".xml"))}
+    assert "out of bounds" in mended
+    path.write_bytes(bytes(len(content)))
+    findings, unchanged, _ = validate()
+    assert unchanged == len(FOUND) - 1
+    assert "OVG601" in before
+    assert "OVG601" not in findings
+
+
+@pytest.mark.parametrize("change", [lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes()[:-1])])
+def test_a_bin_that_is_gone_or_cut_is_found(validate, zoo, change):
+    validate()
+    change(zoo / "models" / "too_large.bin")
+    findings, unchanged, code = validate()
+    assert (unchanged, code) == (len(FOUND) - 1, 1)
+    assert "OVG50" in findings
+
+
+def test_other_options_are_another_entry(validate):
+    validate()
+    assert validate("--select", "OVG6")[1] == 0
+    assert validate("--target", "2025.4")[1] == 0
+    assert validate("--select", "OVG6")[1] == len(FOUND)
+    assert validate()[1] == len(FOUND)
+
+
+def test_damaged_entries_are_no_entries(validate, zoo):
+    first = validate()[0]
+    for damage in (b"", b"{", b"{}", b"[1]", b'{"xml": 1}'):
+        for entry in (zoo / "cache").glob("*.json"):
+            entry.write_bytes(damage)
+        assert validate()[:2] == (first, 0)
+    assert validate()[:2] == (first, len(FOUND))
+
+
+def test_a_place_that_cannot_hold_a_cache(cli, zoo):
+    (zoo / "cache").write_text("a file")
+    done = cli("validate", "models", "--cache", "cache", cwd=zoo)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cache" in done.stderr
