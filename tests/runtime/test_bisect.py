@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 import onnx
-import onnx.parser
 import openvino as ov
 import pytest
 from onnx import TensorProto, helper
 
 import ov_gather
-from helpers.planting import candidates, swapped, with_attribute, with_element
+from helpers.planting import candidates, with_attribute, with_element
 from helpers.saved_models import save
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
@@ -351,41 +350,6 @@ def test_a_reference_that_differs_from_itself_excuses_what_is_no_worse(tmp_path,
     assert result.passed
     assert "4 of 4 differ" in result.outputs[0].outcome
     assert result.outputs[0].excuse.startswith("the reference itself is off as far")
-
-
-BODIES = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, bool c, int64 n) => (float[4] y) {
-    a = Tanh(x)
-    [choice] b = If (c) <
-        then_branch = t () => (float[4] p) { [neg] q = Neg(a) [exp] r = Exp(q) [sub] p = Sub(r, a) },
-        else_branch = e () => (float[4] s) { [abs] s = Abs(a) [unused] u = Sub(s, a) }>
-    [loop] z = Loop (n, c, b) <body = l (int64 i, bool k, float[4] u) => (bool k2, float[4] w) {
-        k2 = Identity(k) [sin] v = Sin(u) [sub2] w = Sub(v, a) }>
-    [last] y = Neg(z) }"""
-
-
-@pytest.mark.parametrize(("node", "outer"), [("p", "If 'choice'"), ("w", "Loop 'loop'")])
-def test_a_fault_in_a_body(tmp_path, node, outer):
-    """The branch that is taken, and the first iteration, are models of their own."""
-    onnx.save(onnx.parser.parse_model(BODIES), tmp_path / "m.onnx")
-    ov.save_model(ov.Core().read_model(tmp_path / "m.onnx"), tmp_path / "m.xml", compress_to_fp16=False)
-    inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(2)}
-    assert ov_gather.bisect(tmp_path / "m.onnx", tmp_path / "m.xml", inputs).passed
-    model = read_ir(tmp_path / "m.xml")
-    layers = []
-    for layer in model.layers:
-        bodies = tuple(
-            swapped(body, layer_named(body, node)).model if any(each.name == node for each in body.layers) else body
-            for body in layer.bodies
-        )
-        layers.append(replace(layer, bodies=bodies))
-    write_ir(replace(model, layers=tuple(layers)), tmp_path / "wrong.xml")
-    result = ov_gather.bisect(tmp_path / "m.onnx", tmp_path / "wrong.xml", inputs, reproducers=tmp_path / "found")
-    assert result.node == f"Subtract '{node}'"
-    assert result.partings[0].detail.startswith(f"It is in the body of {outer}.")
-    assert ov_gather.bisect(tmp_path / "m.xml", tmp_path / "wrong.xml", inputs).node == f"Subtract '{node}'"
-    with np.load(f"{result.reproducer}/inputs.npz") as file:
-        again = ov_gather.bisect(f"{result.reproducer}/reference.onnx", f"{result.reproducer}/model.xml", dict(file))
-    assert again.node == f"Subtract '{node}'"
 
 
 def test_a_gather_of_constants_before_a_matmul(tmp_path):

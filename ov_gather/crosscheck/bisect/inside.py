@@ -1,14 +1,14 @@
-"""The bodies of two sub-graphs that correspond become the two sides of a bisection."""
+"""The bodies of two sub-graphs that correspond become the two sides of a bisection, in one iteration after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Body, Origin, Slices
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
@@ -18,18 +18,25 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 
 SUBGRAPHS = ("If '", "Loop '", "TensorIterator '", "Scan '")
 """How the names of nodes begin that have bodies."""
+MOST_ITERATIONS = 50
+"""The most iterations that are followed."""
 
 
 @dataclass(frozen=True)
 class Inside:
-    """An Inside is the two bodies as sides, and which of their outputs correspond."""
+    """An Inside is two bodies as sides in one iteration, and which of their outputs correspond."""
 
     sides: Sides
     outputs: dict[Value, Value]
 
 
-def inside(sides: Sides, comparer: Comparer, value: Value) -> Inside | None:
-    """Make sides of the bodies that compute a value; None where that cannot be done. Both get values of the reference."""
+def iterations(sides: Sides, comparer: Comparer, value: Value) -> Iterator[Inside]:
+    """Yield the bodies that compute a value, in each iteration; nothing where that cannot be done.
+
+    In each iteration both get the values that the reference has in it.
+
+    Raises RefusedError, CrashedError, IndexError where the body of the reference cannot be executed.
+    """
     pairs = comparer.pairs.reference
 
     def array(outside: Value) -> NDArray[Any] | None:
@@ -44,17 +51,45 @@ def inside(sides: Sides, comparer: Comparer, value: Value) -> Inside | None:
     try:
         ours, theirs = sides.model.body(value, array_of_model), sides.reference.body(pairs[value], array)
     except (RefusedError, CrashedError, IndexError, KeyError):
-        return None
-    if ours is None or theirs is None or not isinstance(ours[0], IRSide):
-        return None
-    origins: Mapping[Value, str] = {origin: name for name, origin in theirs[1].sources.items()}
+        return
+    if ours is None or theirs is None:
+        return
+    names = _paired(ours, theirs, pairs)
+    for _ in range(MOST_ITERATIONS):
+        reference, model = sides.reference.inside(theirs), sides.model.inside(ours)
+        assert isinstance(model, IRSide)
+        try:
+            outputs = pair_outputs(reference.graph, model.graph, only_named=False)
+        except ValueError:
+            return
+        yield Inside(Sides(reference, model, names, theirs.inputs), outputs)
+        states = theirs.next_states(reference.observe([])) if theirs.count > 1 else None
+        if states is None or ours.number + 1 >= ours.count or not ours.carried.keys() <= names.keys():
+            return
+        theirs = theirs.following(states)
+        ours = ours.following({name: theirs.inputs[names[name]] for name in ours.carried})
+
+
+def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str, str]:
+    """Lead from the inputs of the body of the model to those of the reference, by where they come from.
+
+    What is carried from one iteration to the next corresponds by position, where it does not by that.
+    """
+    waiting: dict[tuple[Origin, bool], list[str]] = {}
+    for name, origin in theirs.sources.items():
+        waiting.setdefault((origin, name in theirs.carried), []).append(name)
     names = {}
-    for name, origin in ours[1].sources.items():
-        other = origins.get(origin if origin == ITERATION else pairs.get(origin, ""))
-        if other is not None:
-            names[name] = other
-    try:
-        outputs = pair_outputs(theirs[0].graph, ours[0].graph, only_named=False)
-    except ValueError:
-        return None
-    return Inside(Sides(theirs[0], ours[0], names, theirs[1].inputs), outputs)
+    for name, origin in ours.sources.items():
+        if others := waiting.get((_of_reference(origin, pairs), name in ours.carried)):
+            names[name] = others.pop(0)
+    if len(ours.carried) == len(theirs.carried):
+        for name, other in zip(ours.carried, theirs.carried, strict=True):
+            if name not in names and other not in names.values():
+                names[name] = other
+    return names
+
+
+def _of_reference(origin: Origin, pairs: Mapping[Value, Value]) -> Origin:
+    if isinstance(origin, Slices):
+        return Slices(pairs.get(origin.value, ""))
+    return origin if origin == ITERATION else pairs.get(origin, "")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import Array, Body, ir_body
+from ov_gather.crosscheck.bisect.bodies import Array, Body
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
+from ov_gather.crosscheck.bisect.ir_bodies import ir_body
 from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
 from ov_gather.ir.constants import constant
 from ov_gather.ir.cuts import NewInput, part_of, with_results
@@ -60,10 +61,13 @@ class IRSide(Side):
         except IRError:
             return None
 
-    def body(self, value: Value, array: Array) -> tuple[Side, Body] | None:
-        """Give the body of an If or a Loop as a side of its own."""
-        body = ir_body(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
-        return None if body is None else (IRSide(body.model, body.inputs, self._setting), body)
+    def body(self, value: Value, array: Array) -> Body | None:
+        """Give the body of an If, a Loop or a TensorIterator."""
+        return ir_body(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
+
+    def inside(self, body: Body) -> IRSide:
+        """Give the side of a body."""
+        return IRSide(body.model, body.inputs, self._setting)
 
     def patched(self, value: Value, given: Given) -> IRSide | None:
         """Give the side of the same model in which an input takes the place of a value; None where that cannot be done."""

@@ -9,8 +9,9 @@ from typing import Any
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import Array, Body, onnx_body
+from ov_gather.crosscheck.bisect.bodies import Array, Body
 from ov_gather.crosscheck.bisect.graphs import Value, onnx_graph
+from ov_gather.crosscheck.bisect.onnx_bodies import onnx_body
 from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.runtimes.isolated import borrowed
@@ -61,11 +62,14 @@ class OnnxSide(Side):
         rest = {str(value.name): self._inputs[str(value.name)] for value in graph.inputs if value.name not in names}
         return OnnxPart(onnx_ir.Model(graph, ir_version=self._model.ir_version, functions=()), versions, rest)
 
-    def body(self, value: Value, array: Array) -> tuple[Side, Body] | None:
-        """Give the body of an If or a Loop as a side of its own."""
+    def body(self, value: Value, array: Array) -> Body | None:
+        """Give the body of an If, a Loop or a Scan."""
         node = next((node for node in self._model.graph if any(given.name == value for given in node.outputs)), None)
-        body = None if node is None else onnx_body(self._model, node, array)
-        return None if body is None else (OnnxSide(body.model, body.inputs), body)
+        return None if node is None else onnx_body(self._model, node, array)
+
+    def inside(self, body: Body) -> OnnxSide:
+        """Give the side of a body."""
+        return OnnxSide(body.model, body.inputs)
 
     def constant(self, value: Value) -> NDArray[Any] | None:
         """Read an initializer, or what a Constant node states."""

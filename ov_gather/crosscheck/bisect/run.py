@@ -15,7 +15,7 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides, choices, read_reference
-from ov_gather.crosscheck.bisect.inside import SUBGRAPHS, inside
+from ov_gather.crosscheck.bisect.inside import SUBGRAPHS, iterations
 from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.results import BisectResult
@@ -210,23 +210,25 @@ class _Bisection:
         """Follow a difference into the body of the sub-graph that it comes from, as far as values can be observed there."""
         if not parting.node.startswith(SUBGRAPHS):
             return parting
-        inner = inside(sides, blame.comparer, value)
-        if inner is None:
-            return replace(parting, detail=f"{parting.detail} The values in its body cannot be observed.")
-        outputs, self._outputs = self._outputs, inner.outputs
+        outer, seen = self._outputs, 0
         try:
-            within = self._blame(inner.sides)
-            wrong = [output for output, text in within.comparer.compare_outputs().items() if text]
-            found, _, place = within.for_output(wrong[0]) if wrong else (None, "", value)
-            self._result = replace(self._result, runs=self._result.runs + inner.sides.model.runs)
-            if found is None:
-                return replace(parting, detail=f"{parting.detail} Its body gives the same where it is executed once.")
-            found = self._inside(inner.sides, within, place, found)
-            return replace(found, detail=f"It is in the body of {parting.node}. {found.detail}")
+            for inner in iterations(sides, blame.comparer, value):
+                self._outputs = inner.outputs
+                within = self._blame(inner.sides)
+                wrong = [output for output, text in within.comparer.compare_outputs().items() if text]
+                found, _, place = within.for_output(wrong[0]) if wrong else (None, "", value)
+                self._result = replace(self._result, runs=self._result.runs + inner.sides.model.runs)
+                if found is not None:
+                    found = self._inside(inner.sides, within, place, found)
+                    when = "" if parting.node.startswith("If") else f", in iteration {seen} (the first is 0)"
+                    return replace(found, detail=f"It is in the body of {parting.node}{when}. {found.detail}")
+                seen += 1
         except _FAILURES as error:
             return replace(parting, detail=f"{parting.detail} Its body is not executed alone: {error}")
         finally:
-            self._outputs = outputs
+            self._outputs = outer
+        told = f"Its body gives the same, followed through iterations: {seen}." if seen else "Its body cannot be followed."
+        return replace(parting, detail=f"{parting.detail} {told}")
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
         """Give the model the value that the reference has, where the two have parted."""

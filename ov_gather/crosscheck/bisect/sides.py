@@ -65,9 +65,13 @@ class Side(ABC):
     def constant(self, value: Value) -> NDArray[Any] | None:
         """Read a value that the model states; None for others, and where it cannot be read."""
 
-    def body(self, value: Value, array: Array) -> tuple[Side, Body] | None:
-        """Give the body of the sub-graph that computes a value as a side of its own; None where that cannot be done."""
+    def body(self, value: Value, array: Array) -> Body | None:
+        """Give the body of the sub-graph that computes a value; None where that cannot be done."""
         return None
+
+    def inside(self, body: Body) -> Side:
+        """Give the side of a body."""
+        raise AssertionError("this side has no bodies")
 
     def prefix(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
         """Compute some values by executing no more than what they depend on. Raises RefusedError, CrashedError, IndexError."""

@@ -1,0 +1,96 @@
+"""`bisect` follows a difference into the body of a sub-graph: the branch that is taken, and one iteration after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import onnx
+import onnx.parser
+import openvino as ov
+import pytest
+
+import ov_gather
+from helpers.planting import swapped
+from ov_gather.ir.reader import read_ir
+from ov_gather.ir.writer import write_ir
+
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
+
+BODIES = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, bool c, int64 n) => (float[4] y) {
+    a = Tanh(x)
+    [choice] b = If (c) <
+        then_branch = t () => (float[4] p) { [neg] q = Neg(a) [exp] r = Exp(q) [sub] p = Sub(r, a) },
+        else_branch = e () => (float[4] s) { [abs] s = Abs(a) [unused] u = Sub(s, a) }>
+    [loop] z = Loop (n, c, b) <body = l (int64 i, bool k, float[4] u) => (bool k2, float[4] w) {
+        k2 = Identity(k) [sin] v = Sin(u) [float] f = Cast<to = 1>(i)
+        [late1] m = Mul(v, f) [late2] o = Mul(a, f) [late] d = Sub(m, o) [sub2] e = Sub(v, a) [add] w = Add(e, d) }>
+    [last] y = Neg(z) }"""
+
+SCAN = """<ir_version: 9, opset_import: ["": 18]> g (float[2,3,4] x) => (float[2,4] y, float[2,3,4] z)
+    <float[2,4] zero = {0, 0, 0, 0, 0, 0, 0, 0}> {
+    a = Tanh(x)
+    [scan] y, z = Scan <num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [DIRECTION], scan_output_axes = [1],
+        body = s (float[2,4] state, float[2,4] piece) => (float[2,4] next, float[2,4] out) {
+            [sin] v = Sin(piece) [late1] m = Mul(state, v) [late] d = Sub(m, state) [add] next = Add(d, v) [out] out = Neg(next)
+        }> (zero, a) }"""
+
+
+def converted(folder, text):
+    onnx.save(onnx.parser.parse_model(text), folder / "m.onnx")
+    ov.save_model(ov.Core().read_model(folder / "m.onnx"), folder / "m.xml", compress_to_fp16=False)
+    return folder / "m.onnx", folder / "m.xml"
+
+
+def with_swapped(ir, name):
+    """The operands of one Subtract of a body change places."""
+    model = read_ir(ir)
+    layers = []
+    for layer in model.layers:
+        bodies = tuple(
+            swapped(body, *found).model if (found := [each for each in body.layers if each.name == name]) else body
+            for body in layer.bodies
+        )
+        layers.append(replace(layer, bodies=bodies))
+    wrong = ir.with_name("wrong.xml")
+    write_ir(replace(model, layers=tuple(layers)), wrong)
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("node", "where"),
+    [
+        ("p", "If 'choice'."),
+        ("sub2", "Loop 'loop', in iteration 0 (the first is 0)."),
+        ("late", "Loop 'loop', in iteration 1 (the first is 0)."),
+    ],
+)
+def test_a_fault_in_a_body(tmp_path, node, where):
+    """What is wrong in a later iteration only is found in that."""
+    source, ir = converted(tmp_path, BODIES)
+    inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(3)}
+    assert ov_gather.bisect(source, ir, inputs).passed
+    wrong = with_swapped(ir, node)
+    result = ov_gather.bisect(source, wrong, inputs, reproducers=tmp_path / "found")
+    assert result.node == f"Subtract '{node}'"
+    assert result.partings[0].detail.startswith(f"It is in the body of {where}")
+    with np.load(f"{result.reproducer}/inputs.npz") as file:
+        again = ov_gather.bisect(f"{result.reproducer}/reference.onnx", f"{result.reproducer}/model.xml", dict(file))
+    assert again.node == f"Subtract '{node}'"
+    result = ov_gather.bisect(ir, wrong, inputs)
+    assert result.node == f"Subtract '{node}'"
+    assert result.partings[0].detail.startswith(f"It is in the body of {where}")
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_a_fault_in_a_scan(tmp_path, direction):
+    """OpenVINO makes a TensorIterator of a Scan. The state is 0 at first, so that the fault shows in the second iteration."""
+    source, ir = converted(tmp_path, SCAN.replace("DIRECTION", str(direction)))
+    assert "TensorIterator" in [layer.type for layer in read_ir(ir).layers]
+    inputs = {"x": np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)}
+    assert ov_gather.bisect(source, ir, inputs).passed
+    wrong = with_swapped(ir, "late")
+    for reference in (source, ir):
+        result = ov_gather.bisect(reference, wrong, inputs)
+        assert result.node == "Subtract 'late'"
+        assert ", in iteration 1 (the first is 0)." in result.partings[0].detail
