@@ -23,6 +23,7 @@ class Change(Enum):
     """What a change of rules makes of what they say."""
 
     NONE = "no difference"
+    UNSEEN = "nothing executes it"
     LESS = "tells less"
     MORE = "tells more, without a violation"
     OTHER = "tells something else, without a violation"

@@ -1,4 +1,4 @@
-"""Prints a Markdown table of what `prove` knows of real models, as in docs/prove.md.
+"""Prints a Markdown table of what `prove` knows of real models, as in docs/proved_models.md.
 
 python tests/tools/proof_table.py DIRECTORY...    IRs that are called NAME.onnx-route.xml or NAME.torch-route.xml
 
@@ -16,11 +16,12 @@ from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.graph import Step, has_open_shape, in_order
 from ov_gather.ranges.ir_graph import IrGraph
-from ov_gather.ranges.proofs import prove_sites
+from ov_gather.ranges.proofs import Proof, prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import Site
 
-STATUSES = ("proved", "conditional", "unknown", "refuted")
+OF_DIMENSIONS, OF_INPUTS = "conditional on dimensions alone", "conditional on inputs"
+COLUMNS = ("proved", OF_DIMENSIONS, OF_INPUTS, "unknown", "refuted")
 
 
 def main() -> None:
@@ -40,23 +41,30 @@ def print_table(directory: Path) -> None:
         found, seconds_taken = measure(path)
         counts[name] += found
         seconds[name] = max(seconds[name], seconds_taken)
-    print(f"| {directory.name} | {' | '.join(STATUSES)} | seconds |\n| --- |{' --- |' * (len(STATUSES) + 1)}")
+    print(f"| {directory.name} | {' | '.join(COLUMNS)} | seconds |\n| --- |{' --- |' * (len(COLUMNS) + 1)}")
     for name, counted in counts.items():
         if counted:
             print(row(name, counted, seconds[name]))
     total = sum(counts.values(), Counter())
     print(row(f"all {len(counts)}", total, max(seconds.values(), default=0)))
-    share = {status: f"{100 * total[status] / max(total.total(), 1):.0f}%" for status in STATUSES}
+    share = {column: f"{100 * total[column] / max(total.total(), 1):.1f}%" for column in COLUMNS}
     print(f"| | {' | '.join(share.values())} | |\n")
 
 
 def measure(path: Path) -> tuple[Counter[str], float]:
-    """Count the computed sites of each status, and the seconds of CPU that it took to read the IR and to prove them."""
+    """Count the computed sites of each column, and the seconds of CPU that it took to read the IR and to prove them."""
     start = time.process_time()
     graph = IrGraph(read_ir(path))
     computed = [site for site in graph.sites if not is_constant(graph, site)]
     proofs = prove_sites(graph, CPU_PLUGIN, Assumption(), computed)
-    return Counter(proof.status for proof in proofs), time.process_time() - start
+    return Counter(column_of(proof, graph) for proof in proofs), time.process_time() - start
+
+
+def column_of(proof: Proof, graph: IrGraph) -> str:
+    """Name the column that a site counts in: conditions on the elements of inputs are not those on open dimensions alone."""
+    if proof.status != "conditional":
+        return proof.status
+    return OF_DIMENSIONS if graph.inputs.keys().isdisjoint(proof.requires) else OF_INPUTS
 
 
 def is_constant(graph: IrGraph, site: Site) -> bool:
@@ -73,7 +81,7 @@ def _is_told(graph: IrGraph, step: Step) -> bool:
 
 def row(name: str, counted: Counter[str], seconds: float) -> str:
     """A row of the table; the seconds are those of the slower route."""
-    return f"| {name} | {' | '.join(str(counted[status]) for status in STATUSES)} | {seconds:.2f} |"
+    return f"| {name} | {' | '.join(str(counted[column]) for column in COLUMNS)} | {seconds:.2f} |"
 
 
 if __name__ == "__main__":
