@@ -19,9 +19,9 @@ from ov_gather.acceleration.graph import (
 )
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
-from ov_gather.acceleration.summaries import as_text, table_of
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.ops.spec import CUSTOM_OPSET
+from ov_gather.tables import InNotebooks, as_text, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -55,7 +55,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(InNotebooks):
     """All gathers of a model that was accelerated. `str` makes a table of them."""
 
     changes: tuple[Change, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ov_gather.acceleration.summaries import as_text, table_of
+from ov_gather.tables import InNotebooks, as_text, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,7 +33,7 @@ class HardenedSite:
 
 
 @dataclass(frozen=True, slots=True)
-class HardeningSummary:
+class HardeningSummary(InNotebooks):
     """All gathers and scatters of a model that was hardened. `str` makes a table of them.
 
     Attributes:

@@ -22,7 +22,7 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.ir.model import Model
-from ov_gather.ir.reader import Source, read_ir
+from ov_gather.ir.reader import Source, WeightsSource, read_ir
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.runtimes.devices import CPU
@@ -33,6 +33,7 @@ def cross_check(
     source: Source | Model,
     inputs: Sequence[ArrayLike] | None = None,
     *,
+    weights: WeightsSource = None,
     runtimes: Sequence[str] = ("kernel", "openvino"),
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_CASES,
@@ -47,8 +48,9 @@ def cross_check(
     those without.
 
     Args:
-        source: what `read_ir` takes, or a Model. Beside `x.xml`, a file `x.expected.json` ({layer name: values}) with the
-            outputs of layers whose inputs are all constant is compared, too.
+        source: what `read_ir` takes, or what it returns. Beside `x.xml`, a file `x.expected.json` ({layer name: values}) with
+            the outputs of layers whose inputs are all constant is compared, too.
+        weights: path or bytes of the .bin, where it does not stand beside the .xml.
         inputs: the inputs of the only layer that are not constant, in order; designed cases if not given.
         runtimes: some of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
         seed: for the designed cases, and for the inputs of the model.
@@ -72,7 +74,7 @@ def cross_check(
     if not runtimes or cases < 1:
         raise ValueError("there must be a runtime and a case at least")
     with borrowed(runtimes, device) as others:  # they start while the document is read
-        model = source if isinstance(source, Model) else read_ir(source)
+        model = source if isinstance(source, Model) else read_ir(source, weights)
         views = [view for _, graph in model.walk() for view in family_layers(graph)]
         if inputs is not None and len(views) != 1:
             raise ValueError(f"inputs are given, but there are {len(views)} gather-family layers")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
+from ov_gather.tables import InNotebooks
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,7 +27,7 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class CrossCheckResult:
+class CrossCheckResult(InNotebooks):
     """What came out for an IR or for an ONNX model: its gather-family layers, and its outputs.
 
     The outputs of an IR, with its gathers replaced by ours, were compared with those of stock OpenVINO; the outputs of an ONNX

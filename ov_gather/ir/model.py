@@ -11,11 +11,13 @@ from ov_gather.ir import element_types
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.ir.weights import Weights
+from ov_gather.tables import InNotebooks, table_of
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
 
     from lxml import etree
+    from rich.table import Table
 else:
 
     def record(*, frozen: bool, slots: bool) -> Callable[[type], type]:
@@ -178,8 +180,12 @@ class Edge:
         return element("edge", source | {"to-layer": self.to_layer, "to-port": self.to_port}, parent=parent)
 
 
+def _outline(port: Port) -> str:
+    return f"{port.precision or '?'}{list(port.dims)}"
+
+
 @dataclass(frozen=True)
-class Model:
+class Model(InNotebooks):
     """A Model is a whole IR (`tag` "net"), the body of a sub-graph (e.g. "then_body"), or a bare layer fragment ("layer")."""
 
     layers: tuple[Layer, ...]
@@ -191,6 +197,14 @@ class Model:
     line: int = field(default=0, compare=False)
     path: str = field(default="", compare=False)
     weights: Weights | None = field(default=None, compare=False)
+
+    def table(self) -> Table:
+        """Return a table for `rich.print`: one row a layer."""
+        rows = (
+            (str(layer.id), f"{layer.type} ({layer.version})", layer.name, ", ".join(map(_outline, layer.outputs)))
+            for layer in self.layers
+        )
+        return table_of(("id", "operation", "name", "outputs"), rows)
 
     @property
     def is_fragment(self) -> bool:

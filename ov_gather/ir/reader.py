@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 from ov_gather.ir.constants import check_constants
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
+from ov_gather.ir.in_memory import is_openvino_model, serialized
 from ov_gather.ir.model import Model
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.parser import Parser
@@ -18,9 +19,10 @@ from ov_gather.ir.xml.parser import Parser
 _OF_PAYLOADS = (Fault.NO_WEIGHTS, Fault.RANGE, Fault.CONST)
 
 if TYPE_CHECKING:
+    import openvino
     from lxml import etree
 
-Source: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | etree._Element | etree._ElementTree"
+Source: TypeAlias = "str | os.PathLike[str] | bytes | IO[bytes] | etree._Element | etree._ElementTree | openvino.Model"
 WeightsSource: TypeAlias = "str | os.PathLike[str] | bytes | Weights | None"
 
 
@@ -48,8 +50,8 @@ def read_ir(source: Source, weights: WeightsSource = None) -> Model:
     """Read a whole IR (version 10 or 11), or a bare `<layer>` fragment.
 
     Args:
-        source: path of the .xml, its bytes, a binary file object, or an lxml element or tree. An element is turned into text
-            first, and line numbers count the lines of that text.
+        source: path of the .xml, its bytes, a binary file object, an lxml element or tree, or an `openvino.Model`. An element
+            or a Model is turned into text first, and line numbers count the lines of that text.
         weights: path or bytes of the .bin, or Weights; by default the file of the same stem beside the .xml, which may also
             be the file that lxml has read the element from. A value is read when needed.
 
@@ -76,6 +78,9 @@ def read_document(source: Source, weights: WeightsSource = None) -> Document:
             document = _parse(file, str(Path(path)), _weights(path, weights))
     elif isinstance(source, bytes | bytearray | memoryview):
         document = _parse(BytesIO(source), path, _weights("", weights))
+    elif is_openvino_model(source):
+        text, payloads = serialized(source)
+        document = _parse(BytesIO(text), path, _weights("", payloads if weights is None else weights))
     elif hasattr(source, "read"):
         document = _parse(cast(IO[bytes], source), path, _weights("", weights))
     else:
@@ -100,7 +105,7 @@ def _text(source: Any) -> bytes:
     try:
         return etree.tostring(source, encoding="utf-8", with_tail=False)
     except TypeError:
-        kinds = "a path, bytes, a binary file object, or an lxml element or tree"
+        kinds = "a path, bytes, a binary file object, an lxml element or tree, or an openvino.Model"
         raise TypeError(f"an IR is read from {kinds}, not from {type(source).__name__}") from None
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.gather_elements import fill
+from ov_gather.kernels.tensors import has_tensor, on_arrays
 
 Bounds = Literal["error", "zero"]
 
@@ -50,10 +51,12 @@ def gather(
     if bounds not in ("error", "zero"):
         raise ValueError(f"gather: bounds must be 'error' or 'zero', not {bounds!r}")
     kernel = native.load()
-    if kernel is not None:
+    if kernel is not None and type(data) is np.ndarray:
         done = kernel.gather(data, indices, axis, batch_dims, out, bounds == "zero")
         if isinstance(done, np.ndarray):
             return done
+    if has_tensor(data, indices, out):
+        return on_arrays(gather, data, indices, axis=axis, batch_dims=batch_dims, bounds=bounds, out=out)
     return _gather(np.asarray(data), np.asarray(indices), axis, batch_dims, bounds, out)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import checked_elements, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.tensors import has_tensor, on_arrays
 
 
 def kernel_name(dtype: np.dtype[Any]) -> str:
@@ -39,10 +40,12 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
     Source: ONNX GatherElements-13.
     """
     kernel = native.load()
-    if kernel is not None:
+    if kernel is not None and type(data) is np.ndarray:
         done = kernel.gather_elements(data, indices, axis, out)
         if isinstance(done, np.ndarray):
             return done
+    if has_tensor(data, indices, out):
+        return on_arrays(gather_elements, data, indices, axis=axis, out=out)
     return _gather_elements(np.asarray(data), np.asarray(indices), axis, out)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output
 from ov_gather.kernels.gather import gather
+from ov_gather.kernels.tensors import has_tensor, on_arrays
 from ov_gather.kernels.tuples import flatten
 
 
@@ -35,6 +36,8 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
 
     Source: ONNX GatherND-13, OpenVINO GatherND-8.
     """
+    if has_tensor(data, indices, out):
+        return on_arrays(gather_nd, data, indices, batch_dims=batch_dims, out=out)
     table, where = np.asarray(data), checked_indices("gather_nd", np.asarray(indices))
     if table.ndim == 0 or where.ndim == 0:
         raise ValueError("gather_nd: data and indices must have a rank of at least 1")

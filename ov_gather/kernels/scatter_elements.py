@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import checked_elements, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.reductions import NATIVE, check_reduction, check_updates, kind_of, reduce_into
+from ov_gather.kernels.tensors import has_tensor, on_arrays
 
 Reduction = Literal["none", "sum", "prod", "min", "max", "mean"]
 REDUCTIONS = ("none", "sum", "prod", "min", "max", "mean")
@@ -51,6 +52,9 @@ def scatter_elements(
 
     Source: ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12.
     """
+    if has_tensor(data, indices, updates, out):
+        options = {"axis": axis, "reduction": reduction, "use_init_val": use_init_val}
+        return on_arrays(scatter_elements, data, indices, updates, **options, out=out)
     table, where, values = np.asarray(data), checked_indices("scatter_elements", np.asarray(indices)), np.asarray(updates)
     axis = _checked(table, where, values, axis, reduction)
     output = checked_output("scatter_elements", out, table.shape, table, where, values)

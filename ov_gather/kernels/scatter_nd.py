@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import checked_indices, checked_output
 from ov_gather.kernels.reductions import NATIVE, check_reduction, check_updates, kind_of, reduce_into
+from ov_gather.kernels.tensors import has_tensor, on_arrays
 from ov_gather.kernels.tuples import flatten
 
 Reduction = Literal["none", "sum", "prod", "min", "max"]
@@ -47,6 +48,8 @@ def scatter_nd(
 
     Source: ONNX ScatterND-18, OpenVINO ScatterNDUpdate-15.
     """
+    if has_tensor(data, indices, updates, out):
+        return on_arrays(scatter_nd, data, indices, updates, reduction=reduction, out=out)
     table, where, values = np.asarray(data), checked_indices("scatter_nd", np.asarray(indices)), np.asarray(updates)
     check_reduction("scatter_nd", reduction, NATIVE)
     if table.ndim == 0 or where.ndim == 0:

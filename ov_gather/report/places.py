@@ -8,13 +8,6 @@ from ov_gather.ir.location import Location
 from ov_gather.rules.findings import Finding
 
 
-def printable(text: str) -> str:
-    """Put a name or text on one line and without control characters."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
 def path_text(path: str) -> str:
     """Return the path in Unicode: a byte of a file name that is not UTF-8 becomes \\xff."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

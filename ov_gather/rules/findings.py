@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from ov_gather.ir.location import Location
+from ov_gather.tables import InNotebooks, table_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class Severity(Enum):
@@ -22,7 +27,7 @@ class Severity(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(InNotebooks):
     """One violation of a rule, as users get it: how bad it is, what is wrong, what would be right, and where.
 
     The fingerprint is the same where the finding comes again in another export of the model, whatever ids and lines it has.
@@ -34,3 +39,10 @@ class Finding:
     hint: str
     location: Location
     fingerprint: str = field(default="", compare=False)
+
+    def table(self) -> Table:
+        """Return a table for `rich.print`: what is wrong, where, and what would be right."""
+        place = self.location
+        file = f"{place.path}:{place.line}" if place.line else place.path
+        rows = [(file, f"{self.severity.value} {self.rule}", place.layer_text, self.message, self.hint)]
+        return table_of(("place", "rule", "layer", "what is wrong", "what would be right"), rows)

@@ -35,7 +35,8 @@ def validate(
     """Check a whole IR or a bare layer fragment, without any runtime.
 
     Args:
-        source: what `read_ir` takes: path of the .xml, its bytes, a binary file object, or an lxml element or tree.
+        source: what `read_ir` takes: path of the .xml, its bytes, a binary file object, an lxml element or tree, or an
+            `openvino.Model`.
         weights: path or bytes of the .bin, where it does not stand beside the .xml.
         select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
         ignore: rule ids or groups not to check.

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.results import Environment
+from ov_gather.tables import InNotebooks
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class BisectResult:
+class BisectResult(InNotebooks):
     """What came out of a bisection.
 
     Attributes:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ov_gather.ir.location import Location
+from ov_gather.tables import InNotebooks, printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STYLE = {"removed": "red", "added": "green"}
 
 Kind = Literal["removed", "added", "operation", "attribute", "input", "constant", "type", "shape"]
 """What there is: an operation of one model only, or with another type or version; another value of an attribute; another
@@ -46,7 +53,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(InNotebooks):
     """The Differences of two models.
 
     Attributes:
@@ -59,7 +66,27 @@ class Differences:
     consequences: tuple[Change, ...]
     same: int
 
+    def table(self) -> Table:
+        """Return a table for `rich.print`: one row a change."""
+        return changes_table(self.changes)
+
     @property
     def passed(self) -> bool:
         """Tell whether both models are the same, but for ids, names and order."""
         return not self.changes and not self.consequences
+
+
+def changes_table(changes: Sequence[Change]) -> Table:
+    """Make a table for `rich.print`: one row a change."""
+    from rich import box
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    names = ("layer", "change", "A", "B")
+    table = Table(
+        *(Column(name, overflow="fold") for name in names), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False
+    )
+    for change in changes:
+        cells = change.layer, f"{change.kind} {change.what}".rstrip(), change.before, change.after
+        table.add_row(*(Text(printable(cell)) for cell in cells), style=_STYLE.get(change.kind))
+    return table

@@ -20,7 +20,7 @@ def diff(a: Source | Model, b: Source | Model) -> Differences:
     models have the same names of inputs, or of outputs, these are matched by name. Metadata (rt_info) is not compared.
 
     Args:
-        a: what `read_ir` takes, or a Model.
+        a: what `read_ir` takes, or what it returns.
         b: the same for the other model.
 
     Returns:

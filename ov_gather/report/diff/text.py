@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ov_gather.ir.differences.changes import Change, Differences
-from ov_gather.report.places import printable
+from ov_gather.ir.differences.changes import Differences, changes_table
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-_STYLE = {"removed": "red", "added": "green"}
 
 
 def render(found: Differences, *, with_consequences: bool = False) -> Iterator[Table | str]:
     """Yield what is printed, in order. `with_consequences`: list also types and shapes that follow from a change."""
     listed = [*found.changes, *(found.consequences if with_consequences else ())]
     if listed:
-        yield _table(listed)
+        yield changes_table(listed)
     yield summary(found)
 
 
@@ -38,18 +35,3 @@ def summary(found: Differences) -> str:
 
 def _name(kind: str, count: int) -> str:
     return kind if kind in ("removed", "added") or count == 1 else f"{kind}s"
-
-
-def _table(changes: Sequence[Change]) -> Table:
-    from rich import box
-    from rich.table import Column, Table
-    from rich.text import Text
-
-    names = ("layer", "change", "A", "B")
-    table = Table(
-        *(Column(name, overflow="fold") for name in names), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False
-    )
-    for change in changes:
-        cells = change.layer, f"{change.kind} {change.what}".rstrip(), change.before, change.after
-        table.add_row(*(Text(printable(cell)) for cell in cells), style=_STYLE.get(change.kind))
-    return table

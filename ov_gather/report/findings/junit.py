@@ -10,8 +10,9 @@ from ov_gather.report.elements import Element, element
 from ov_gather.report.findings.report import Report
 from ov_gather.report.findings.text import lines
 from ov_gather.report.junit import document
-from ov_gather.report.places import message_text, path_text, printable
+from ov_gather.report.places import message_text, path_text
 from ov_gather.rules.findings import Finding
+from ov_gather.tables import printable
 
 
 def render(report: Report) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ov_gather.ranges.proofs import Bound, Proof, Status
 from ov_gather.ranges.requirements import requirements
 from ov_gather.report.findings import text as findings_text
-from ov_gather.report.places import path_text, printable
+from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProvedFile, Report
+from ov_gather.tables import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,0 +1,22 @@
+"""An `openvino.Model` in memory is written out here, to be read like a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+
+def is_openvino_model(source: Any) -> bool:
+    """Tell whether something is an `openvino.Model`, without an import of OpenVINO."""
+    return type(source).__name__ == "Model" and type(source).__module__.startswith("openvino")
+
+
+def serialized(model: Any) -> tuple[bytes, bytes]:
+    """Return the bytes of the .xml and of the .bin that OpenVINO writes for an `openvino.Model`."""
+    import openvino
+
+    with TemporaryDirectory(prefix="ov-gather-") as directory:
+        path = Path(directory, "model.xml")
+        openvino.serialize(model, path, path.with_suffix(".bin"))
+        return path.read_bytes(), path.with_suffix(".bin").read_bytes()

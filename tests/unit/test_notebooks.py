@@ -1,0 +1,65 @@
+"""What our functions return is a table in a notebook, and what names hold cannot break out of it."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import openvino
+import pytest
+
+import ov_gather
+from helpers.paths import SAMPLES
+
+
+class Text(HTMLParser):
+    """The text of a page, and the tags that it is made of."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.text, self.tags = "", set()
+        self.feed(page)
+
+    def handle_data(self, data):
+        self.text += data
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+
+def shown(result):
+    page = Text(result._repr_html_())
+    assert page.tags <= {"pre", "span"}
+    return page.text
+
+
+SAMPLE = SAMPLES / "valid" / "spec_layer.xml"
+
+
+def test_a_model():
+    text = shown(ov_gather.read_ir(SAMPLE))
+    assert "GatherElements (opset6)" in text
+    assert "FP32[3, 10, 5]" in text
+
+
+def test_a_finding():
+    (finding,) = ov_gather.validate(SAMPLES / "invalid" / "OVG204" / "axis_3.xml")
+    assert "axis=3 is out of range" in shown(finding)
+
+
+def test_differences():
+    other = SAMPLE.read_text().replace('axis="1"', 'axis="2"').encode()
+    assert "attribute axis" in shown(ov_gather.diff(SAMPLE, other))
+
+
+@pytest.mark.parametrize("change", [ov_gather.accelerate, ov_gather.harden])
+def test_summaries(change):
+    assert "GatherElements" in shown(change(openvino.Core().read_model(SAMPLE)))
+
+
+def test_a_cross_check():
+    assert "kernel" in shown(ov_gather.cross_check(SAMPLE, runtimes=("kernel",), cases=1))
+
+
+def test_a_hostile_name():
+    text = SAMPLE.read_text().replace('name="gather"', 'name="&lt;script&gt;alert(1)&lt;/script&gt;[red]"')
+    assert "<script>alert(1)</script>[red]" in shown(ov_gather.read_ir(text.encode()))
