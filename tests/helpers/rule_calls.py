@@ -139,7 +139,7 @@ def _interval(words: str) -> Interval:
 
 
 def _is_number(words: str) -> bool:
-    return re.fullmatch(r"\?|-?[\d.]+(e-?\d+)?", words) is not None
+    return re.fullmatch(r"\?|inf|-?[\d.]+(e-?\d+)?", words) is not None
 
 
 def _number(bounds: Sequence[str], missing: Number) -> Number:

@@ -16,6 +16,8 @@ import ov_gather.ranges
 
 RANGES = Path(next(iter(ov_gather.ranges.__path__)))
 
+USERS_OF_TABLES = ("ov_gather.ranges.rules.openvino", "ov_gather.ranges.rules.onnx")
+"""Modules whose tables are made of tables of others while they are imported."""
 Place = tuple[str, int, str]
 """A function: the file, the first line, the name."""
 
@@ -46,7 +48,15 @@ class Mutation:
         name = ".".join(["ov_gather.ranges", *self.path.relative_to(RANGES).with_suffix("").parts])
         old, new = sys.modules[name], ModuleType(name)
         exec(self.code, new.__dict__)
-        users = [module for other, module in sys.modules.items() if other.startswith("ov_gather.ranges")]
+        self._take(old, new)
+        for name in USERS_OF_TABLES:
+            user = sys.modules[name]
+            again = ModuleType(name)
+            exec(compile(Path(str(user.__file__)).read_text(), str(user.__file__), "exec"), again.__dict__)
+            self._take(user, again)
+
+    def _take(self, old: ModuleType, new: ModuleType) -> None:
+        users = list(sys.modules.values())
         for key, value in vars(new).items():
             before = vars(old).get(key)
             if key.startswith("__"):
@@ -75,7 +85,13 @@ CLAMPS = ("both", "clamped", "within", "limited")
 def mutations(path: Path) -> Iterator[Mutation]:
     """All mutations of what functions of a file do."""
     text = path.read_text()
-    for number, node in enumerate(ast.walk(ast.parse(text))):
+    nodes = list(ast.walk(ast.parse(text)))
+    told_to_python = [
+        node.value for node in nodes if isinstance(node, ast.keyword) and node.arg in ("frozen", "slots", "strict")
+    ]
+    for number, node in enumerate(nodes):
+        if node in told_to_python:
+            continue
         for position in range(len(list(_changes(node)))):
             tree = ast.parse(text)
             copy = next(other for other_number, other in enumerate(ast.walk(tree)) if other_number == number)

@@ -19,6 +19,8 @@ REMAINDER = 7 + 100 * E
 BROADCAST = [
     ("Add opset1", "i64[3, 1] 1..3; i64[4] 5..6", "i64[...]", "i64[3, 4] 6..9"),
     ("Add opset1", "i64[n] 1..3; i64[1] 5..6", "i64[...]", "i64[n] 6..9"),
+    ("Add opset1", "i64[n] 1..3; i64[1] 5..6", "i64[d]", "i64[n] 6..9"),
+    ("Add opset1", "i64[2] 1..9 by 0: 1.. | 9..; i64[...] 5..6", "i64[d]", "i64[d] 6..15"),
     ("Add opset1", "i64[n] 1..3; i64[3] 5..6", "i64[...]", "i64[3] 6..9"),
     ("Add opset1", "i64[n] 1..3; i64[n, n] 5..6", "i64[...]", "i64[n, n] 6..9"),
     ("Add opset1", "i64[n] 1..3; i64[m] 5..6", "i64[d]", "i64[d] 6..9"),
@@ -47,6 +49,8 @@ BROADCAST = [
 INTEGERS = [
     ("Add opset1", "i64[2] 0..16777216; 0", "i64[...]", "i64[2] 0..16777216"),
     ("Add opset1", "i64[2] -16777217..16777217; 0", "i64[...]", "i64[2] -16777222..16777222"),
+    ("Add opset1", "i64[2] -16777217..5; 0", "i64[...]", "i64[2] -16777222..5"),
+    ("Add opset1", "i64[2] -5..16777217; 0", "i64[...]", "i64[2] -5..16777222"),
     ("Add opset1", "n; 1", "i64[...]", "i64[] 1 or n + 1..n + 1"),
     ("Subtract opset1", "i64[] 0..n; m", "i64[...]", "i64[] -m..-m + n or n - 1"),
     ("Multiply opset1", "i64[] -2..3; i64[] -5..7", "i64[...]", "i64[] -15..21"),
@@ -152,6 +156,7 @@ CASTS = [
 FRACTIONS = [
     ("Add opset1", "f32[] 1..3; f32[] 5..6", "f32[...]", f"f32[] {near(6, 9)}"),
     ("Add opset1", "f32[] 1..3 or NaN; f32[] 5..6", "f32[...]", f"f32[] {near(6, 9)} or NaN"),
+    ("Add opset1", "f32[] inf..inf; f32[] 5..6", "f32[...]", "f32[] inf.. or NaN"),
     ("Add opset1", "f32[] ?..3; f32[] 5..6", "f32[...]", f"f32[] ?..{9 + 9 * E} or NaN"),
     ("Add opset1", "f32[] 1..3; f32[] 5..?", "f32[...]", f"f32[] {6 - 6 * E}..? or NaN"),
     ("Multiply opset1", "f32[] 0..1; f32[] 0..?", "f32[...]", "f32[] 0.0..? or NaN"),
@@ -197,6 +202,11 @@ COMPARISONS = [
     ("Greater opset1", "i64[3] 3..4; 3", "boolean[...]", "boolean[3] 0..1"),
     ("GreaterEqual opset1", "i64[3] 3..5; 3", "boolean[...]", "boolean[3] 1.."),
     ("GreaterEqual opset1", "i64[3] 0..2; 3", "boolean[...]", "boolean[3] 0.."),
+    ("Less opset1", "i64[] 3..5; i64[] 2..9", "boolean[...]", "boolean[] 0..1"),
+    ("Less opset1", "i64[] 2..9; i64[] 3..5", "boolean[...]", "boolean[] 0..1"),
+    ("LessEqual opset1", "i64[] 3..5; i64[] 2..9", "boolean[...]", "boolean[] 0..1"),
+    ("LessEqual opset1", "i64[] 2..9; i64[] 3..5", "boolean[...]", "boolean[] 0..1"),
+    ("Equal opset1", "i64[] 3..5; i64[] 2..9", "boolean[...]", "boolean[] 0..1"),
     ("Equal opset1", "3; 3", "boolean[...]", "boolean[] 1.."),
     ("Equal opset1", "i64[] 0..2; 3", "boolean[...]", "boolean[] 0.."),
     ("Equal opset1", "i64[] 4..5; 3", "boolean[...]", "boolean[] 0.."),
@@ -218,6 +228,8 @@ COMPARISONS = [
     ("Greater opset1", "i64[3] 0..5 peak 0; 0", "boolean[...]", "boolean[3] 0..1"),
     ("Greater opset1", "i64[n] 0..5 peak 1; 0", "boolean[...]", "boolean[n] 0..1"),
     ("Greater opset1", "i64[m] 0..5 peak 1; 0", "boolean[...]", "boolean[m] 0..1 peak 1"),
+    ("Greater opset1", "i64[3] 0..16777225 peak 16777225; 16777217", "boolean[...]", "boolean[3] 0..1"),
+    ("Greater opset1", "i64[3] 0..16777228 peak 16777228; 16777217", "boolean[...]", "boolean[3] 0..1 peak 1"),
     ("Greater opset1", "0; i64[3] 0..5 peak 1", "boolean[...]", "boolean[3] 0.."),
 ]
 KEPT, LEFT_OUT = " opset1 keep_dims=true", " opset1 keep_dims=false"
@@ -261,6 +273,8 @@ REDUCTIONS = [
     ("ReduceSum" + LEFT_OUT, "i64[n] 0..1 peak 1; 0", "i64[...]", "i64[] 0..n peak 1"),
     ("ReduceSum" + LEFT_OUT, "f32[4] 0..1 peak 1; 0", "f32[...]", f"f32[] 0.0..{4 + 4 * E}"),
     ("ReduceSum" + LEFT_OUT, "f32[4]; 0", "f32[...]", "f32[] or NaN"),
+    ("ReduceSum" + LEFT_OUT, "f32[4] 0..?; 0", "f32[...]", "f32[] 0.0..? or NaN"),
+    ("ReduceSum" + LEFT_OUT, "f32[4] ?..0; 0", "f32[...]", "f32[] ?..0.0 or NaN"),
     ("ReduceSum" + LEFT_OUT, "f32[4] 0..1 or NaN; 0", "f32[...]", f"f32[] 0.0..{4 + 4 * E} or NaN"),
     ("CumSum opset3", "i64[4, 5] 1..2; 1", "i64[...]", "i64[4, 5] 0..10"),
     ("CumSum opset3", "i64[4, 5] 1..2; -2", "i64[...]", "i64[4, 5] 0..8"),

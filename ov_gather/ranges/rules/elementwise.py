@@ -53,7 +53,7 @@ def together(call: Call, values: Sequence[Value], work: Callable[..., Interval])
     if shape is None:
         return found
     axes = [value.parts.axis + len(shape) - len(value.shape) for value in values if value.parts and value.shape is not None]
-    if not axes or shape[axes[0]].value is None:
+    if not axes:
         return found
     axis = axes[0]
     rows = [_along(value, axis, shape) for value in values]

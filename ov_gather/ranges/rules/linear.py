@@ -18,7 +18,7 @@ def matrix_product(call: Call, transposed: tuple[bool, bool]) -> Sequence[Value]
     one, other = (_stored(shape, swap) for shape, swap in zip(shapes, transposed, strict=True))
     if not one or not other:
         return [declared]
-    rows, columns = one[-2:-1] if len(one) > 1 else (), other[-1:] if len(other) > 1 else ()
+    rows, columns = one[-2:-1], other[-1:] if len(other) > 1 else ()
     batch: Shape | None = ()
     if len(one) > 2 or len(other) > 2:
         rank = len(rows) + len(columns)

@@ -184,7 +184,7 @@ def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:
 
 
 def _squeeze(call: Call) -> Sequence[Value]:
-    axes = call.integers(1) if len(call.inputs) > 1 else None
+    axes = call.integers(1)
     return shaping.declared_shape(call) if len(call.inputs) > 1 and axes is None else shaping.squeeze(call, axes or None)
 
 

@@ -40,8 +40,6 @@ def length_of(call: Call, position: int) -> int | None:
 
 
 def end_of(stop: Polynomial, step: int) -> Polynomial | None:
-    """Give the end of a slice, None where that is the end of the axis, or its front, as seen from behind."""
+    """Give the end of a slice, None where that is the end of the axis."""
     number = stop.value
-    if number is None or not (number >= UNBOUNDED if step > 0 else number <= -UNBOUNDED):
-        return stop
-    return None
+    return None if step > 0 and number is not None and number >= UNBOUNDED else stop
