@@ -8,6 +8,8 @@ from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.ops.gather_nd import GATHER_ND_5, GATHER_ND_8, GATHER_ND_CUSTOM
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_3, SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_3, SCATTER_ND_UPDATE_15
+from ov_gather.ops.scatter_update import SCATTER_UPDATE_3
 from ov_gather.ops.spec import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -22,6 +24,9 @@ OPERATIONS: tuple[Operation, ...] = (
     GATHER_ND_CUSTOM,
     SCATTER_ELEMENTS_UPDATE_3,
     SCATTER_ELEMENTS_UPDATE_12,
+    SCATTER_UPDATE_3,
+    SCATTER_ND_UPDATE_3,
+    SCATTER_ND_UPDATE_15,
 )
 FAMILY = frozenset(operation.type for operation in OPERATIONS)
 

@@ -14,6 +14,15 @@ from ov_gather.kernels.arguments import as_index_dtype, out_of_bounds, unravel
 from ov_gather.ops.spec import Attributes, Operation
 
 _OF_BOOLEANS = {"sum": "max", "prod": "min"}
+_COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
+    "none": lambda old, new: new,
+    "sum": np.add,
+    "sub": np.subtract,
+    "prod": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+_COMBINE_BOOLEANS = {**_COMBINE, "sum": np.logical_or, "sub": np.logical_xor, "prod": np.logical_and}
 
 
 def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:
@@ -103,6 +112,36 @@ def _scatter(
     return output
 
 
+def _scatter_update(
+    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
+) -> NDArray[Any]:
+    axis = attributes["axis"] % data.ndim
+    _check(indices, axis, data.shape[axis])
+    output, before = data.copy(), (slice(None),) * axis
+    for place in np.ndindex(*indices.shape):
+        output[(*before, indices[place])] = others[0][(*before, *place)]
+    return output
+
+
+def _scatter_nd(
+    data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
+) -> NDArray[Any]:
+    depth, reduction = indices.shape[-1], attributes.get("reduction", "none")
+    for k in range(depth):
+        _check(indices[..., k], k, data.shape[k])
+    updates = others[0].reshape(indices.shape[:-1] + data.shape[depth:])
+    if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
+        wide = (data.astype(np.float32), indices, [updates.astype(np.float32)])
+        return _scatter_nd(*wide, attributes, zero).astype(data.dtype)
+    combine = (_COMBINE_BOOLEANS if data.dtype == bool else _COMBINE)[reduction]
+    output = data.copy()
+    with np.errstate(all="ignore"):
+        for place in np.ndindex(*indices.shape[:-1]):
+            at = tuple(indices[place])
+            output[at] = combine(output[at], updates[place])
+    return output
+
+
 def _check(indices: NDArray[Any], axis: int, size: int) -> None:
     position = reference.first_out_of_bounds(indices, size)
     if position != reference.ALL_IN_BOUNDS:
@@ -115,4 +154,6 @@ _EVALUATE: Mapping[str, _Evaluate] = {
     "Gather": _gather,
     "GatherND": _gather_nd,
     "ScatterElementsUpdate": _scatter,
+    "ScatterUpdate": _scatter_update,
+    "ScatterNDUpdate": _scatter_nd,
 }

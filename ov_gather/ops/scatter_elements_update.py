@@ -9,9 +9,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import DYNAMIC, F32, I32, I64, INTEGERS, ElementType
+from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, open_dims, require_one_number, require_same_rank
+from ov_gather.ops.shape_rules import (
+    DATA,
+    INDICES,
+    UPDATES,
+    along_axis,
+    axis_of_data,
+    open_dims,
+    require_one_number,
+    require_same_rank,
+    type_of_data_and_updates,
+)
 from ov_gather.ops.spec import (
     Attribute,
     Attributes,
@@ -20,8 +30,6 @@ from ov_gather.ops.spec import (
     Input,
     Operation,
     Shapes,
-    TypeRuleError,
-    Types,
     numbered_opsets,
     require_axis,
 )
@@ -29,15 +37,7 @@ from ov_gather.ops.spec import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-UPDATES, AXIS = 2, 3
-
-
-def infer_types(types: Types) -> tuple[ElementType | None]:
-    """Give the output data's element type, which updates must have, too. Raises TypeRuleError."""
-    data, updates = types[DATA], types[UPDATES]
-    if data and updates and data is not updates and DYNAMIC not in (data, updates):
-        raise TypeRuleError(f"updates have element type {updates}, data has {data}", "they must have the same", UPDATES)
-    return (data,)
+AXIS = 3
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
@@ -113,7 +113,7 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
         Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data)),
     ),
     outputs=("output",),
-    infer_types=infer_types,
+    infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
     # The page of version 3 allows no negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.

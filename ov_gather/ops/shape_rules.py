@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.element_types import ElementType
+from ov_gather.ir.element_types import DYNAMIC, ElementType
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
-from ov_gather.ops.spec import Attributes, DimensionError, RankError, Shapes, Types
+from ov_gather.ops.spec import Attributes, DimensionError, RankError, Shapes, TypeRuleError, Types
 
-DATA, INDICES = 0, 1
+DATA, INDICES, UPDATES = 0, 1, 2
 
 
 def type_of_data(types: Types) -> tuple[ElementType | None]:
     """Give the output data's element type."""
     return (types[DATA],)
+
+
+def type_of_data_and_updates(types: Types) -> tuple[ElementType | None]:
+    """Give the output data's element type, which updates must have, too. Raises TypeRuleError."""
+    data, updates = types[DATA], types[UPDATES]
+    if data and updates and data is not updates and DYNAMIC not in (data, updates):
+        raise TypeRuleError(f"updates have element type {updates}, data has {data}", "they must have the same", UPDATES)
+    return (data,)
 
 
 def axis_of_data(shapes: Shapes) -> tuple[int, int] | None:

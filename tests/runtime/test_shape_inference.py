@@ -7,7 +7,7 @@ import random
 import numpy as np
 import openvino as ov
 import pytest
-from openvino import opset1, opset3, opset5, opset6, opset7, opset8, opset12
+from openvino import opset1, opset3, opset4, opset5, opset6, opset7, opset8, opset12, opset15
 
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import OPERATIONS
@@ -54,6 +54,9 @@ NODES = {
     "ScatterElementsUpdate-12": lambda s, a: opset12.scatter_elements_update(
         parameter(s[0]), indices(s[1]), parameter(s[2]), axis(a["axis"])
     ),
+    "ScatterUpdate-3": lambda s, a: opset3.scatter_update(parameter(s[0]), indices(s[1]), parameter(s[2]), axis(a["axis"])),
+    "ScatterNDUpdate-3": lambda s, a: opset4.scatter_nd_update(parameter(s[0]), indices(s[1]), parameter(s[2])),
+    "ScatterNDUpdate-15": lambda s, a: opset15.scatter_nd_update(parameter(s[0]), indices(s[1]), parameter(s[2])),
 }
 
 

@@ -46,9 +46,10 @@ def _layer(operation: Operation, rng: np.random.Generator, element_type: Element
     """Make one layer. Every third has open dimensions; now and then data is constant, or the indices are."""
     data = _sizes(rng, rank)
     indices, text = _INDICES[operation.type](rng, operation, data, axis)
-    if operation.name == "ScatterElementsUpdate-12" and element_type.bits >= 8 and element_type.name[:2] != "f8":
-        mean = () if element_type is BOOLEAN else ("mean",)
-        text = {"reduction": str(rng.choice(["none", "sum", "prod", "min", "max", *mean]))}
+    reductions = [attribute.kind.split("|") for attribute in operation.attributes if attribute.name == "reduction"]
+    if reductions and element_type.bits >= 8 and element_type.name[:2] != "f8":
+        text["reduction"] = str(rng.choice([word for word in reductions[0] if element_type is not BOOLEAN or word != "mean"]))
+    shapes = {"data": data, "indices": indices, "updates": _UPDATES.get(operation.type, _as_indices)(data, indices, axis)}
     is_open, constant = rng.integers(3) == 0, rng.choice(["data", "indices", "", "", "", ""])
     builder = ModelBuilder(f"{operation.name} {element_type} {list(data)} {list(indices)} {axis}")
     inputs = []
@@ -56,7 +57,7 @@ def _layer(operation: Operation, rng: np.random.Generator, element_type: Element
         if given.attribute:
             inputs.append(builder.const(given.name, I64, np.array(axis)))
             continue
-        sizes = data if given.name == "data" else indices
+        sizes = shapes[given.name]
         allowed = given.element_types or INTEGERS
         kind = allowed[rng.integers(len(allowed))] if given.name == "indices" else element_type
         if given.name == constant:
@@ -81,7 +82,7 @@ def _declared(operation: Operation, name: str, sizes: Sizes, is_open: bool) -> P
     shape = PartialShape.of(sizes)
     if not is_open or shape.dims is None:
         return shape
-    kept = 1 if name == "indices" and operation.type == "GatherND" else 0  # how many coordinates a tuple has
+    kept = 1 if name == "indices" and operation.type in _OF_TUPLES else 0  # how many coordinates a tuple has
     count = len(shape.dims) - kept
     return PartialShape((ANY,) * count + shape.dims[count:])
 
@@ -119,6 +120,29 @@ def _of_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis
     return (*data[:batch], *_sizes(rng, int(rng.integers(0, 3))), depth), {"batch_dims": str(batch)}
 
 
+def _of_places(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
+    """Choose indices for ScatterUpdate, of rank 0 now and then."""
+    return _sizes(rng, int(rng.integers(0, 3))), {}
+
+
+def _of_places_by_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
+    """Choose indices for ScatterNDUpdate, with as many coordinates as `axis` says."""
+    return (*_sizes(rng, int(rng.integers(0, 3))), axis % len(data) + 1), {}
+
+
+def _as_indices(data: Sizes, indices: Sizes, axis: int) -> Sizes:
+    return indices
+
+
+def _in_place_of_axis(data: Sizes, indices: Sizes, axis: int) -> Sizes:
+    axis %= len(data)
+    return (*data[:axis], *indices, *data[axis + 1 :])
+
+
+def _slices(data: Sizes, indices: Sizes, axis: int) -> Sizes:
+    return (*indices[:-1], *data[indices[-1] :])
+
+
 def _of_updates(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
     """Choose indices for ScatterElementsUpdate: off the axis no larger than data."""
     sizes = [int(rng.integers(1, size + 1)) for size in data]
@@ -131,4 +155,11 @@ _INDICES: Mapping[str, Callable[[np.random.Generator, Operation, Sizes, int], tu
     "Gather": _of_slices,
     "GatherND": _of_tuples,
     "ScatterElementsUpdate": _of_updates,
+    "ScatterUpdate": _of_places,
+    "ScatterNDUpdate": _of_places_by_tuples,
 }
+_UPDATES: Mapping[str, Callable[[Sizes, Sizes, int], Sizes]] = {
+    "ScatterUpdate": _in_place_of_axis,
+    "ScatterNDUpdate": _slices,
+}
+_OF_TUPLES = ("GatherND", "ScatterNDUpdate")

@@ -1,0 +1,145 @@
+"""ScatterNDUpdate gives output[*indices[i]] = updates[i]: the last dimension of indices holds coordinates.
+
+This is the inverse of GatherND. Version 15 adds reductions, and its page allows negative indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.element_types import F32, I32, I64
+from ov_gather.ir.shapes import ANY, PartialShape
+from ov_gather.ops.gather_nd import index_sizes
+from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES, open_dims, type_of_data_and_updates
+from ov_gather.ops.spec import (
+    Attribute,
+    Attributes,
+    DimensionError,
+    IndexRule,
+    Input,
+    Operation,
+    RankError,
+    Shapes,
+    numbered_opsets,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
+    """Give the output data's shape. Raises RankError, DimensionError."""
+    data, indices, updates = shapes
+    for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
+        if shape.rank == 0:
+            raise RankError(f"{name} is a scalar", "ScatterNDUpdate takes tensors of rank 1 or more", port)
+    if data.dims is None or indices.dims is None or not indices.dims[-1].is_static:
+        return (data,)
+    depth = indices.dims[-1].lower
+    if depth > len(data.dims):
+        raise DimensionError(
+            f"tuples of {depth} coordinates exceed the rank of data {data}",
+            "the last dimension of indices is at most data's rank",
+            INDICES,
+        )
+    wanted = PartialShape((*indices.dims[:-1], *data.dims[depth:]))
+    if wanted.dims and updates.intersect(wanted) is None:
+        fits = updates.rank == wanted.rank
+        raise (DimensionError if fits else RankError)(
+            f"updates {updates} do not fit data {data} and indices {indices}", f"make them {wanted}", UPDATES
+        )
+    return (data,)
+
+
+def restrict(shapes: Shapes, attributes: Attributes) -> None:
+    """Demand one element for one tuple that names an element, which OpenVINO does not check. Raises DimensionError."""
+    data, indices, updates = shapes
+    names_one = indices.rank == 1 and indices.sizes == (data.rank,)
+    if names_one and updates.dims and not all(1 in dim for dim in updates.dims):
+        raise DimensionError(f"updates {updates} have several elements for one place", "make them a scalar", UPDATES)
+
+
+def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+    """Fill open dimensions, of updates as of indices and data. Where the ranks allow it, a tuple has one coordinate."""
+    infer_shapes(shapes, attributes)
+    rank, index_rank, depth = _ranks(shapes)
+    if index_rank < 1 or rank < max(1, depth):
+        raise RankError(f"no data fits indices {shapes[INDICES]} and updates {shapes[UPDATES]}", "correct their ranks", DATA)
+    data, tuples = open_dims(shapes[DATA], rank), open_dims(shapes[INDICES], index_rank)[:-1]
+    wanted = (*tuples, *data[depth:])
+    updates = open_dims(shapes[UPDATES], len(wanted))
+    chosen = [(dim.intersect(have) or dim).closest_to(size) for dim, have in zip(wanted, updates, strict=False)]
+    return (
+        (*(dim.closest_to(size) for dim in data[:depth]), *chosen[len(tuples) :]),
+        (*chosen[: len(tuples)], depth),
+        tuple(chosen) if wanted else (1,) * len(updates),
+    )
+
+
+def _ranks(shapes: Shapes) -> tuple[int, int, int]:
+    """Choose the ranks of data and indices, and the number of coordinates, so that updates fit."""
+    data, indices, updates = (shape.rank for shape in shapes)
+    dim = (shapes[INDICES].dims or (ANY,))[-1]
+    if data is not None and indices is not None and updates is not None:
+        return data, indices, dim.closest_to(max(0, data + indices - 1 - updates))
+    depth = dim.closest_to(1)
+    if indices is None:
+        indices = 2 if updates is None else min(2, updates + 1) if data is None else updates - (data - depth) + 1
+    if data is None:
+        data = depth + 1 if updates is None else depth + updates - (indices - 1)
+    return data, indices, depth
+
+
+def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
+    """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
+    import numpy as np
+
+    from ov_gather.kernels.scatter_nd import scatter_nd
+
+    data, indices, updates = inputs
+    updates = updates.reshape(indices.shape[:-1] + data.shape[indices.shape[-1] :])  # because one element may have any rank
+    reduction = attributes.get("reduction", "none")
+    if reduction != "sub":
+        return (scatter_nd(data, indices, updates, reduction=reduction),)
+    if data.dtype == bool:  # Whether a sum is odd tells the exclusive or of its terms.
+        sums = scatter_nd(data.astype(np.uint8), indices, updates.astype(np.uint8), reduction="sum")
+        return ((sums & 1).astype(bool),)
+    return (scatter_nd(data, indices, np.negative(updates), reduction="sum"),)
+
+
+# The page of version 3 does not explain negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
+SCATTER_ND_UPDATE_3 = Operation(
+    name="ScatterNDUpdate-3",
+    type="ScatterNDUpdate",
+    opsets=numbered_opsets(4, 14),
+    attributes=(),
+    inputs=(
+        Input("data", assumed=F32),
+        Input("indices", assumed=I64, element_types=(I32, I64)),
+        Input("updates", assumed=F32),
+    ),
+    outputs=("output",),
+    infer_types=type_of_data_and_updates,
+    infer_shapes=infer_shapes,
+    restrict=restrict,
+    index_rule=IndexRule(
+        INDICES,
+        lambda shapes, attributes: index_sizes(shapes[:UPDATES], {"batch_dims": 0}),
+        "[0, s-1]",
+        lowest_specified=lambda size: 0 * size,
+        negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
+    ),
+    choose_sizes=choose_sizes,
+    evaluate=evaluate,
+)
+SCATTER_ND_UPDATE_15 = replace(
+    SCATTER_ND_UPDATE_3,
+    name="ScatterNDUpdate-15",
+    opsets=numbered_opsets(15),
+    attributes=(Attribute("reduction", required=False, default="none", kind="none|sum|sub|prod|min|max"),),
+    index_rule=replace(
+        SCATTER_ND_UPDATE_3.index_rule, specified="[-s, s-1]", lowest_specified=lambda size: -size, negative=""
+    ),
+)
