@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.cases.designed import Case
 from ov_gather.crosscheck.comparisons import Comparison, Status
 from ov_gather.crosscheck.verdict import Observation, Outcome, judge
-from ov_gather.divergences.register import is_predicted
+from ov_gather.divergences.base import Observed
+from ov_gather.divergences.register import explaining, is_predicted
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.runtimes.base import CrashedError, HungError, RefusedError
@@ -96,7 +97,10 @@ class Lane:
 
 
 class _Session:
-    """A model on a runtime, for several cases. It is `suspect` once it answered, unpredictably, where it should refuse."""
+    """A model on a runtime, for several cases.
+
+    It is `suspect` once it answered, unpredictably, where it should refuse, or in a case in which it might have crashed.
+    """
 
     def __init__(self, runtime: IsolatedRuntime[Model], model: Model, threads: int) -> None:
         self.runtime, self.model, self.threads = runtime, model, threads
@@ -114,14 +118,21 @@ class _Session:
         name, version, devices = self.runtime.name, self.runtime.version, self.runtime.devices
         comparison = judge(name, version, trial.right, observation, view, trial.operands, devices)
         answers = isinstance(trial.right, Exception) and not isinstance(observation.outcome, Exception)
-        self.suspect |= answers and not is_predicted(comparison.divergences)
+        unsafe = next(explaining(name, version, Observed.CRASHES, view, trial.operands, devices), None)
+        self.suspect |= unsafe is not None or (answers and not is_predicted(comparison.divergences))
         return comparison
 
     def _observe(self, case: Case) -> Observation:
-        """Execute one case. The model is loaded again after a crash, and after a refusal, for OpenVINO may go on to refuse."""
+        """Execute one case. The model is loaded again after a crash, and after a refusal, for OpenVINO may go on to refuse.
+
+        What comes after a suspect case has a new process, for the memory of the old one may be overwritten.
+        """
         if self._refusal:
             return Observation(self._refusal)
         try:
+            if self.suspect and not case.out_of_bounds:
+                self.runtime.stop()
+                self._is_active = self._has_refused = self.suspect = False
             if self._has_refused and not case.out_of_bounds:
                 self.runtime.close()
                 self._is_active = self._has_refused = False

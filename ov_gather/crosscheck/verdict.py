@@ -90,9 +90,13 @@ def is_predicted_by(known: Divergence, view: LayerView, operands: Sequence[NDArr
     """Tell whether a divergence predicts a runtime's result, element by element. One that predicts nothing allows any
     result.
     """
-    if known.predicts is None:
+    if known.predicts is None and known.permits is None:
         return True
     try:
+        if known.permits and not isinstance(found, Exception):
+            return bool(known.permits(view, operands, found).all())
+        if known.predicts is None:
+            return True
         permitted = known.predicts(view, operands)
     except IndexError:
         return False

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from ov_gather.divergences.conditions import Condition, Operands
 
     Prediction = Callable[[LayerView, Operands], Sequence[NDArray[Any]]]
+    Permission = Callable[[LayerView, Operands, NDArray[Any]], NDArray[np.bool_]]
 
 
 CPU = ("CPU",)
@@ -49,6 +51,8 @@ class Divergence:
         since, before: the first version of the runtime that does so, and the first that no longer does, where known.
         predicts: the results that the runtime may have instead: each element is that of one of them, bit by bit. Raises
             IndexError where there is none.
+        permits: of a result, which of its elements the runtime may have, where there are too many to predict. Raises IndexError
+            where there is no result.
         any_nan: whether a NaN in `predicts` stands for every NaN.
     """
 
@@ -62,6 +66,7 @@ class Divergence:
     since: str = ""
     before: str = ""
     predicts: Prediction | None = None
+    permits: Permission | None = None
     any_nan: bool = False
 
     def concerns(self, runtime: str, version: str, operation: str, devices: Sequence[str] = CPU) -> bool:

@@ -28,6 +28,11 @@ def constant_data_is(*types: ElementType) -> Condition:
     return lambda view, operands: view.input_types[0] in types and view.is_constant(0)
 
 
+def always(view: LayerView, operands: Operands) -> bool:
+    """The divergence concerns every layer of its operations."""
+    return True
+
+
 def never(view: LayerView, operands: Operands) -> bool:
     """The divergence never shows in a layer alone."""
     return False
@@ -180,7 +185,7 @@ def gathers_batches(view: LayerView, operands: Operands) -> bool:
 def reduces_beyond_onnx(view: LayerView, operands: Operands) -> bool:
     """The layer reduces, or starts to, in a way that ONNX does not have."""
     attributes = view.read_attributes()
-    return attributes.get("reduction") == "mean" or not attributes.get("use_init_val", True)
+    return attributes.get("reduction") in ("mean", "sub") or not attributes.get("use_init_val", True)
 
 
 def reduces_halves_or_booleans(view: LayerView, operands: Operands) -> bool:
@@ -194,6 +199,39 @@ def fills_zeros(view: LayerView, operands: Operands) -> bool:
     return zero and gathers_out_of_bounds(view, operands)
 
 
+def has_scalars(view: LayerView, operands: Operands) -> bool:
+    """Indices or updates are scalars, and one input at least is not constant."""
+    constant = all(view.is_constant(port) for port in range(len(view.layer.inputs)))
+    return not constant and any(shape.rank == 0 for shape in view.input_shapes[1:3])
+
+
+def has_spare_dimensions(view: LayerView, operands: Operands) -> bool:
+    """A tuple of ScatterNDUpdate names one element, whose update is not a scalar."""
+    data, indices, updates = (shape.rank for shape in view.input_shapes)
+    return indices == 1 and view.input_shapes[1].sizes == (data,) and updates != 0
+
+
+def scatters_negative(view: LayerView, operands: Operands) -> bool:
+    """An index is negative, and the CPU plugin looks."""
+    return has_negative_indices(view, operands) and not _scatters_shortly(view, operands)
+
+
+def scatters_unchecked(view: LayerView, operands: Operands) -> bool:
+    """An index is out of the range of ScatterUpdate's page, in a case for which the CPU plugin has a short way."""
+    return _scatters_shortly(view, operands) and has_indices_outside_data(view, operands)
+
+
+def _scatters_shortly(view: LayerView, operands: Operands) -> bool:
+    data, indices = operands[:2]
+    as_i32 = data.dtype.kind in "iu" and data.itemsize > 1
+    return data.ndim == 1 and indices.ndim <= 1 and data.size <= 64 and as_i32
+
+
+def writes_twice(view: LayerView, operands: Operands) -> bool:
+    """There are several updates, none of which is reduced."""
+    return not reduces(view, operands) and operands[1].size > 1
+
+
 def reduces(view: LayerView, operands: Operands) -> bool:
-    """ScatterElementsUpdate does not only replace."""
+    """The scatter does not only replace."""
     return view.layer.attributes.get("reduction", "none") != "none"

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from ov_gather.divergences import conditions
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.divergences import conditions, cpu_scatters
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import data_is
 from ov_gather.ir.element_types import ELEMENT_TYPES, STRING
+from ov_gather.ops.layer_view import LayerView
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ov_gather.divergences.conditions import Operands
 
 NOT_IN_ONNXRUNTIME = tuple(
     row for row in ELEMENT_TYPES if row.name == "bf16" or row.name[:2] in ("f4", "f8") or 0 < row.bits < 8
@@ -16,6 +25,13 @@ _CUSTOM_GATHER = "Gather-ov_gather"
 _OLD_GATHERS = ("Gather-1", "Gather-7")
 _STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
 _SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
+_SCATTER_NDS = ("ScatterNDUpdate-3", "ScatterNDUpdate-15")
+
+
+def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which elements of a result are among those that were written to their places."""
+    return cpu_scatters.are_among_written(*cpu_scatters.as_elements(view, operands, view.attributes_for(operands)), found)
+
 
 ONNXRUNTIME = (
     Divergence(
@@ -41,6 +57,22 @@ ONNXRUNTIME = (
         why="in ONNX the axis is an attribute",
     ),
     Divergence(
+        name="no-scatter-update-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("ScatterUpdate-3",),
+        observed=(Observed.LACKS,),
+        applies=conditions.always,
+        why="ONNX has no operator that does what ScatterUpdate does",
+    ),
+    Divergence(
+        name="no-spare-dimensions-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=_SCATTER_NDS,
+        observed=(Observed.LACKS,),
+        applies=conditions.has_spare_dimensions,
+        why="ONNX's ScatterND takes but a scalar for the update of one element",
+    ),
+    Divergence(
         name="no-broadcast-or-transpose-in-onnx",
         runtimes=_ONNXRUNTIME,
         operations=("GatherElements-ov_gather",),
@@ -59,15 +91,15 @@ ONNXRUNTIME = (
     Divergence(
         name="no-such-reduction-in-onnx",
         runtimes=_ONNXRUNTIME,
-        operations=("ScatterElementsUpdate-12",),
+        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
         observed=(Observed.LACKS,),
         applies=conditions.reduces_beyond_onnx,
-        why="ONNX's ScatterElements has no mean, and always starts from what is there",
+        why="ONNX's ScatterElements has no mean, and always starts from what is there; its ScatterND does not subtract",
     ),
     Divergence(
         name="no-such-reduction-in-onnxruntime",
         runtimes=_ONNXRUNTIME,
-        operations=("ScatterElementsUpdate-12",),
+        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
         observed=(Observed.LACKS,),
         applies=conditions.reduces_halves_or_booleans,
         why="onnxruntime has no kernel for reductions of these types",
@@ -87,5 +119,14 @@ ONNXRUNTIME = (
         observed=(Observed.DIFFERS,),
         applies=data_is(STRING),
         why="onnxruntime's Gather copies only the first string of each slice",
+    ),
+    Divergence(
+        name="last-writer-varies-in-onnxruntime",
+        runtimes=_ONNXRUNTIME,
+        operations=_SCATTER_NDS,
+        observed=(Observed.DIFFERS,),
+        applies=conditions.writes_twice,
+        why="onnxruntime lets its threads race where ScatterND updates a place twice",
+        permits=_in_any_order,
     ),
 )

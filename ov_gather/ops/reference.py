@@ -22,7 +22,12 @@ _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "min": np.minimum,
     "max": np.maximum,
 }
-_COMBINE_BOOLEANS = {**_COMBINE, "sum": np.logical_or, "sub": np.logical_xor, "prod": np.logical_and}
+_COMBINE_BOOLEANS: Mapping[str, Callable[[Any, Any], Any]] = {
+    **_COMBINE,
+    "sum": np.logical_or,
+    "sub": np.logical_xor,
+    "prod": np.logical_and,
+}
 
 
 def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import ANY, PartialShape
 from ov_gather.ops.gather_nd import index_sizes
-from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES, open_dims, type_of_data_and_updates
+from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES, open_dims, sizes_of_updates, type_of_data_and_updates
 from ov_gather.ops.spec import (
     Attribute,
     Attributes,
@@ -68,13 +68,12 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     if index_rank < 1 or rank < max(1, depth):
         raise RankError(f"no data fits indices {shapes[INDICES]} and updates {shapes[UPDATES]}", "correct their ranks", DATA)
     data, tuples = open_dims(shapes[DATA], rank), open_dims(shapes[INDICES], index_rank)[:-1]
-    wanted = (*tuples, *data[depth:])
-    updates = open_dims(shapes[UPDATES], len(wanted))
-    chosen = [(dim.intersect(have) or dim).closest_to(size) for dim, have in zip(wanted, updates, strict=False)]
+    wanted, spare = (*tuples, *data[depth:]), shapes[UPDATES].rank or 0
+    chosen = sizes_of_updates(wanted, shapes[UPDATES], size) if wanted else ()
     return (
         (*(dim.closest_to(size) for dim in data[:depth]), *chosen[len(tuples) :]),
         (*chosen[: len(tuples)], depth),
-        tuple(chosen) if wanted else (1,) * len(updates),
+        chosen or (1,) * spare,
     )
 
 
@@ -139,7 +138,5 @@ SCATTER_ND_UPDATE_15 = replace(
     name="ScatterNDUpdate-15",
     opsets=numbered_opsets(15),
     attributes=(Attribute("reduction", required=False, default="none", kind="none|sum|sub|prod|min|max"),),
-    index_rule=replace(
-        SCATTER_ND_UPDATE_3.index_rule, specified="[-s, s-1]", lowest_specified=lambda size: -size, negative=""
-    ),
+    index_rule=replace(SCATTER_ND_UPDATE_3.index_rule, specified="[-s, s-1]", lowest_specified=lambda size: -size, negative=""),
 )

@@ -19,6 +19,7 @@ from ov_gather.ops.shape_rules import (
     axis_of_data,
     open_dims,
     require_one_number,
+    sizes_of_updates,
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
@@ -83,14 +84,12 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
         raise RankError(f"no data fits axis {axis} and updates {shapes[UPDATES]}", "correct their ranks", DATA)
     axis %= rank
     data, indices = open_dims(shapes[DATA], rank), open_dims(shapes[INDICES], index_rank)
-    wanted = (*data[:axis], *indices, *data[axis + 1 :])
-    updates = open_dims(shapes[UPDATES], len(wanted))
-    chosen = [(dim.intersect(have) or dim).closest_to(size) for dim, have in zip(wanted, updates, strict=True)]
+    chosen = sizes_of_updates((*data[:axis], *indices, *data[axis + 1 :]), shapes[UPDATES], size)
     behind = axis + index_rank
     return (
         (*chosen[:axis], data[axis].closest_to(size), *chosen[behind:]),
-        tuple(chosen[axis:behind]),
-        tuple(chosen),
+        chosen[axis:behind],
+        chosen,
         tuple(1 for _ in shapes[AXIS].dims or ()),
     )
 

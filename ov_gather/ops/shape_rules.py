@@ -42,6 +42,17 @@ def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
     return (ANY,) * rank if shape.dims is None else shape.dims
 
 
+def sizes_of_updates(wanted: tuple[Dimension, ...], updates: PartialShape, size: int) -> tuple[int, ...]:
+    """Fill the dimensions that updates have and those that they should have, alike. Raises DimensionError."""
+    chosen = []
+    for dim, have in zip(wanted, open_dims(updates, len(wanted)), strict=True):
+        common = dim.intersect(have)
+        if common is None:
+            raise DimensionError(f"updates are {updates}", f"they must be {PartialShape(wanted)}", UPDATES)
+        chosen.append(common.closest_to(size))
+    return tuple(chosen)
+
+
 def require_one_number(axis: PartialShape, port: int) -> None:
     """Raise RankError where an input that says the axis is neither a scalar nor of shape [1]."""
     if axis.dims is not None and not (axis.rank == 0 or (axis.rank == 1 and 1 in axis.dims[0])):

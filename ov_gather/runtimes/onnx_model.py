@@ -15,7 +15,8 @@ from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.runtimes.base import RefusedError
 
 _OPSET = 18
-_TYPES = {"ScatterElementsUpdate": "ScatterElements"}
+_TYPES = {"ScatterElementsUpdate": "ScatterElements", "ScatterNDUpdate": "ScatterND"}
+_BY_TUPLES = ("GatherND", "ScatterNDUpdate")
 _REDUCTIONS = {"none": "none", "sum": "add", "prod": "mul", "min": "min", "max": "max"}
 
 
@@ -54,14 +55,15 @@ def _info(name: str, element_type: ElementType | None, shape: PartialShape) -> o
 def _takes(view: LayerView, port: int) -> bool:
     """Tell whether ONNX's operator takes indices of this type."""
     element_type = view.input_types[port]
-    return element_type is not None and element_type.name in (("i64",) if view.operation.type == "GatherND" else ("i32", "i64"))
+    return element_type is not None and element_type.name in (("i64",) if view.operation.type in _BY_TUPLES else ("i32", "i64"))
 
 
 def _attributes(operator: str, attributes: dict[str, Any]) -> dict[str, Any]:
     if operator == "GatherND":
         return {"batch_dims": attributes["batch_dims"]}
+    reduction = {"reduction": _REDUCTIONS[str(attributes.get("reduction", "none"))]} if operator in _TYPES.values() else {}
+    if operator == "ScatterND":
+        return reduction
     if "axis" not in attributes:
         raise RefusedError(f"the axis of ONNX's {operator} is an attribute, here it is an input")
-    if operator == "ScatterElements":
-        return {"axis": attributes["axis"], "reduction": _REDUCTIONS[str(attributes.get("reduction", "none"))]}
-    return {"axis": attributes["axis"]}
+    return {"axis": attributes["axis"], **reduction}

@@ -21,12 +21,13 @@ from ov_gather.runtimes.tensors import element_type_of, to_array, to_tensor
 
 _IN_F32 = {"INFERENCE_PRECISION_HINT": "f32"}
 _LONGEST_REASON = 200
-# Our operations say the first or the second of an index, OpenVINO's GatherElements and ScatterElementsUpdate the others.
+# Our operations say the first or the second of an index, OpenVINO's GatherElements and scatters the others.
 _OUT_OF_BOUNDS = (
     "is out of bounds for axis",
     "an index was out of bounds",
     "indices values of GatherElement exceed data size",
     "indices value that points to non-existing output tensor element",
+    "indices contain values that points to non-existing data tensor element",
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ov_gather.divergences import cpu_plugin
+from ov_gather.divergences import cpu_plugin, cpu_scatters
 from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic, arithmetics_here
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import by_name
@@ -44,6 +44,10 @@ def openvino(request):
 class Named:
     name: str
 
+    @property
+    def type(self):
+        return self.name.partition("-")[0]
+
 
 @dataclass
 class Layer:
@@ -73,11 +77,16 @@ class Layer:
                 inputs.append(builder.const(f"input{port}", element_type, array))
             else:
                 inputs.append(builder.parameter(f"input{port}", element_type, PartialShape.of(array.shape)))
-        if layer_type != "GatherND":
+        if "axis" in self.attributes:
             inputs.append(builder.const("axis", by_name("i64"), np.array(self.attributes["axis"])))
         text = {name: str(value).lower() for name, value in self.attributes.items() if name != "axis"}
         outputs = [(self.operands[0][0], UNKNOWN)]
-        builder.result("output", builder.layer(layer_type, "layer", f"opset{version}", text, inputs, outputs)[0])
+        builder.result(
+            "output",
+            builder.layer(
+                layer_type, "layer", f"opset{4 if self.name == 'ScatterNDUpdate-3' else version}", text, inputs, outputs
+            )[0],
+        )
         return builder.build()
 
     def executed_on(self, live):
@@ -163,7 +172,7 @@ def test_scatter(openvino, type_name, reduction, use_init_val):
         values = [RNG.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2))]
         operands = [operand(type_name, values[0]), operand("i64", RNG.integers(-6, 6, (9, 2))), operand(type_name, values[1])]
         layer = Layer("ScatterElementsUpdate-12", {"axis": 0, "reduction": reduction, "use_init_val": use_init_val}, operands)
-        assert_predicted(openvino, layer, cpu_plugin.scattered)
+        assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
 @pytest.mark.parametrize("reduction", ["sum", "prod", "mean"])
@@ -179,14 +188,65 @@ def test_scatter_rounds_bf16(openvino, reduction, use_init_val):
         indices = RNG.integers(-shape[axis], shape[axis], sizes)
         operands = [operand("bf16", data), operand("i64", indices), operand("bf16", updates)]
         attributes = {"axis": axis, "reduction": reduction, "use_init_val": use_init_val}
-        assert_predicted(openvino, Layer("ScatterElementsUpdate-12", attributes, operands), cpu_plugin.scattered)
+        assert_predicted(openvino, Layer("ScatterElementsUpdate-12", attributes, operands), cpu_scatters.scattered)
+
+
+@pytest.mark.parametrize("type_name", SPECIAL)
+@pytest.mark.parametrize("reduction", ["none", "sum", "sub", "prod", "min", "max"])
+def test_scatter_nd(openvino, type_name, reduction):
+    depth = 1 + int(RNG.integers(2))
+    values = [
+        RNG.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2)[: 3 - depth])
+    ]
+    tuples = RNG.integers(-2, 2, (9, depth))
+    if reduction == "none":  # no place twice, as the order of threads decides the last one
+        tuples = np.array([*np.ndindex((6, 2)[:depth])])
+        values[1] = np.resize(values[1], (len(tuples), *values[1].shape[1:]))
+    operands = [operand(type_name, values[0]), operand("i64", tuples), operand(type_name, values[1])]
+    assert_predicted(openvino, Layer("ScatterNDUpdate-15", {"reduction": reduction}, operands), cpu_scatters.scattered)
+
+
+@pytest.mark.parametrize(("name", "reduction"), [("ScatterElementsUpdate-12", "sum"), ("ScatterNDUpdate-15", "sub")])
+@pytest.mark.parametrize("count", [255, 256, 257])
+def test_scatter_adds_booleans_as_bytes(openvino, name, reduction, count):
+    indices = np.zeros((count, 1) if "ND" in name else count)
+    operands = [operand("boolean", [False, True]), operand("i64", indices), operand("boolean", np.ones(count))]
+    attributes = {"reduction": reduction} if "ND" in name else {"axis": 0, "reduction": reduction}
+    assert_predicted(openvino, Layer(name, attributes, operands), cpu_scatters.scattered)
+
+
+def test_scatter_lets_threads_race():
+    """What is permitted of a race: each element is an update of its place, or stays where there is none."""
+    indices = np.array([[1], [0], [1], [-2]])
+    operands = [operand("f32", [7, 8, 9]), operand("i64", indices), operand("f32", [1, 2, 3, 4])]
+    layer = Layer("ScatterNDUpdate-3", {}, operands)
+    for found, permitted in (([2, 4, 9], [1, 1, 1]), ([2, 1, 9], [1, 1, 1]), ([1, 2, 8], [0, 0, 0]), ([7, 8, 9], [0, 0, 1])):
+        result = np.array(found, np.float32)
+        said = cpu_scatters.written_in_any_order(layer, [array for _, array in operands], BASELINE, result)
+        assert said.tolist() == [bool(bit) for bit in permitted]
+
+
+def test_a_short_scatter_does_not_check(openvino):
+    for data_type, sizes, error in (("i32", 64, CrashedError), ("i32", 65, RefusedError), ("u8", 64, RefusedError)):
+        for index in (10**9, -(10**9)):
+            operands = [operand(data_type, np.ones(sizes)), operand("i64", [0, index]), operand(data_type, [1, 2])]
+            with pytest.raises(error):
+                Layer("ScatterUpdate-3", {"axis": 0}, operands).executed_on(openvino)
+
+
+@pytest.mark.parametrize("name", ["ScatterNDUpdate-3", "ScatterNDUpdate-15"])
+def test_scatter_nd_checks_every_coordinate(openvino, name):
+    for place in ([0, 4], [0, -5], [3, 0], [-4, 0], [2, 10**9]):
+        operands = [operand("f32", np.zeros((3, 4))), operand("i64", [place]), operand("f32", [1.0])]
+        with pytest.raises(RefusedError, match="non-existing"):
+            Layer(name, {}, operands).executed_on(openvino)
 
 
 @pytest.mark.parametrize("type_name", ["f8e4m3", "f8e5m2"])
 def test_scatter_of_every_f8(openvino, type_name):
     every = np.arange(256, dtype=np.uint8).view(by_name(type_name).dtype)
     operands = [operand(type_name, every), operand("i64", np.arange(0, 256, 2)), operand(type_name, every[::2])]
-    assert_predicted(openvino, Layer("ScatterElementsUpdate-3", {"axis": 0}, operands), cpu_plugin.scattered)
+    assert_predicted(openvino, Layer("ScatterElementsUpdate-3", {"axis": 0}, operands), cpu_scatters.scattered)
 
 
 @pytest.mark.parametrize("name", ["GatherND-5", "GatherND-8"])

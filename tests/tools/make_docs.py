@@ -238,7 +238,7 @@ def divergence_row(known: Divergence) -> Iterator[str]:
     observed = " or ".join(observation.value for observation in known.observed)
     releases = [f"since {known.since}"] * bool(known.since) + [f"before {known.before}"] * bool(known.before)
     devices = [f"on the device {' or '.join(known.devices)}"] * (known.devices != CPU)
-    exactly = ["the exact result is known"] * (known.predicts is not None)
+    exactly = ["the exact result is known"] * (known.predicts is not None or known.permits is not None)
     yield "; ".join([observed, *devices, *releases, *exactly])
     yield escape(known.why)
 

@@ -8,7 +8,7 @@ import pytest
 from helpers.paths import VALID
 from ov_gather import read_ir
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, designed, operands
-from ov_gather.crosscheck.cases.values import special
+from ov_gather.crosscheck.cases.values import VALUES, special
 from ov_gather.ir.element_types import by_name
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
@@ -86,6 +86,15 @@ def test_special_floating_point(name):
     assert np.abs(wide[(wide != 0) & np.isfinite(wide)]).min() < smallest_normal
     payloads = values[np.isnan(wide)].view(f"u{row.bits // 8}")
     assert len(np.unique(payloads)) == 4
+
+
+@pytest.mark.parametrize("make", VALUES)
+@pytest.mark.parametrize("name", ["boolean", "string", "u4", "i8", "f16", "u32", "f64"])
+def test_a_scalar_is_an_array(name, make):
+    row = by_name(name)
+    made = VALUES[make](np.random.default_rng(0), row, ())
+    assert isinstance(made, np.ndarray)
+    assert (made.shape, made.dtype) == ((), row.dtype)
 
 
 @pytest.mark.parametrize("name", ["i8", "u8", "i32", "u32", "i64", "u64"])

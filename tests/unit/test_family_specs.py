@@ -71,6 +71,8 @@ def test_negative_indices_are_allowed_from_these_versions_on():
         "Gather-7",
         "GatherND-5",
         "ScatterElementsUpdate-3",
+        "ScatterUpdate-3",
+        "ScatterNDUpdate-3",
     }
     assert set(lowest.values()) == {0, -5}
 
@@ -111,11 +113,12 @@ def test_an_input_stands_for_an_attribute(samples):
 
 
 DIMS = st.sampled_from(["?", "1", "2", "3", "4", "1..3", "2..", "..4"])
+TYPES = ("Gather", "GatherND", "ScatterElementsUpdate")  # the others have tests of their own
 SHAPES = st.one_of(st.just("..."), st.lists(DIMS, max_size=4).map(",".join))
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from([operation for operation in OPERATIONS if operation.type != "GatherElements"]), st.data())
+@given(st.sampled_from([operation for operation in OPERATIONS if operation.type in TYPES]), st.data())
 def test_chosen_sizes_are_valid_and_among_those_declared(operation, data):
     shapes = [PartialShape.parse(data.draw(SHAPES)) for _ in operation.inputs]
     if operation.inputs[-1].attribute:

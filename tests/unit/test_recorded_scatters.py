@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic, scattered
+from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic
+from ov_gather.divergences.cpu_scatters import scattered
 from ov_gather.ir.element_types import by_name
 
 RECORD = json.loads((Path(__file__).parent / "sapphire_rapids_scatters.json").read_text())
@@ -33,7 +34,8 @@ def operands_of(case):
 def as_predicted(case, arithmetic):
     """The prediction and the record, with one NaN for all where a reduction leaves open which."""
     attributes = {"axis": 0} if case.get("every_byte") else {key: case[key] for key in ("axis", "reduction", "use_init_val")}
-    view = SimpleNamespace(constant=lambda port: None, attributes_for=lambda operands: attributes)
+    operation = SimpleNamespace(type="ScatterElementsUpdate")
+    view = SimpleNamespace(constant=lambda port: None, attributes_for=lambda operands: attributes, operation=operation)
     predicted = scattered(view, operands_of(case), arithmetic)
     recorded = np.frombuffer(bytes.fromhex(case["plugin"]), predicted.dtype).reshape(predicted.shape).copy()
     if attributes.get("reduction", "none") != "none":

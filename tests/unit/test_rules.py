@@ -23,6 +23,7 @@ WITH_CONSEQUENCES = {
 }
 DIVERGENT = {
     "negative-indices": "OVG701",
+    "no-negative-indices": "OVG701",
     "narrowed-to-32-bits": "OVG702",
     "no-dynamic-rank": "OVG703",
     "rewritten-constants": "OVG704",

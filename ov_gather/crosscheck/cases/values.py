@@ -44,7 +44,7 @@ def special(rng: np.random.Generator, element_type: ElementType, shape: tuple[in
     chosen = _special_bits(element_type)
     if chosen is None:
         return bits(rng, element_type, shape)
-    return chosen[rng.integers(0, len(chosen), shape)].view(element_type.dtype)
+    return np.asarray(chosen[rng.integers(0, len(chosen), shape)]).view(element_type.dtype)  # a scalar, too, is an array
 
 
 def _special_bits(element_type: ElementType) -> NDArray[Any] | None:

@@ -1,0 +1,204 @@
+"""This module tells what scatters compute on the OpenVINO CPU plugin of 2026.4.1 where that is not what they say; as
+measured, bit for bit.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.divergences.cpu_plugin import Arithmetic, all_as_seen
+from ov_gather.ops.layer_view import LayerView
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ov_gather.divergences.conditions import Operands
+
+
+_F8 = ("float8_e4m3fn", "float8_e5m2")
+
+
+def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
+    """Scatter: 8-bit floating point passes through float32, and reductions have their own arithmetic.
+
+    Raises IndexError for an index out of bounds.
+    """
+    import numpy as np
+
+    from ov_gather.kernels.scatter_elements import scatter_elements
+
+    attributes: dict[str, Any] = view.attributes_for(operands)
+    reduction = attributes.get("reduction", "none")
+    use_init_val = bool(attributes.get("use_init_val", True))
+    data, indices, updates, axis = as_elements(view, all_as_seen(view, operands, arithmetic), attributes)
+    if reduction != "none" and _passes_through_float32(data, arithmetic):
+        data, updates = data.astype(np.float32), updates.astype(np.float32)
+    if reduction != "none" and data.dtype == bool:
+        data, updates = data.view(np.uint8), updates.view(np.uint8)
+    with np.errstate(all="ignore"):
+        if reduction in ("sum", "sub", "prod", "mean"):
+            result = _accumulated(data, indices, updates, axis, reduction, use_init_val)
+        elif reduction in ("min", "max"):
+            comparable = _comparable(updates, reduction, use_init_val)
+            result = scatter_elements(data, indices, comparable, axis, reduction=reduction, use_init_val=use_init_val)
+        else:
+            result = scatter_elements(data, indices, updates, axis)
+        return _stored(result, operands[0].dtype, arithmetic).reshape(operands[0].shape)
+
+
+def written_in_any_order(view: LayerView, operands: Operands, arithmetic: Arithmetic, found: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell of each element that was found whether it is one of those written to its place, whichever was the last.
+
+    Raises IndexError for an index out of bounds.
+    """
+
+    dtype = operands[0].dtype
+    data, indices, updates, axis = as_elements(view, all_as_seen(view, operands, arithmetic), view.attributes_for(operands))
+    elements = _stored(data, dtype, arithmetic), indices, _stored(updates, dtype, arithmetic), axis
+    return are_among_written(*elements, found)
+
+
+def are_among_written(
+    data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, found: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Tell of each element that was found whether a ScatterElementsUpdate writes it to its place, or leaves it there."""
+    import numpy as np
+
+    if (found.size, found.dtype) != (data.size, data.dtype):
+        return np.zeros(found.shape, bool)
+    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+    places[axis] = np.where(indices < 0, indices + data.shape[axis], indices)
+    at = np.ravel_multi_index(np.broadcast_arrays(*places), data.shape).ravel()
+    flat, before, written = (_bits(array) for array in (found, data, updates))
+    fits = np.asarray(flat == before)
+    fits[at] = False
+    fits[at[flat[at] == written]] = True
+    return fits.reshape(found.shape)
+
+
+def _bits(array: NDArray[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    flat = np.ascontiguousarray(array).ravel()
+    return flat if flat.dtype.hasobject else flat.view(f"u{flat.itemsize}")
+
+
+def as_elements(
+    view: LayerView, operands: Operands, attributes: dict[str, Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
+    """Return data, indices, updates and axis of the ScatterElementsUpdate that does the same.
+
+    Raises IndexError for coordinates out of bounds.
+    """
+    import numpy as np
+
+    from ov_gather.kernels.arguments import as_index_dtype
+
+    data, updates = operands[0], operands[2]
+    indices = as_index_dtype(operands[1])
+    if view.operation.type == "ScatterElementsUpdate":
+        return data, indices, updates, attributes["axis"]
+    if view.operation.type == "ScatterNDUpdate":
+        depth = indices.shape[-1]
+        sizes = data.shape[:depth]
+        tuples = np.moveaxis(indices, -1, 0).reshape(depth, prod(indices.shape[:-1]))
+        outside = [(index < -size) | (index >= size) for index, size in zip(tuples, sizes, strict=True)]
+        if np.any(outside):
+            raise IndexError("a coordinate is out of bounds")
+        before, size = 1, prod(sizes)
+        positive = tuple(index % max(1, length) for index, length in zip(tuples, sizes, strict=True))
+        indices = np.ravel_multi_index(positive, sizes) if depth else np.zeros(tuples.shape[1], np.int64)
+    else:
+        axis = attributes["axis"] % data.ndim
+        before, size = prod(data.shape[:axis]), data.shape[axis]
+    behind = data.size // max(1, before * size)
+    lines = (before, indices.size, behind)
+    where = np.broadcast_to(indices.reshape(1, -1, 1), lines)
+    return data.reshape(before, size, behind), where, updates.reshape(lines), 1
+
+
+def _stored(array: NDArray[Any], dtype: np.dtype[Any], arithmetic: Arithmetic) -> NDArray[Any]:
+    """Return what was computed as elements of the output's type, as the plugin converts them."""
+    import numpy as np
+
+    if dtype.name == "bfloat16" and array.dtype == np.float32:
+        array = _rounded_to_bfloat16(array)
+    if dtype.name not in _F8:
+        return array.astype(dtype)
+    if not arithmetic.f8:
+        array = np.where(array == 0, np.zeros((), array.dtype), array)
+    return _quiet(array.astype(dtype))
+
+
+def _passes_through_float32(array: NDArray[Any], arithmetic: Arithmetic) -> bool:
+    return array.dtype.name == "float16" or array.dtype.name in _F8 or (array.dtype.name == "bfloat16" and not arithmetic.bf16)
+
+
+def _quiet(array: NDArray[Any]) -> NDArray[Any]:
+    """8-bit floating point whose NaNs are quiet."""
+    import numpy as np
+
+    return np.where(np.isnan(array), array.view(np.uint8) | 0x02, array.view(np.uint8)).view(array.dtype)
+
+
+def _rounded_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
+    """Float32 as the plugin rounds to bfloat16: what is odd goes up by half a step before the cut, nothing else."""
+    import numpy as np
+
+    bits = array.view(np.uint32)
+    return ((bits + ((bits & 0x1_0000) >> 1)) & 0xFFFF_0000).view(np.float32)
+
+
+def _comparable(updates: NDArray[Any], reduction: str, use_init_val: bool) -> NDArray[Any]:
+    """Updates whose min or max is the plugin's: NaN never wins, nor does anything beyond the number that it starts from."""
+    import numpy as np
+
+    if updates.dtype.name not in ("float32", "bfloat16"):
+        return updates
+    sign, pick = (1, np.minimum) if reduction == "min" else (-1, np.maximum)
+    last = updates.dtype.type(sign * np.inf)
+    numbers = np.where(np.isnan(updates), last, updates)
+    return numbers if use_init_val else np.asarray(pick(numbers, np.nextafter(last, updates.dtype.type(0))))
+
+
+def _accumulated(
+    data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str, use_init_val: bool
+) -> NDArray[Any]:
+    """Sum, sub, prod or mean, in the order of the updates; the mean of integers is rounded towards 0."""
+    import numpy as np
+
+    places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
+    places[axis] = indices
+    where = tuple(places)
+    result = data.copy()
+    if not use_init_val:
+        result[where] = reduction == "prod"
+    combine = {"prod": np.multiply, "sub": np.subtract}.get(reduction, np.add)
+    if data.dtype.name == "bfloat16":
+        positions = np.ravel_multi_index(np.broadcast_arrays(*places), data.shape, "wrap")
+        _combine_in_bfloat16(combine, result.reshape(-1), positions.ravel(), updates.ravel())
+    else:
+        combine.at(result, where, updates)
+    if reduction == "mean":
+        counts = np.zeros(data.shape, np.int32)
+        np.add.at(counts, where, 1)
+        counts = np.where(counts == 0, 1, counts + use_init_val)
+        if data.dtype.kind in "iu":
+            return np.asarray(np.trunc(result / counts))
+        result = result.astype(np.float32) / counts.astype(np.float32)
+    return result
+
+
+def _combine_in_bfloat16(combine: np.ufunc, result: NDArray[Any], positions: NDArray[Any], updates: NDArray[Any]) -> None:
+    """Combine a vector in place with updates of its positions, in their order, and round after every step."""
+    import numpy as np
+
+    order = np.argsort(positions, kind="stable")
+    at = positions[order]
+    earlier = np.arange(at.size) - np.searchsorted(at, at)  # how many updates of the same position come before
+    for step in range(earlier.max(initial=-1) + 1):
+        now = earlier == step
+        combined = combine(result[at[now]].astype(np.float32), updates[order[now]].astype(np.float32))
+        result[at[now]] = _rounded_to_bfloat16(combined).astype(result.dtype)
