@@ -85,6 +85,24 @@ def candidates(model: Model, kind: str) -> Iterator[Callable[[random.Random], Pl
             yield lambda rng, layer=layer: with_element(model, layer, rng)
 
 
+def inner_candidates(model: Model, kind: str) -> Iterator[Callable[[random.Random], Planted | None]]:
+    """Every way to plant a fault of a kind into a body, at any depth."""
+    for layer in model.layers:
+        for position, body in enumerate(layer.bodies):
+            inner = replace(body, weights=model.weights)
+            for way in (*candidates(inner, kind), *inner_candidates(inner, kind)):
+                yield lambda rng, way=way, layer=layer, position=position: _put_back(model, layer, position, way(rng))
+
+
+def _put_back(model: Model, layer: Layer, position: int, planted: Planted | None) -> Planted | None:
+    """Put a body with a fault into its layer."""
+    if planted is None:
+        return None
+    bodies = tuple(planted.model if i == position else body for i, body in enumerate(layer.bodies))
+    layers = tuple(replace(each, bodies=bodies) if each.id == layer.id else each for each in model.layers)
+    return replace(planted, model=replace(model, layers=layers, weights=planted.model.weights))
+
+
 def swapped(model: Model, layer: Layer) -> Planted:
     """Two operands change places."""
     one, other = (layer.inputs[i].id for i in SWAPPED[layer.type])

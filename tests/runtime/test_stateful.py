@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+from dataclasses import replace
+
 import numpy as np
 import openvino as ov
 import pytest
@@ -10,6 +14,8 @@ from openvino.op.util import Variable, VariableInfo
 
 import ov_gather
 from helpers.accelerating import accelerated, operations, parameter
+from helpers.planting import candidates
+from ov_gather.ir.reader import read_ir
 from ov_gather.runtimes.isolated import borrowed
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
@@ -115,3 +121,30 @@ def test_a_state_that_starts_as_a_constant_is_not_folded(portable):
     assert operations(other).count("ReadValue-6") == 1
     (node,) = [node for node in other.get_ops() if node.get_type_name() == "GatherElements"]
     assert node.input_value(0).get_node().get_type_name() == "ReadValue"
+
+
+def test_bisect_compares_what_is_stored(tmp_path):
+    """The first inference attends to one token only, so that a wrong key or value shows in what is stored alone, or later."""
+    ov.save_model(decoder(), tmp_path / "m.xml", compress_to_fp16=False)
+    model, inputs = read_ir(tmp_path / "m.xml"), dict(zip(("x", "beam_idx", "words"), STEPS[0], strict=True))
+    result = ov_gather.bisect(tmp_path / "m.xml", model, inputs)
+    assert result.passed
+    assert [output.name for output in result.outputs][-2:] == ["what is stored in keys", "what is stored in values"]
+    assert "as at the first inference" in result.notes[0]
+    for way in itertools.islice(candidates(model, "attribute"), 2):
+        planted = way(random.Random(0))
+        result = ov_gather.bisect(tmp_path / "m.xml", planted.model, inputs, reproducers=tmp_path / "found")
+        assert result.node == f"MatMul '{planted.layer.name}'"
+        assert result.reproducer
+
+
+def test_bisect_names_what_the_state_refuses(tmp_path):
+    """Executed without the states, every node is right."""
+    ov.save_model(decoder(), tmp_path / "m.xml", compress_to_fp16=False)
+    model, inputs = read_ir(tmp_path / "m.xml"), dict(zip(("x", "beam_idx", "words"), STEPS[0], strict=True))
+    (assign,) = (layer for layer in model.of_type("Assign") if layer.attributes["variable_id"] == "keys")
+    orphan = replace(assign, attributes={"variable_id": "nobody"})
+    layers = tuple(orphan if layer.id == assign.id else layer for layer in model.layers)
+    result = ov_gather.bisect(tmp_path / "m.xml", replace(model, layers=layers), inputs)
+    assert result.node.startswith(("Assign", "ReadValue"))
+    assert result.partings[0].kind == "refusal"

@@ -1,7 +1,9 @@
 """Plant one fault into each of some models, and see whether `ov-gather bisect` names the node that has it.
 
     python tests/tools/planted_bisect.py FOLDER [--faults 30] [--right 30]
+    python tests/tools/planted_bisect.py --bodies 10 [--faults 30] [--right 30]
 
+With --bodies, that many models with bodies (If, Loop, Scan, also in each other) are made up, and faults planted into bodies.
 FOLDER holds NAME.onnx-route.onnx, NAME.onnx-route.xml and the inputs NAME.npz, as `real_irs.py` writes them. A fault is
 planted into the IR. Whether it changes an output is seen by executing the IR with and without it: one that changes none by more
 than 1% of the largest number is not counted, and another one is planted.
@@ -18,10 +20,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import onnx
+import openvino as ov
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from helpers.planting import Planted, candidates
+from helpers.body_models import body_model
+from helpers.planting import Planted, candidates, inner_candidates
 from ov_gather.crosscheck.bisect.run import bisect
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
@@ -52,12 +57,12 @@ def is_visible(right: list[np.ndarray], wrong: list[np.ndarray] | None) -> bool:
     return False
 
 
-def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Random) -> Planted | None:
-    """A fault of this kind that can be seen, if one is found soon."""
+def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Random, inside: bool) -> Planted | None:
+    """A fault of this kind that can be seen, if one is found soon; in a body, if `inside`."""
     right = outputs(model, inputs)
     if right is None:
         return None
-    ways = list(candidates(model, kind))
+    ways = list((inner_candidates if inside else candidates)(model, kind))
     rng.shuffle(ways)
     for way in ways[:12]:
         planted = way(rng)
@@ -83,17 +88,23 @@ def shown_alone(parting: object) -> bool:
     return bool(found.partings) and not found.not_run
 
 
-def try_faults(folder: Path, names: list[str], count: int, seed: int) -> int:
+def runs_at_most(model: Model) -> float:
+    """What the search may take in a model, and in its largest body, at each depth; a run more for each of four iterations."""
+    inner = [runs_at_most(body) + 4 for layer in model.layers for body in layer.bodies]
+    return 2 + 2 * math.log2(max(len(model.layers), 2)) + max(inner, default=0)
+
+
+def try_faults(folder: Path, names: list[str], count: int, seed: int, inside: bool) -> int:
     failed = done = 0
     rng = random.Random(seed)
-    for number, name in enumerate(names * 4):
+    for number, name in enumerate(names * 6):
         if done == count:
             break
         kind = KINDS[number % len(KINDS)]
         with np.load(folder / f"{name}.npz") as file:
             inputs = dict(file)
         model = read_ir(folder / f"{name}.onnx-route.xml")
-        planted = plant(model, kind, inputs, rng)
+        planted = plant(model, kind, inputs, rng, inside)
         if planted is None:
             print(f"{name}: no {kind} to plant a fault in", flush=True)
             continue
@@ -106,7 +117,7 @@ def try_faults(folder: Path, names: list[str], count: int, seed: int) -> int:
             seconds = time.monotonic() - start
             named, among = is_named(planted, result.partings[0]) if result.partings else (False, 0)
             alone = bool(result.reproducer) and shown_alone(result.partings[0])
-        limit = 2 + 2 * math.log2(max(result.nodes, 2))
+        limit = runs_at_most(model)
         right = named and result.runs <= limit and alone
         failed += not right
         print(
@@ -139,19 +150,35 @@ def try_right(folder: Path, names: list[str], count: int) -> int:
 def main() -> None:
     """Plant, search, and print a line for each model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--bodies", type=int, default=0)
     parser.add_argument("--faults", type=int, default=30)
     parser.add_argument("--right", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[])
     arguments = parser.parse_args()
-    files = sorted(arguments.folder.glob("*.onnx-route.onnx"), key=lambda file: file.stat().st_size)
-    names = [
-        name for file in files if (name := file.name.removesuffix(".onnx-route.onnx")) in arguments.only or not arguments.only
-    ]
-    wrong = try_faults(arguments.folder, names, arguments.faults, arguments.seed) if arguments.faults else 0
-    wrong += try_right(arguments.folder, names, arguments.right) if arguments.right else 0
+    if bool(arguments.folder) == bool(arguments.bodies):
+        parser.error("give FOLDER or --bodies")
+    with TemporaryDirectory() as directory:
+        folder = arguments.folder or Path(directory)
+        make_up(folder, arguments.bodies)
+        files = sorted(folder.glob("*.onnx-route.onnx"), key=lambda file: file.stat().st_size)
+        names = [file.name.removesuffix(".onnx-route.onnx") for file in files]
+        names = [name for name in names if name in arguments.only or not arguments.only]
+        faults, right = arguments.faults, arguments.right
+        wrong = try_faults(folder, names, faults, arguments.seed, bool(arguments.bodies)) if faults else 0
+        wrong += try_right(folder, names, right) if right else 0
     sys.exit(1 if wrong else 0)
+
+
+def make_up(folder: Path, count: int) -> None:
+    """Write models with bodies, their conversions and inputs."""
+    for seed in range(count):
+        stem = folder / f"bodies_{seed}.onnx-route"
+        model, inputs = body_model(seed)
+        onnx.save(model, f"{stem}.onnx")
+        ov.save_model(ov.Core().read_model(f"{stem}.onnx"), f"{stem}.xml", compress_to_fp16=False)
+        np.savez(folder / f"bodies_{seed}.npz", **inputs)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import onnx_ir
 
 from ov_gather.crosscheck.models.dependents import random_nodes
 from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ir.states import stored_values
 
 Value = str | tuple[int, int]
 """A value of an ONNX model is its name; a value of an IR is the ids of its layer and of the output port."""
@@ -130,6 +131,8 @@ def ir_graph(model: Model) -> Graph:
     names: dict[Value, Sequence[str]] = {
         (layer.id, port.id): known for layer in model.layers for port in layer.outputs if (known := _names(port))
     }
+    for variable, value in stored_values(model).items():
+        names[value] = [*names.get(value, ()), f"what is stored in {variable}"]
     parameters = model.of_type("Parameter")
     outputs: dict[str, Value] = {}
     for result in model.layers:

@@ -18,6 +18,7 @@ from ov_gather.ir.cuts import NewInput, part_of, with_results
 from ov_gather.ir.element_types import ElementType, by_dtype
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Model
+from ov_gather.ir.states import stored_values, without_variables
 from ov_gather.ir.writer import write_ir
 from ov_gather.runtimes.configured import Configured, Setting
 from ov_gather.runtimes.isolated import borrowed
@@ -27,6 +28,7 @@ class IRSide(Side):
     """An IR on OpenVINO, with arrays by the names of its Parameters."""
 
     def __init__(self, model: Model, inputs: Arrays, setting: Setting) -> None:
+        model = with_results(model, list(stored_values(model).values()))  # which differ where a later inference would
         self.graph, self._model, self._setting = ir_graph(model), model, setting
         self._inputs = [_as_declared(array, model, self.graph.inputs[name]) for name, array in inputs.items()]
         self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
@@ -51,7 +53,7 @@ class IRSide(Side):
             if element_type is None:
                 return None
             new[value] = NewInput(given.name, element_type, given.array.shape)
-        return IRPart(part_of(self._model, new, outputs), self._setting)  # type: ignore[arg-type]
+        return IRPart(without_variables(part_of(self._model, new, outputs)), self._setting)  # type: ignore[arg-type]
 
     def constant(self, value: Value) -> NDArray[Any] | None:
         """Read the value of a Const."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
 from ov_gather.crosscheck.bisect.sides import Side
+from ov_gather.ir.states import STATES
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
 
@@ -30,7 +31,17 @@ def first_refused(side: Side, error: Exception) -> Refusal:
             wrong, error = middle, found
         else:
             right = middle
-    return Refusal(nodes[wrong - 1], error)
+    of_state = _of_state(side) if wrong == len(nodes) else None
+    return Refusal(of_state or nodes[wrong - 1], error)
+
+
+def _of_state(side: Side) -> Node | None:
+    """Return a node that handles a state, if all nodes are executed where they have no states."""
+    node = next((node for node in side.graph.nodes if node.type in STATES), None)
+    try:
+        return node if node and side.prefix(_ends(side.graph, side.graph.nodes)) else None
+    except (RefusedError, CrashedError, IndexError):
+        return None
 
 
 def _ends(graph: Graph, nodes: Sequence[Node]) -> list[Value]:

@@ -27,6 +27,7 @@ from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
+from ov_gather.ir.states import stored_values
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.configured import Setting
 from ov_gather.runtimes.isolated import borrowed
@@ -118,6 +119,8 @@ class _Bisection:
         self._outputs = {ours: theirs for ours, theirs in outputs.items() if not self._is_random(sides, ours, theirs)}
         if not self._outputs:
             return self._not_run("every output is random")
+        if stored_values(self._model):
+            self._note("the model has states: they are as at the first inference, and what it stores in them is compared")
         if refusal is not None:
             return self._refused_by_reference(sides, refusal)
         return self._compared(sides, every)

@@ -1,0 +1,36 @@
+"""States of a model: ReadValue reads a variable, or its initial value at the first inference, and Assign stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ov_gather.ir.attributes import VARIABLE
+from ov_gather.ir.cuts import ValueId
+from ov_gather.ir.model import Layer, Model
+
+STATES = ("ReadValue", "Assign")
+
+
+def stored_values(model: Model) -> Mapping[str, ValueId]:
+    """Lead from the name of each variable to the value that is stored in it."""
+    return {
+        layer.attributes[VARIABLE]: (source.id, port.id)
+        for layer, _, source, port in model.links
+        if layer.type == "Assign" and VARIABLE in layer.attributes
+    }
+
+
+def without_variables(model: Model) -> Model:
+    """Make a model, of which ReadValue or Assign may be cut off, that does what the first inference does.
+
+    Each becomes a Convert to the type that its input has. A ReadValue without an initial value stays.
+    """
+    return replace(model, layers=tuple(map(_passing, model.layers)))
+
+
+def _passing(layer: Layer) -> Layer:
+    if layer.type not in STATES or not layer.inputs or not layer.outputs or layer.outputs[0].element_type is None:
+        return layer
+    attributes = {"destination_type": layer.outputs[0].element_type.name}
+    return replace(layer, type="Convert", version="opset1", attributes=attributes)
