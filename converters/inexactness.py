@@ -15,7 +15,7 @@ from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
 from ov_gather.ops.meanings import ONNX, carries, operators
-from ov_gather.ops.onnx_nodes import GATHERS
+from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of, uses_of
@@ -70,8 +70,8 @@ def find_inexactness(
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
     found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
     if target == "stock":
-        for node in nodes_of(model, *GATHERS):
-            found += _of_stock_gather(node, ranges, assume_in_bounds)
+        for node in nodes_of(model, *GATHERS, *SCATTERS):
+            found += _of_stock_operation(node, ranges, assume_in_bounds)
     if not checks_inputs:
         found += _of_open_ranks(model)
     return found
@@ -128,7 +128,7 @@ def _narrowing(value: onnx_ir.Value) -> str:
 
 
 def _is_only_index(value: onnx_ir.Value) -> bool:
-    """Tell whether a value, perhaps moved, serves as indices of gathers and as nothing else."""
+    """Tell whether a value, perhaps moved, serves as indices of gathers and scatters and as nothing else."""
     return all(
         is_index(node, position) or (_carries(node, position) and not any(output.is_graph_output() for output in node.outputs))
         for node, position in uses_of(value, _carries)
@@ -138,20 +138,19 @@ def _is_only_index(value: onnx_ir.Value) -> bool:
 def _stays_within(value: onnx_ir.Value) -> bool:
     """Tell whether all integers that are computed from a value fit in 32 bits if the value does."""
     return all(
-        is_index(node, position)
-        or is_default(node, _MOVES)
-        or not any(_element_type(output) in NARROWED_BY_CPU for output in node.outputs)
+        is_index(node, position) or _moves(node) or not any(_element_type(output) in NARROWED_BY_CPU for output in node.outputs)
         for node, position in uses_of(value, _carries)
     )
 
 
 def _is_gathered(value: onnx_ir.Value) -> bool:
-    return any(is_default(node, GATHERS) and position == 0 for node, position in uses_of(value, _carries))
+    uses = uses_of(value, _carries)
+    return any(position != 1 and (is_default(node, GATHERS) or _only_scatters(node)) for node, position in uses)
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
-    """Tell whether an input of a node holds the indices of a gather."""
-    return is_default(node, GATHERS) and position == 1
+    """Tell whether an input of a node holds the indices of a gather or scatter."""
+    return is_default(node, (*GATHERS, *SCATTERS)) and position == 1
 
 
 def is_read(value: onnx_ir.Value) -> bool:
@@ -161,7 +160,19 @@ def is_read(value: onnx_ir.Value) -> bool:
 
 def _carries(node: onnx_ir.Node, position: int) -> bool:
     """Tell whether the elements of an input come out of a node as they are."""
-    return is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
+    return position != 1 if _only_scatters(node) else is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
+
+
+def _moves(node: onnx_ir.Node) -> bool:
+    """Tell whether a node gives out elements of its inputs, and nothing else, in the type of these."""
+    return is_default(node, _MOVES) or _only_scatters(node)
+
+
+def _only_scatters(node: onnx_ir.Node) -> bool:
+    """Tell whether a node writes elements to where indices say, and reduces none."""
+    return is_default(node, SCATTERS) and (
+        "reduction" not in node.attributes or node.attributes["reduction"].as_string() == "none"
+    )
 
 
 def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:
@@ -196,8 +207,8 @@ def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
             yield Inexactness(describe(node), unknown)
 
 
-def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
-    """Yield what is not as ONNX says in a stock gather; our operations do it right."""
+def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
+    """Yield what is not as ONNX says in a stock gather or scatter; our operations do it right."""
     if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = _OUT_OF_BOUNDS.get(node.op_type)
@@ -206,7 +217,12 @@ def _of_stock_gather(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool)
 
 
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
-_OUT_OF_BOUNDS = {"Gather": "yields zeros", "GatherND": "reads foreign memory"}
+_OUT_OF_BOUNDS = {
+    "Gather": "yields zeros",
+    "GatherND": "reads foreign memory",
+    "Scatter": "may write to foreign memory",
+    "ScatterElements": "may write to foreign memory",
+}
 
 
 def _element_type(value: onnx_ir.Value | None) -> ElementType | None:

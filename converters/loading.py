@@ -10,7 +10,7 @@ from pathlib import Path
 import onnx
 import onnx_ir
 
-from ov_gather.ops.onnx_nodes import GATHERS
+from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors
@@ -40,7 +40,7 @@ def load(source: OnnxSource) -> onnx_ir.Model:
             reason = reason.__cause__
         first_line = str(reason).strip().partition("\n")[0]
         raise ConversionError(f"not a valid ONNX model: {first_line}") from error
-    for node in nodes_of(model, *GATHERS):
+    for node in nodes_of(model, *GATHERS, *SCATTERS):
         _check_types(node, model.opset_imports[""])
     for node in nodes_of(model, *_OF_BODIES):
         _check_bodies(node)

@@ -54,9 +54,9 @@ def convert_model(
     Args:
         source: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
         output: path of the .xml to write; the .bin gets the same stem. Nothing is written if not given.
-        target: "stock", only operations of OpenVINO; or "extension", gathers become operations of ov-gather, which raise where
-            an index is out of bounds, but for a Gather that is proved to be in bounds: whoever reads the model registers the
-            extension (`ov_gather.register`).
+        target: "stock", only operations of OpenVINO; or "extension", gathers and scatters become operations of ov-gather, which
+            raise where an index is out of bounds, but for a Gather that is proved to be in bounds: whoever reads the model
+            registers the extension (`ov_gather.register`).
         fp16: write floating-point constants as float16.
         strict: raise where the model would not do on OpenVINO what ONNX says.
         assume_in_bounds: take for granted that no index of a gather is ever out of bounds.

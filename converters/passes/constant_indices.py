@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir
 
 from ov_gather.kernels.arguments import out_of_bounds, unravel
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
 
 from ..graphs import axis_of, constant_of, nodes_of
 from ..nodes import ConversionError, describe
@@ -21,7 +21,7 @@ Part = tuple[int, int, tuple[EllipsisType] | tuple[EllipsisType, int]]
 def constant_indices(rewriter: Rewriter) -> None:
     """Rewrite in place; an axis of open size is left alone. Raises ConversionError for an index out of bounds."""
     replaced: dict[object, onnx_ir.Value] = {}
-    for node in nodes_of(rewriter.model, "Gather", "GatherElements", "GatherND"):
+    for node in nodes_of(rewriter.model, *GATHERS, *SCATTERS):
         data, indices = node.inputs[:2]
         tensor = None if indices is None else constant_of(indices)
         if tensor is None or data is None or data.shape is None:
@@ -43,7 +43,7 @@ def constant_indices(rewriter: Rewriter) -> None:
 
 
 def _parts(node: onnx_ir.Node, data: onnx_ir.Shape, indices: tuple[int, ...]) -> list[Part]:
-    if node.op_type != "GatherND":
+    if node.op_type not in ("GatherND", "ScatterND"):
         axis = axis_of(node, data.rank())
         return [(axis, size, (...,))] if isinstance(size := data[axis], int) else []
     first, count = attribute(node, "batch_dims", 0), indices[-1] if indices else 0

@@ -19,6 +19,9 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 GATHERS = ("Gather", "GatherElements", "GatherND")
 """The operators of ONNX that this package is about; OpenVINO's operations bear the same names."""
 
+SCATTERS = ("Scatter", "ScatterElements", "ScatterND")
+"""The operators of ONNX by which what was gathered goes back. ONNX calls ScatterElements Scatter before opset 11."""
+
 
 def attribute(node: onnx_ir.Node, name: str, default: int) -> int:
     """Read an integer attribute of a node."""

@@ -106,6 +106,30 @@ def test_half_floats_are_rounded_once_and_what_no_update_names_keeps_its_bits(co
     assert result.tolist() == [*bits[:3], *total]
 
 
+@pytest.mark.sanitized
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize(("row", "dtype"), [(F16, np.float16), (BF16, ml_dtypes.bfloat16)], ids=str)
+def test_half_floats_are_rounded_to_the_nearest_even_number(core, kind, row, dtype):
+    rng = np.random.default_rng(0)
+    data, updates = rng.uniform(-2, 2, (5, 9)).astype(dtype), rng.uniform(-2, 2, (20, 9)).astype(dtype)
+    indices = rng.integers(-5, 5, (20, 9) if kind == "ScatterElements" else (20, 1))
+    model = read(core, layer_model(kind, *texts(data, indices, updates), row, reduction="add"))
+    expected = loop(kind, data.astype(np.float32), indices, updates.astype(np.float32), 0, np.add).astype(dtype)
+    assert same_bits(evaluate(model, row, data, indices, as_tensor(row, updates)), expected)
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("reduction", ["min", "max"])
+def test_u32_is_compared_as_it_is(core, kind, reduction):
+    """The CPU plugin turns the type of the model's u32 into i32."""
+    row, rng = by_name("u32"), np.random.default_rng(0)
+    data, updates = (rng.integers(0, 2**32, shape, np.uint32) for shape in ((5, 9), (20, 9)))
+    indices = rng.integers(-5, 5, (20, 9) if kind == "ScatterElements" else (20, 1))
+    model = read(core, layer_model(kind, *texts(data, indices, updates), row, reduction=reduction))
+    expected = loop(kind, data, indices, updates, 0, FUNCTIONS[reduction])
+    assert np.array_equal(infer(compiled(core, model.clone()), data, indices, updates), expected)
+
+
 @pytest.mark.parametrize(
     ("kind", "shapes"),
     [

@@ -37,8 +37,9 @@ bool fits(const ov::Dimension& part, const ov::Dimension& whole) {
 
 }  // namespace
 
-ScatterElementsOp::ScatterElementsOp(const ov::OutputVector& inputs, int64_t axis, const std::string& reduction)
-    : Op(inputs), m_axis(axis), m_reduction(reduction) {
+ScatterElementsOp::ScatterElementsOp(const ov::OutputVector& inputs, int64_t axis, const std::string& reduction,
+                                     bool is_unsigned)
+    : Op(inputs), m_axis(axis), m_reduction(reduction), m_is_unsigned(is_unsigned) {
     constructor_validate_and_infer_types();
 }
 
@@ -51,6 +52,7 @@ bool ScatterElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
 void ScatterElementsOp::validate_and_infer_types() {
     check_scatter(*this, m_reduction);
     check_shapes(get_input_partial_shape(0), get_input_partial_shape(1), get_input_partial_shape(2));
+    m_is_unsigned |= get_input_element_type(0) == ov::element::u32;
     set_output_type(0, get_input_element_type(0), get_input_partial_shape(0));
 }
 
@@ -75,7 +77,7 @@ void ScatterElementsOp::check_shapes(const ov::PartialShape& data, const ov::Par
 
 std::shared_ptr<ov::Node> ScatterElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::make_shared<ScatterElementsOp>(inputs, m_axis, m_reduction);
+    return std::make_shared<ScatterElementsOp>(inputs, m_axis, m_reduction, m_is_unsigned);
 }
 
 bool ScatterElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
@@ -89,12 +91,12 @@ bool ScatterElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVect
     const size_t axis = normalized(m_axis, shape.size());
     const auto* const index = static_cast<const char*>(indices.data());
     const IndexType type = index_type(indices);
-    const bool in_bounds =
-        are_in_bounds(index, type, indices.get_size(), shape[axis]) &&
-        scatter_tensors(data, updates, output, m_reduction, [&](const Elements& elements, const char* values, char* to) {
-            const Scatter scatter = describe(shape, index_shape, axis, elements, type);
-            return scatter_elements(scatter, index, values, to);
-        });
+    const bool in_bounds = are_in_bounds(index, type, indices.get_size(), shape[axis]) &&
+                           scatter_tensors(data, updates, output, m_reduction, m_is_unsigned,
+                                           [&](const Elements& elements, const char* values, char* to) {
+                                               const Scatter scatter = describe(shape, index_shape, axis, elements, type);
+                                               return scatter_elements(scatter, index, values, to);
+                                           });
     if (in_bounds) return true;
     const auto place = unravel(first_bad(indices, shape[axis]), index_shape);
     OPENVINO_THROW("ScatterElements '", get_friendly_name(),

@@ -13,7 +13,7 @@ public:
     OPENVINO_OP("ScatterElements", "ov_gather");
 
     ScatterElementsOp() = default;
-    ScatterElementsOp(const ov::OutputVector& inputs, int64_t axis, const std::string& reduction);
+    ScatterElementsOp(const ov::OutputVector& inputs, int64_t axis, const std::string& reduction, bool is_unsigned = false);
 
     bool visit_attributes(ov::AttributeVisitor& visitor) override;
     void validate_and_infer_types() override;
@@ -26,6 +26,7 @@ private:
 
     int64_t m_axis = 0;
     std::string m_reduction = "none";
+    bool m_is_unsigned = false;  // whether elements are u32, also where the CPU plugin has turned their type into i32
 };
 
 }  // namespace ov_gather

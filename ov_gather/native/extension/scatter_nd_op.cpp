@@ -6,7 +6,8 @@
 
 namespace ov_gather {
 
-ScatterNDOp::ScatterNDOp(const ov::OutputVector& inputs, const std::string& reduction) : Op(inputs), m_reduction(reduction) {
+ScatterNDOp::ScatterNDOp(const ov::OutputVector& inputs, const std::string& reduction, bool is_unsigned)
+    : Op(inputs), m_reduction(reduction), m_is_unsigned(is_unsigned) {
     constructor_validate_and_infer_types();
 }
 
@@ -18,6 +19,7 @@ bool ScatterNDOp::visit_attributes(ov::AttributeVisitor& visitor) {
 void ScatterNDOp::validate_and_infer_types() {
     check_scatter(*this, m_reduction);
     check_shapes(get_input_partial_shape(0), get_input_partial_shape(1), get_input_partial_shape(2));
+    m_is_unsigned |= get_input_element_type(0) == ov::element::u32;
     set_output_type(0, get_input_element_type(0), get_input_partial_shape(0));
 }
 
@@ -38,7 +40,7 @@ void ScatterNDOp::check_shapes(const ov::PartialShape& data, const ov::PartialSh
 
 std::shared_ptr<ov::Node> ScatterNDOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::make_shared<ScatterNDOp>(inputs, m_reduction);
+    return std::make_shared<ScatterNDOp>(inputs, m_reduction, m_is_unsigned);
 }
 
 bool ScatterNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
@@ -52,11 +54,12 @@ bool ScatterNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& in
     const std::vector<int64_t> dims(shape.begin(), shape.begin() + index_shape.back());
     const int64_t rows = ov::shape_size(dims), row_size = data.get_size() / std::max<int64_t>(rows, 1);
     const auto flat = flatten(*this, indices, dims, 0);
-    return scatter_tensors(data, updates, output, m_reduction, [&](const Elements& elements, const char* values, char* to) {
-        scatter_nd({static_cast<int64_t>(flat.size()), rows, row_size, elements.reduction, elements.kind, elements.size},
-                   flat.data(), values, to);
-        return true;
-    });
+    return scatter_tensors(
+        data, updates, output, m_reduction, m_is_unsigned, [&](const Elements& elements, const char* values, char* to) {
+            scatter_nd({static_cast<int64_t>(flat.size()), rows, row_size, elements.reduction, elements.kind, elements.size},
+                       flat.data(), values, to);
+            return true;
+        });
 }
 
 }  // namespace ov_gather

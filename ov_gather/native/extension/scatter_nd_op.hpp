@@ -13,7 +13,7 @@ public:
     OPENVINO_OP("ScatterND", "ov_gather");
 
     ScatterNDOp() = default;
-    ScatterNDOp(const ov::OutputVector& inputs, const std::string& reduction);
+    ScatterNDOp(const ov::OutputVector& inputs, const std::string& reduction, bool is_unsigned = false);
 
     bool visit_attributes(ov::AttributeVisitor& visitor) override;
     void validate_and_infer_types() override;
@@ -25,6 +25,7 @@ private:
     void check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices, const ov::PartialShape& updates) const;
 
     std::string m_reduction = "none";
+    bool m_is_unsigned = false;  // whether elements are u32, also where the CPU plugin has turned their type into i32
 };
 
 }  // namespace ov_gather

@@ -22,10 +22,10 @@ Reduction parse(const std::string& name) {
 }
 
 // The sum of booleans is `or`, their product `and`.
-Elements describe(const ov::element::Type& type, Reduction reduction) {
+Elements describe(const ov::element::Type& type, Reduction reduction, bool is_unsigned) {
     if (type == ov::element::boolean && reduction == Reduction::sum) reduction = Reduction::max;
     if (type == ov::element::boolean && reduction == Reduction::prod) reduction = Reduction::min;
-    const char kind = type.is_real() ? 'f' : type.is_signed() ? 'i' : 'u';
+    const char kind = type.is_real() ? 'f' : type.is_signed() && !is_unsigned ? 'i' : 'u';
     return {static_cast<int64_t>(type.size()), kind, reduction};
 }
 
@@ -33,6 +33,16 @@ bool has_reductions(const ov::element::Type& type) {
     const bool is_small_float = type.is_real() && type.bitwidth() < 16;
     return type != ov::element::string && !is_small_float;
 }
+
+// Rounds to the nearest number, and to the even one of two that are as near. What ov::bfloat16 does differs by release.
+ov::bfloat16 rounded(float value, ov::bfloat16) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    bits = value != value ? bits | 0x400000 : bits + 0x7FFF + (bits >> 16 & 1);
+    return ov::bfloat16::from_bits(static_cast<uint16_t>(bits >> 16));
+}
+
+ov::float16 rounded(float value, ov::float16) { return ov::float16(value); }
 
 // What has not changed keeps all its bits, which a NaN would lose on the way there and back.
 template <typename Half>
@@ -46,7 +56,7 @@ bool scatter_widened(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
                              reinterpret_cast<char*>(wide.data()));
     for (size_t i = 0; i < wide.size(); ++i) {
         const bool same = std::memcmp(&wide[i], &before[i], sizeof(float)) == 0;
-        to[i] = same ? from[i] : static_cast<Half>(wide[i]);
+        to[i] = same ? from[i] : rounded(wide[i], Half());
     }
     return done;
 }
@@ -87,9 +97,9 @@ void check_continuous(const ov::Node& node, const ov::TensorVector& tensors) {
 }
 
 bool scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, const std::string& reduction,
-                     const Update& update) {
+                     bool is_unsigned, const Update& update) {
     const auto type = data.get_element_type();
-    const Elements elements = describe(type, parse(reduction));
+    const Elements elements = describe(type, parse(reduction), is_unsigned);
     if (type == ov::element::string) return scatter_strings(data, updates, output, update);
     if (elements.reduction != Reduction::none && type == ov::element::f16)
         return scatter_widened<ov::float16>(data, updates, output, elements.reduction, update);

@@ -25,9 +25,10 @@ void check_scatter(const ov::Node& node, const std::string& reduction);
 void check_continuous(const ov::Node& node, const ov::TensorVector& tensors);
 
 // Copies data to the output, and lets `update` work on that: on the elements themselves, on half floats as float32, on strings
-// by their positions. All tensors are contiguous. Returns what `update` returns.
+// by their positions. All tensors are contiguous. The CPU plugin calls u32 i32, so that `is_unsigned` tells what elements are.
+// Returns what `update` returns.
 using Update = std::function<bool(const Elements& elements, const char* updates, char* output)>;
 bool scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, const std::string& reduction,
-                     const Update& update);
+                     bool is_unsigned, const Update& update);
 
 }  // namespace ov_gather

@@ -1,0 +1,106 @@
+"""Scatters of ONNX models through the converter: a part of the scatter matrix, what is lost on stock OpenVINO, constants."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
+from tools import scatter_matrix
+from tools.scatter_matrix import Cell
+
+SCATTERS = ["Scatter", "ScatterElements", "ScatterND"]
+
+
+def scatter(op, indices=None, data_type=TensorProto.FLOAT, reduction=None):
+    """A model of a scatter along axis 1 of data [3, 4], with indices as an input or as a constant."""
+    shapes = {"data": [3, 4], "indices": [2, 5], "updates": [2, 5]}
+    if op == "ScatterND":
+        shapes = {"data": [3, 4], "indices": [5, 2], "updates": [5]}
+    attributes = {} if op == "ScatterND" else {"axis": 1}
+    if reduction:
+        attributes["reduction"] = reduction
+    node = helper.make_node(op, list(shapes), ["output"], name="scatter", **attributes)
+    types = {"data": data_type, "indices": TensorProto.INT64, "updates": data_type}
+    constants = [] if indices is None else [numpy_helper.from_array(np.array(indices), "indices")]
+    inputs = [
+        helper.make_tensor_value_info(name, types[name], shape)
+        for name, shape in shapes.items()
+        if indices is None or name != "indices"
+    ]
+    output = helper.make_tensor_value_info("output", data_type, [3, 4])
+    graph = helper.make_graph([node], "graph", inputs, [output], constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", scatter_matrix.OPSETS[op])], ir_version=10)
+
+
+def losses(call, *arguments, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*arguments, **options)
+    return [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
+
+
+@pytest.mark.parametrize("op", SCATTERS)
+@pytest.mark.parametrize(
+    ("cell", "outcome"),
+    [
+        (("float32", "int64", "negative"), "exact"),
+        (("float16", "int64", "repeated", "none", "unknown rank"), "exact"),
+        (("bool", "int64", "smaller", "none", "dynamic"), "exact"),
+        (("uint32", "int64", "repeated", "none", "static", "updates"), "exact"),
+        (("string", "int64", "negative", "none", "static", "indices"), "exact"),
+        (("int8", "int64", "empty"), "exact"),
+        (("float32", "int64", "beyond"), "raises"),
+        (("float32", "int64", "before", "none", "dynamic"), "raises"),
+        (("float32", "int64", "beyond", "none", "static", "indices"), "raises"),
+        (("float32", "int64", "beyond 32 bits"), "raises"),
+    ],
+)
+def test_a_part_of_the_scatter_matrix(op, cell, outcome):
+    assert scatter_matrix.outcome(Cell(op, *cell))[0] == outcome
+
+
+@pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize(
+    "cell", [("bfloat16", "add"), ("float16", "mul"), ("uint32", "max"), ("uint32", "min"), ("bool", "add")]
+)
+def test_reductions_of_the_scatter_matrix(op, cell):
+    element_type, reduction = cell
+    assert scatter_matrix.outcome(Cell(op, element_type, "int64", "repeated", reduction)) == ("exact", "")
+
+
+@pytest.mark.parametrize("op", SCATTERS)
+def test_stock_openvino_may_write_to_foreign_memory(op):
+    found = losses(convert_model, scatter(op))
+    assert any("i64 is computed as i32" in text for text in found)
+    assert any("an index out of bounds may write to foreign memory" in text for text in found) == (op != "ScatterND")
+    assert not any("foreign" in text for text in losses(convert_model, scatter(op), target="extension"))
+    assert losses(convert_model, scatter(op), assume_in_bounds=True) == []
+
+
+@pytest.mark.parametrize("op", SCATTERS)
+def test_integers_that_a_scatter_moves_lose_nothing(op):
+    """Whoever calls the compiled model learns of an integer that does not fit in 32 bits; a sum may leave them unnoticed."""
+    assert losses(compile_onnx, scatter(op, data_type=TensorProto.INT64)) == []
+    if op != "Scatter":
+        assert "i64 is computed as i32" in losses(compile_onnx, scatter(op, data_type=TensorProto.INT64, reduction="add"))[0]
+
+
+@pytest.mark.parametrize("target", ["stock", "extension"])
+@pytest.mark.parametrize("op", SCATTERS)
+def test_a_constant_out_of_bounds_is_refused(op, target):
+    indices = [[0, 0], [2, -1], [2, -5], [0, 1], [0, 2]] if op == "ScatterND" else [[0, -1, 2, 3, 0], [1, 4, 0, 0, 0]]
+    bad = r"indices\[2, 1\] = -5" if op == "ScatterND" else r"indices\[1, 1\] = 4"
+    with pytest.raises(ConversionError, match=rf"{op} 'scatter'.*{bad} is out of bounds for axis 1 of size 4 \(valid -4..3\)"):
+        convert_model(scatter(op, indices), target=target)
+
+
+@pytest.mark.parametrize("op", SCATTERS)
+def test_types_that_the_operator_does_not_take_are_named(op):
+    proto = scatter(op)
+    proto.graph.input[1].type.tensor_type.elem_type = TensorProto.FLOAT
+    with pytest.raises(ConversionError, match=f"{op} 'scatter'.*indices must not be float; {op}-"):
+        convert_model(proto)

@@ -1,0 +1,267 @@
+"""Every form of a single scatter through `compile_onnx`, compared with a loop: python tests/tools/scatter_matrix.py [--stock]
+
+Scatter-9, ScatterElements-18 and ScatterND-18: 16 element types x int32 and int64 indices x positive, negative, repeated and
+smaller indices, and indices out of bounds x static, dynamic and unknown shapes x data, indices and updates as inputs or
+initializers x reductions. Each cell runs in a worker process, so that a crash is a result. An index out of bounds must raise an
+error with its position and its value. Exit code 1 where a result is silently wrong, an index out of bounds is silent, or the
+worker crashes. `--stock` executes the same on OpenVINO alone, and `--verbose` prints every cell.
+
+What is only moved is as hostile as its type allows: extremes, infinities, denormals, NaN with payloads (float16: quiet ones).
+Numbers that are reduced are finite; integers wrap around; float16 and bfloat16 are reduced in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+import onnx
+import openvino
+from onnx import helper, numpy_helper
+from rich.console import Console
+from rich.table import Table
+
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.runtimes.base import OutOfBoundsError
+from ov_gather.runtimes.session import Session
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
+
+from helpers.worker_process import call_each
+
+TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "string", "complex64", "complex128"),
+)
+OPSETS = {"Scatter": 9, "ScatterElements": 18, "ScatterND": 18}
+REDUCTIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+SHAPES = {  # of data, indices and updates; the last one serves ScatterND with fewer coordinates, and the others off the axis
+    "Scatter": ((4, 5, 6), (4, 9, 6), (4, 9, 6)),
+    "ScatterElements": ((4, 5, 6), (4, 9, 6), (4, 9, 6)),
+    "ScatterND": ((4, 5, 6), (7, 2, 2), (7, 2, 6)),
+}
+SMALLER = {
+    "Scatter": ((4, 5, 6), (2, 3, 5), (2, 3, 5)),
+    "ScatterElements": ((4, 5, 6), (2, 3, 5), (2, 3, 5)),
+    "ScatterND": ((4, 5, 6), (3, 1), (3, 5, 6)),
+}
+AXIS = 1
+NAMES = ("data", "indices", "updates")
+VALID = ("exact", "warned", "refused", "WRONG", "CRASH")
+OUT_OF_BOUNDS = ("raises", "refused", "SILENT", "CRASH")
+BAD = (5, -6, 2**31 - 1, -(2**31))
+Outcome = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cell:
+    op: str
+    type: str
+    index_type: str
+    kind: str
+    reduction: str = "none"
+    form: str = "static"
+    constant: str = ""
+
+    @property
+    def valid(self) -> bool:
+        return self.kind not in ("beyond", "before", "beyond 32 bits")
+
+
+class Result(NamedTuple):
+    cell: Cell
+    outcome: str
+    reason: str
+
+
+def cells(op: str, element_type: str) -> Iterator[Cell]:
+    """The cells of an operator and a type, those without a reduction first."""
+    for index_type in ("int64",) if op == "ScatterND" else ("int32", "int64"):
+        form = (op, element_type, index_type)
+        for kind in ("positive", "negative", "repeated", "smaller", "empty"):
+            yield Cell(*form, kind, form="dynamic")
+            for constant in ("", *NAMES):
+                yield Cell(*form, kind, constant=constant)
+        yield Cell(*form, "repeated", form="unknown rank")
+        for kind, shape in product(("beyond", "before"), ("static", "dynamic", "unknown rank")):
+            yield Cell(*form, kind, form=shape)
+        yield Cell(*form, "beyond", constant="indices")
+        reductions = () if op == "Scatter" or element_type == "string" else REDUCTIONS
+        for reduction in reductions:
+            for kind, shape in product(("negative", "repeated", "smaller", "beyond"), ("static", "dynamic")):
+                yield Cell(*form, kind, reduction, shape)
+    yield Cell(op, element_type, "int64", "beyond 32 bits")
+
+
+def arrays(cell: Cell) -> dict[str, np.ndarray]:
+    """Data, indices and updates of a cell."""
+    random = np.random.default_rng(TYPES.index(cell.type))
+    shapes = [list(shape) for shape in (SMALLER if cell.kind == "smaller" else SHAPES)[cell.op]]
+    if cell.kind == "empty":  # no update
+        shapes[1][0] = shapes[2][0] = 0
+    if cell.kind == "repeated":
+        indices = random.integers(0, 2, shapes[1])
+    else:
+        indices = random.integers(0 if cell.kind == "positive" else -4, 4, shapes[1])
+    indices = indices.astype(cell.index_type)
+    if not cell.valid:
+        values = {"beyond": BAD[::2], "before": BAD[1::2], "beyond 32 bits": (2**32 + 1,)}[cell.kind]
+        indices.flat[-1] = random.choice(values)
+    data, updates = (_values(cell, shape, random) for shape in (shapes[0], shapes[2]))
+    return {"data": data, "indices": indices, "updates": updates}
+
+
+def _values(cell: Cell, shape: Sequence[int], random: np.random.Generator) -> np.ndarray:
+    count = int(np.prod(shape))
+    if cell.type == "string":
+        return np.array([f"ä{i}" * (i % 30) for i in random.integers(0, 999, count)], object).reshape(shape)
+    if cell.type == "bool":
+        return random.integers(0, 2, shape).astype(bool)
+    dtype = np.dtype(getattr(ml_dtypes, cell.type, cell.type))
+    if cell.reduction != "none" and dtype.kind not in "iu":
+        return random.uniform(-2, 2, shape).astype(dtype)
+    data = np.frombuffer(random.bytes(count * dtype.itemsize), dtype).copy()
+    if dtype.kind in "iu":
+        data[: count // 3] = random.choice(np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 1], dtype), count // 3)
+    elif dtype.kind != "c":
+        tiny = ml_dtypes.finfo(dtype).smallest_subnormal
+        data[: count // 3] = random.choice(np.array([np.inf, -np.inf, np.nan, -0.0, tiny, -tiny], dtype), count // 3)
+    if cell.type == "float16":
+        data[np.isnan(data)] = np.nan
+    return data.reshape(shape)
+
+
+def expected(cell: Cell, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+    """Scatter as ONNX defines it, one update after the other."""
+    is_half = cell.reduction != "none" and cell.type in ("float16", "bfloat16")
+    output, values = (array.astype(np.float32) if is_half else array.copy() for array in (data, updates))
+    for at in np.ndindex(*(indices.shape[:-1] if cell.op == "ScatterND" else indices.shape)):
+        place = tuple(indices[at]) if cell.op == "ScatterND" else (*at[:AXIS], indices[at], *at[AXIS + 1 :])
+        output[place] = values[at] if cell.reduction == "none" else REDUCTIONS[cell.reduction](output[place], values[at])
+    return output.astype(data.dtype)
+
+
+def model(cell: Cell, given: Mapping[str, np.ndarray]) -> onnx.ModelProto:
+    attributes = {} if cell.op == "ScatterND" else {"axis": AXIS}
+    if OPSETS[cell.op] >= 16:
+        attributes["reduction"] = cell.reduction
+    node = helper.make_node(cell.op, NAMES, ["output"], name="scatter", **attributes)
+    inputs, initializers = [], []
+    for name, array in given.items():
+        tensor = numpy_helper.from_array(array, name)
+        if name == cell.constant:
+            initializers.append(tensor)
+        else:
+            open_shape = [f"{name}_{i}" for i in range(array.ndim)]
+            shape = {"static": array.shape, "dynamic": open_shape, "unknown rank": None}[cell.form]
+            inputs.append(helper.make_tensor_value_info(name, tensor.data_type, shape))
+    output = helper.make_tensor_value_info("output", numpy_helper.from_array(given["data"]).data_type, None)
+    graph = helper.make_graph([node], "graph", inputs, [output], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSETS[cell.op])], ir_version=10)
+
+
+def _ours(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    return compile_onnx(proto)(given)["output"]
+
+
+def _stock(proto: onnx.ModelProto, given: Mapping[str, np.ndarray]) -> np.ndarray:
+    core = _stock_core()
+    session = Session(core, core.read_model(proto.SerializeToString()))
+    try:
+        (output,) = session([given[value.name] for value in proto.graph.input])
+    except OutOfBoundsError as error:
+        raise IndexError(str(error)) from None
+    return output
+
+
+@cache
+def _stock_core() -> openvino.Core:
+    return openvino.Core()
+
+
+def outcome(cell: Cell) -> Outcome:
+    """The outcome of a cell, one of VALID or OUT_OF_BOUNDS, and the reason."""
+    return _outcome(cell, _ours)
+
+
+def stock_outcome(cell: Cell) -> Outcome:
+    """The same of OpenVINO alone, where any error for an index out of bounds is right."""
+    return _outcome(cell, _stock)
+
+
+def _outcome(cell: Cell, execute: Callable[[onnx.ModelProto, Mapping[str, np.ndarray]], np.ndarray]) -> Outcome:
+    given = arrays(cell)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            output = execute(model(cell, given), {name: array for name, array in given.items() if name != cell.constant})
+        except (IndexError, TypeError, ValueError, RuntimeError) as error:
+            is_right = not cell.valid and (execute is _stock or _names_index(str(error), given["indices"]))
+            return "raises" if is_right else "refused", str(error)
+    if not cell.valid:
+        return "SILENT", str(output.ravel()[-1:])
+    with np.errstate(all="ignore"):
+        right = expected(cell, **given)
+    if output.dtype == right.dtype and output.shape == right.shape and _bits(output) == _bits(right):
+        return "exact", ""
+    lossy = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
+    return ("warned", lossy[0]) if lossy else ("WRONG", f"{output.dtype}{output.shape}")
+
+
+def _names_index(message: str, indices: np.ndarray) -> bool:
+    """Whether an error names the last index, which is the one that is out of bounds, by position and value."""
+    place = ", ".join(str(size - 1) for size in indices.shape)
+    return f"indices[{place}] = {indices.flat[-1]} " in message
+
+
+def _bits(array: np.ndarray) -> object:
+    return array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
+def run(chosen: Sequence[Cell], execute: Callable[[Cell], Outcome] = outcome) -> list[Result]:
+    """The results of cells, which a worker process executes."""
+    found = call_each(execute, chosen, lambda code: ("CRASH", f"exit code {code}"))
+    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True)]
+
+
+def table(results: Sequence[Result]) -> Table:
+    view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
+    for op, element_type in (*product(OPSETS, TYPES), *((op, "") for op in OPSETS), ("all", "")):
+        mine = [each for each in results if op in ("all", each.cell.op) and element_type in ("", each.cell.type)]
+        numbers = []
+        for valid, outcomes in ((True, VALID), (False, OUT_OF_BOUNDS)):
+            counts = Counter(result.outcome for result in mine if result.cell.valid is valid)
+            numbers += [counts.total(), *(counts[name] for name in outcomes)]
+        view.add_row(op, element_type, *(str(number or "") for number in numbers))
+    return view
+
+
+def main() -> int:
+    execute = stock_outcome if "--stock" in sys.argv else outcome
+    groups = [list(cells(op, element_type)) for op, element_type in product(OPSETS, TYPES)]
+    with ThreadPoolExecutor(2) as pool:
+        results = [result for group in pool.map(lambda group: run(group, execute), groups) for result in group]
+    Console(width=100).print(table(results))
+    for result in results:
+        if result.outcome.isupper() or "--verbose" in sys.argv:
+            print(*result)
+    return int(any(result.outcome.isupper() for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
