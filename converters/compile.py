@@ -13,6 +13,7 @@ from .inexactness import LossyConversionWarning, altered_constants, find_inexact
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
 from .models import read
+from .passes.lanes import travel_in_lanes
 
 if TYPE_CHECKING:
     from .compiled import CompiledModel
@@ -47,6 +48,8 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         legalize(original, target=_TARGET)
         inputs, outputs = ([str(value.name) for value in side] for side in (inputs_of(original), original.graph.outputs))
         _drop_unused_inputs(original.graph)
+        travel = travel_in_lanes(original, stock=False)
+        _drop_unused_inputs(original.graph)
         carried = _carry_constants(original)
         index_inputs = {
             str(value.name)
@@ -58,7 +61,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         converted = read(original, _TARGET)
         use_stock_where_proved(converted)
         keep_compressed(converted)
-        compiled = CompiledModel(converted, inputs, outputs, carried, index_inputs, unread_inputs, device)
+        compiled = CompiledModel(converted, inputs, outputs, travel, carried, index_inputs, unread_inputs, device)
     for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     return compiled

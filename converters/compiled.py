@@ -18,6 +18,8 @@ from ov_gather.runtimes.session import Session
 from ov_gather.runtimes.tensors import element_type_of
 
 from .errors import ConversionError
+from .lane_types import LANE_TYPES, as_lanes, from_lanes
+from .passes.lanes import Travel
 
 _INT32 = np.iinfo(np.int32)
 
@@ -30,12 +32,14 @@ class CompiledModel:
         model: openvino.Model,
         inputs: Sequence[str],
         outputs: Sequence[str],
+        travel: Travel,
         carried: Mapping[str, NDArray[Any]],
         index_inputs: Collection[str],
         unread_inputs: Collection[str],
         device: str,
     ) -> None:
-        """Take a model that `read` made, the names of its inputs and outputs in ONNX, and arrays for inputs added to those.
+        """Take a model that `read` made, the names of its inputs and outputs in ONNX, which travel in lanes, and arrays for inputs
+        added to those.
 
         Indices come from `index_inputs`, and only the shape matters of `unread_inputs`. No other check of an input is needless
         because indices are proved to be in bounds: OpenVINO would read another element for an index that it has cut to 32 bits.
@@ -44,7 +48,9 @@ class CompiledModel:
         self._carried, self._index_inputs, self._unread_inputs = carried, index_inputs, unread_inputs
         self._ports = {port.get_node().get_friendly_name(): port for port in model.inputs}
         self._names = [name for name in inputs if name not in carried]
-        self._needed = [name for name in self._names if name in self._ports]
+        self._travel = travel
+        self._in_lanes = {name: (lanes, kind) for lanes, (name, kind) in travel.inputs.items() if lanes in self._ports}
+        self._needed = [name for name in self._names if name in self._ports or name in self._in_lanes]
         values = (port for node in model.get_ops() for port in node.outputs())
         self._needs_shapes = any(port.get_partial_shape().rank.is_dynamic for port in values)
         self._session_for = lru_cache(maxsize=16)(self._compile)
@@ -55,7 +61,8 @@ class CompiledModel:
         """Execute the model.
 
         Args:
-            inputs: an array for each input, of exactly its element type (string: objects or `str`), and a shape that it allows.
+            inputs: an array for each input, of exactly its element type (string: objects or `str`) in any byte order, and a
+                shape that it allows.
                 What is given for an input that no output depends on is ignored, and may be left out.
 
         Returns:
@@ -69,23 +76,39 @@ class CompiledModel:
         """
         if not set(self._needed) <= inputs.keys() <= set(self._names):
             raise ValueError(f"the inputs are {_listed(self._names)}, not {_listed(inputs)}")
-        given = {name: np.asarray(inputs[name]) for name in self._needed}
+        given = {name: _in_native_order(np.asarray(inputs[name])) for name in self._needed}
         for name, array in given.items():
-            self._check(name, array)
+            if name in self._ports:
+                self._check(name, array)
+            else:
+                self._check_lanes(name, array)
         given |= self._carried
+        given |= {lanes: as_lanes(given[name]) for name, (lanes, _) in self._in_lanes.items()}
         arrays = [given[name] for name in self._ports]
         shapes = tuple(array.shape for array in arrays) if self._needs_shapes else ()
         try:
-            return dict(zip(self._outputs, self._session_for(shapes)(arrays), strict=True))
+            outputs = self._session_for(shapes)(arrays)
         except OutOfBoundsError as error:
             raise IndexError(str(error)) from None
+        for position, kind in self._travel.positions.items():
+            outputs[position] = from_lanes(outputs[position], kind.numpy())
+        return dict(zip(self._outputs, outputs, strict=True))
+
+    def _check_lanes(self, name: str, array: NDArray[Any]) -> None:
+        """Check an input of which only lanes are taken."""
+        lanes, kind = self._in_lanes[name]
+        if array.dtype != kind.numpy():
+            raise TypeError(f"input '{name}' must be {kind.numpy()}, not {array.dtype}")
+        shape = self._ports[lanes].get_partial_shape()
+        if shape.rank.is_static:
+            dims = list(shape)[: len(shape) - len(LANE_TYPES[kind].dims)]
+            _check_shape(name, openvino.PartialShape(dims), array)
 
     def _check(self, name: str, array: NDArray[Any]) -> None:
         element_type, shape = element_type_of(self._ports[name]), self._ports[name].get_partial_shape()
         if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind == "U"):
             raise TypeError(f"input '{name}' must be {element_type.dtype}, not {array.dtype}")
-        if not shape.compatible(openvino.PartialShape(list(array.shape))):
-            raise ValueError(f"input '{name}' must have shape {shape}, not {list(array.shape)}")
+        _check_shape(name, shape, array)
         if element_type not in (I64, U64) or name in self._unread_inputs or not array.size:
             return
         if array.min() < _INT32.min or array.max() > _INT32.max:
@@ -104,6 +127,16 @@ class CompiledModel:
             return Session(core_with_extension(), model, self._device)
         except RuntimeError as error:
             raise ConversionError(f"OpenVINO cannot compile it: {reason(error)}") from None
+
+
+def _check_shape(name: str, shape: openvino.PartialShape, array: NDArray[Any]) -> None:
+    if not shape.compatible(openvino.PartialShape(list(array.shape))):
+        raise ValueError(f"input '{name}' must have shape {shape}, not {list(array.shape)}")
+
+
+def _in_native_order(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array whose numbers have the byte order of this machine."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,16 +45,16 @@ class Rewriter:
         self,
         before: onnx_ir.Node,
         op_type: str,
-        inputs: Sequence[onnx_ir.Value],
+        inputs: Sequence[onnx_ir.Value | None],
         dtype: onnx_ir.DataType | None,
-        shape: Sequence[Dim | None],
+        shape: Sequence[Dim | None] | None,
         **attributes: Any,
     ) -> onnx_ir.Value:
         """Return the output of a new node, which is named after the one that it stands before."""
-        name = self._new_name(f"{before.name or before.outputs[0].name}_{op_type.lower()}")
+        name = self.new_name(f"{before.name or before.outputs[0].name}_{op_type.lower()}")
         node = onnx_ir.node(op_type, inputs, attributes, name=name)
         (output,) = node.outputs
-        output.name, output.shape = name, onnx_ir.Shape(shape)
+        output.name, output.shape = name, None if shape is None else onnx_ir.Shape(shape)
         output.type = None if dtype is None else onnx_ir.TensorType(dtype)
         _graph_of(before).insert_before(before, node)
         return output
@@ -64,6 +64,25 @@ class Rewriter:
         array = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
+
+    def copy(
+        self,
+        node: onnx_ir.Node,
+        inputs: Sequence[onnx_ir.Value | None],
+        outputs: Sequence[tuple[onnx_ir.DataType, Sequence[Dim | None] | None]],
+        attributes: Iterable[onnx_ir.Attr],
+        domain: str = "",
+    ) -> Sequence[onnx_ir.Value]:
+        """Return the outputs, of these types and shapes, of a node that does the same as another, and stands before that."""
+        if domain:
+            self.model.opset_imports.setdefault(domain, 1)
+        name = self.new_name(f"{node.name or node.outputs[0].name}.lanes")
+        copied = onnx_ir.Node(domain, node.op_type, inputs, attributes, num_outputs=len(outputs), name=name)
+        for i, (output, (dtype, shape)) in enumerate(zip(copied.outputs, outputs, strict=True)):
+            output.name = self.new_name(f"{name}_{i}")
+            output.type, output.shape = onnx_ir.TensorType(dtype), None if shape is None else onnx_ir.Shape(shape)
+        _graph_of(node).insert_before(node, copied)
+        return copied.outputs
 
     def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
         """Connect an input with another value; what nothing uses any more goes."""
@@ -82,7 +101,8 @@ class Rewriter:
         for value in inputs:
             drop(value)
 
-    def _new_name(self, wanted: str) -> str:
+    def new_name(self, wanted: str) -> str:
+        """Return a name that no node and no value has, and keep it for the caller: this one, or one like it."""
         name, number = wanted, 1
         while name in self._names:
             number += 1

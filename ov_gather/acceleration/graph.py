@@ -91,7 +91,7 @@ def readers(node: Node) -> list[Node]:
 def gathers_elements(node: Node) -> bool:
     """Tell whether a node is GatherElements-6, or a GatherElements of ours that does no more."""
     attributes, kind = node.get_attributes(), operation(node)
-    more = attributes.get("broadcast") or attributes.get("transpose")
+    more = any(attributes.get(name) for name in ("broadcast", "transpose", "lanes"))
     return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not more)
 
 
@@ -103,7 +103,7 @@ def demands_same_shape(node: Node) -> bool:
 def has_same_shape(gather: Node) -> bool:
     """Tell whether indices of a GatherElements have data's shape off the axis whatever the inputs are."""
     data, indices = (dims(value) for value in gather.input_values())
-    if data is None or indices is None:
+    if data is None or indices is None or len(data) != len(indices):  # data in lanes has a dimension more
         return False
     axis = axis_of(gather)
     return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)

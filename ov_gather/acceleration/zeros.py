@@ -53,7 +53,7 @@ def _axes_of_slices(gather: Node) -> list[int]:
     kind, batch = gather.get_type_name(), batch_dims(gather)
     data, indices = (gather.get_input_partial_shape(port).rank.get_length() for port in (0, 1))
     if kind == "GatherElements":
-        return []
+        return [*range(indices, data)]  # the lanes
     if kind == "GatherND":
         return list(range(indices - 1, indices - 1 + data - batch - (tuple_length(gather) or 0)))
     batch %= indices + 1

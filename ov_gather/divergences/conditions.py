@@ -172,9 +172,9 @@ def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:
 
 
 def broadcasts_or_transposes(view: LayerView, operands: Operands) -> bool:
-    """Our GatherElements spreads indices, or transposes its output."""
+    """Our GatherElements spreads indices, transposes its output, or takes data in lanes."""
     attributes = view.read_attributes()
-    return bool(attributes.get("broadcast") or attributes.get("transpose"))
+    return any(attributes.get(name) for name in ("broadcast", "transpose", "lanes"))
 
 
 def gathers_batches(view: LayerView, operands: Operands) -> bool:

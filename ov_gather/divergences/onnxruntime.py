@@ -78,7 +78,7 @@ ONNXRUNTIME = (
         operations=("GatherElements-ov_gather",),
         observed=(Observed.LACKS,),
         applies=conditions.broadcasts_or_transposes,
-        why="ONNX's GatherElements neither broadcasts nor transposes",
+        why="ONNX's GatherElements neither broadcasts nor transposes, nor takes data in lanes",
     ),
     Divergence(
         name="no-such-batches-in-onnx",

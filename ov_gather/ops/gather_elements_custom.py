@@ -1,6 +1,7 @@
 """GatherElements of our custom opset is ONNX GatherElements-13, which may also broadcast its indices and transpose its output.
 
-Indices may be smaller than data off the axis, unless the attribute same_shape forbids that.
+Indices may be smaller than data off the axis, unless the attribute same_shape forbids that. With lanes data has one dimension
+more than indices, the last: what stands along it is gathered together, as the halves of a number of 64 bits.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64
-from ov_gather.ir.shapes import Dimension, PartialShape
-from ov_gather.ops.gather_elements import OffAxis, axis_range, infer_output, rank_for, rank_of
-from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, open_dims, type_of_data
+from ov_gather.ir.shapes import ANY, Dimension, PartialShape
+from ov_gather.ops.gather_elements import OffAxis, infer_output, rank_for, rank_of
+from ov_gather.ops.shape_rules import DATA, INDICES, along_axis, axis_of_data, open_dims, type_of_data
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
     Attribute,
@@ -21,6 +22,7 @@ from ov_gather.ops.spec import (
     Operation,
     RankError,
     Shapes,
+    require_axis,
     whole_byte_types,
 )
 
@@ -47,12 +49,18 @@ def _off_axis(attributes: Attributes) -> tuple[OffAxis, str]:
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     """Give the output indices' shape, with broadcast data's off the axis, with transpose its last two dimensions swapped.
 
-    With same_shape indices must have data's shape off the axis, whether broadcast or not.
+    With same_shape indices must have data's shape off the axis, whether broadcast or not. With lanes the output has those of
+    data behind.
 
     Raises RankError, DimensionError.
     """
-    (output,) = infer_output(shapes, attributes["axis"], *_off_axis(attributes))
-    if not attributes["transpose"] or output.dims is None:
+    elements, axis, lanes = _without_lanes(shapes, attributes)
+    (output,) = infer_output(elements, axis, *_off_axis(attributes))
+    if output.dims is None:
+        return (output,)
+    if lanes is not None:
+        return (PartialShape((*output.dims, lanes)),)
+    if not attributes["transpose"]:
         return (output,)
     if len(output.dims) < 2:
         raise RankError("data is a vector", "transpose=true needs a rank of at least 2", DATA)
@@ -60,13 +68,40 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
     return (PartialShape((*others, columns, rows)),)
 
 
+def _without_lanes(shapes: Shapes, attributes: Attributes) -> tuple[Shapes, int, Dimension | None]:
+    """Return the shapes without the lanes of data, the axis in these, and how many lanes there are: None without lanes.
+
+    Raises RankError.
+    """
+    data, indices = shapes
+    axis: int = attributes["axis"]
+    if not attributes["lanes"]:
+        require_axis(axis, indices if data.rank is None else data, DATA)
+        return shapes, axis, None
+    if attributes["transpose"]:
+        raise RankError("transpose=true is set, too", "lanes=true and transpose=true exclude each other", DATA)
+    if data.rank == 0:
+        raise RankError("data is a scalar", "lanes=true needs a rank of at least 2", DATA)
+    rank = data.rank if data.rank is not None else None if indices.rank is None else indices.rank + 1
+    if rank is not None:
+        if not (-rank <= axis < -1 or 0 <= axis < rank - 1):
+            hint = f"it may be {-rank} to -2 or 0 to {rank - 2}; the last axis holds the lanes"
+            raise RankError(f"axis {axis} is not one of rank {rank}", hint, DATA)
+        axis %= rank
+    elif axis < 0:
+        axis += 1
+    elements = data if data.dims is None else PartialShape(data.dims[:-1])
+    return (elements, indices), axis, ANY if data.dims is None else data.dims[-1]
+
+
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
     """Fill open dimensions. Off the axis indices are smaller than data, or one with broadcast, where they may be."""
     infer_shapes(shapes, attributes)
-    rank = rank_of(shapes) or rank_for(attributes["axis"])
+    elements, axis, lanes = _without_lanes(shapes, attributes)
+    rank = rank_of(elements) or rank_for(axis)
     data, indices = [], []
-    for i, (have, want) in enumerate(zip(*(open_dims(shape, rank) for shape in shapes), strict=True)):
-        if i == attributes["axis"] % rank:
+    for i, (have, want) in enumerate(zip(*(open_dims(shape, rank) for shape in elements), strict=True)):
+        if i == axis % rank:
             data.append(have.closest_to(size))
             indices.append(want.closest_to(size))
         elif attributes["same_shape"] or (attributes["broadcast"] and 1 not in want):
@@ -77,7 +112,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
             data.append(have.closest_to(max(size, want.lower)))
             smaller = 1 if attributes["broadcast"] else max(1, data[-1] - 1)
             indices.append((want.intersect(Dimension(0, data[-1])) or want).closest_to(smaller))
-    return tuple(data), tuple(indices)
+    return (*data, *([] if lanes is None else [lanes.closest_to(2)])), tuple(indices)
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
@@ -87,6 +122,11 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     from ov_gather.kernels.gather_elements import gather_elements
 
     data, indices = inputs
+    if attributes["lanes"]:
+        lanes = np.moveaxis(data, -1, 0)
+        plain = {**attributes, "lanes": False, "axis": attributes["axis"] % data.ndim}
+        outputs = [evaluate((lane, indices), plain)[0] for lane in lanes]
+        return (np.stack(outputs, -1) if outputs else np.empty((*indices.shape, 0), data.dtype),)
     if attributes["broadcast"]:
         axis = attributes["axis"] % data.ndim
         indices = np.broadcast_to(indices, (*data.shape[:axis], indices.shape[axis], *data.shape[axis + 1 :]))
@@ -103,10 +143,11 @@ GATHER_ELEMENTS_CUSTOM = Operation(
     type="GatherElements",
     opsets=(CUSTOM_OPSET,),
     attributes=(
-        Attribute("axis", required=True, default=0, valid_range=axis_range),
+        Attribute("axis", required=True, default=0, valid_range=axis_of_data),
         Attribute("broadcast", required=False, default=False, kind="bool"),
         Attribute("transpose", required=False, default=False, kind="bool"),
         Attribute("same_shape", required=False, default=False, kind="bool"),
+        Attribute("lanes", required=False, default=False, kind="bool"),
     ),
     inputs=(
         Input("data", assumed=F32, element_types=whole_byte_types()),

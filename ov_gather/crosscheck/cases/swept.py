@@ -92,7 +92,7 @@ def _sizes(rng: np.random.Generator, rank: int) -> Sizes:
 
 
 def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for GatherElements: off the axis as data for stock; for ours mostly smaller, broadcast or transposed."""
+    """Choose indices for GatherElements: off the axis as data for stock; for ours mostly smaller, broadcast, or without lanes."""
     sizes, text = list(data), {"axis": str(axis)}
     if operation.custom_attributes == {} and "broadcast" in {attribute.name for attribute in operation.attributes}:
         broadcast = bool(rng.integers(2))
@@ -101,8 +101,10 @@ def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, ax
         text["same_shape"] = str(not rng.integers(4)).lower()
         if text["same_shape"] == "false":
             sizes = [int(rng.choice([1, size] if broadcast else range(1, size + 1))) for size in data]
+        has_lanes = text["transpose"] == "false" and axis % len(data) < len(data) - 1 and bool(rng.integers(2))
+        text["lanes"] = str(has_lanes).lower()
     sizes[axis] = int(rng.integers(1, _LARGEST + 3))
-    return tuple(sizes), text
+    return tuple(sizes[:-1] if text.get("lanes") == "true" else sizes), text
 
 
 def _of_slices(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:

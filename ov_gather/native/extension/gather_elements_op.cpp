@@ -29,13 +29,15 @@ void swap_last_two(Dimensions& dimensions) {
     std::iter_swap(dimensions.end() - 1, dimensions.end() - 2);
 }
 
-// Makes the loops over the output before its transposition. A dimension of indices that is broadcast has a step of 0.
+// Makes the loops over the output before its transposition. A dimension of indices that is broadcast has a step of 0; so have
+// the lanes, which indices do not have.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
     auto shape = output.get_shape();
     auto strides = output.get_strides();
     if (transpose) swap_last_two(shape), swap_last_two(strides);
-    const auto index_shape = indices.get_shape();
-    const auto data_strides = data.get_strides(), index_strides = indices.get_strides();
+    auto index_shape = indices.get_shape();
+    auto data_strides = data.get_strides(), index_strides = indices.get_strides();
+    if (index_shape.size() < shape.size()) index_shape.push_back(1), index_strides.push_back(0);
     Gather gather{{},
                   static_cast<int64_t>(data.get_shape()[axis]),
                   static_cast<int64_t>(data_strides[axis]),
@@ -52,8 +54,13 @@ Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Ten
 }  // namespace
 
 GatherElementsOp::GatherElementsOp(const ov::Output<ov::Node>& data, const ov::Output<ov::Node>& indices, int64_t axis,
-                                   bool broadcast, bool transpose, bool same_shape)
-    : Op({data, indices}), m_axis(axis), m_broadcast(broadcast), m_transpose(transpose), m_same_shape(same_shape) {
+                                   bool broadcast, bool transpose, bool same_shape, bool lanes)
+    : Op({data, indices}),
+      m_axis(axis),
+      m_broadcast(broadcast),
+      m_transpose(transpose),
+      m_same_shape(same_shape),
+      m_lanes(lanes) {
     constructor_validate_and_infer_types();
 }
 
@@ -62,28 +69,45 @@ bool GatherElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
     visitor.on_attribute("broadcast", m_broadcast);
     visitor.on_attribute("transpose", m_transpose);
     visitor.on_attribute("same_shape", m_same_shape);
+    visitor.on_attribute("lanes", m_lanes);
     return true;
 }
 
 void GatherElementsOp::validate_and_infer_types() {
     NODE_VALIDATION_CHECK(this, get_input_size() == 2, "takes data and indices, not ", get_input_size(), " inputs");
     check_types(*this);
+    NODE_VALIDATION_CHECK(this, !m_lanes || !m_transpose, "lanes=true and transpose=true exclude each other");
     set_output_type(0, get_input_element_type(0), infer_shape(get_input_partial_shape(0), get_input_partial_shape(1)));
 }
 
 ov::PartialShape GatherElementsOp::infer_shape(const ov::PartialShape& data, const ov::PartialShape& indices) const {
+    if (!m_lanes) return infer_elements(data, indices);
+    if (data.rank().is_dynamic()) {
+        auto output = infer_elements(data, indices);
+        if (output.rank().is_static()) output.push_back(Dimension());
+        return output;
+    }
+    NODE_VALIDATION_CHECK(this, data.size() > 0, "data is a scalar; with lanes=true it must have a rank of at least 2");
+    auto output = infer_elements(ov::PartialShape(std::vector<Dimension>(data.begin(), data.end() - 1)), indices);
+    output.push_back(*data.rbegin());
+    return output;
+}
+
+// Infers the shape without lanes.
+ov::PartialShape GatherElementsOp::infer_elements(const ov::PartialShape& data, const ov::PartialShape& indices) const {
     NODE_VALIDATION_CHECK(this, data.rank().compatible(indices.rank()), "data ", data, " and indices ", indices,
                           " must have the same rank");
     const ov::Rank rank = data.rank().is_static() ? data.rank() : indices.rank();
     if (rank.is_dynamic()) return ov::PartialShape::dynamic();
-    const int64_t length = rank.get_length();
+    const int64_t length = rank.get_length(), lanes = m_lanes;
     NODE_VALIDATION_CHECK(this, length > 0, "data and indices are scalars; they must have a rank of at least 1");
-    NODE_VALIDATION_CHECK(this, -length <= m_axis && m_axis < length, "axis ", m_axis, " is out of range for rank ", length,
-                          " (valid ", -length, "..", length - 1, ")");
+    NODE_VALIDATION_CHECK(this, -length - lanes <= m_axis && m_axis < length && (m_axis < -lanes || m_axis >= 0), "axis ",
+                          m_axis, " is out of range for rank ", length + lanes, " (valid ", -length - lanes, "..", length - 1,
+                          ")");
     NODE_VALIDATION_CHECK(this, length > 1 || !m_transpose, "transpose=true needs a rank of at least 2, not 1");
     const auto have = data.rank().is_static() ? data : ov::PartialShape::dynamic(rank);
     const auto want = indices.rank().is_static() ? indices : ov::PartialShape::dynamic(rank);
-    const int64_t axis = normalized(m_axis, length);
+    const int64_t axis = normalized(m_axis, length + lanes);
     auto output = want;
     for (int64_t i = 0; i < length; ++i) {
         if (i == axis) continue;
@@ -100,7 +124,7 @@ ov::PartialShape GatherElementsOp::infer_shape(const ov::PartialShape& data, con
 
 std::shared_ptr<ov::Node> GatherElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast, m_transpose, m_same_shape);
+    return std::make_shared<GatherElementsOp>(inputs[0], inputs[1], m_axis, m_broadcast, m_transpose, m_same_shape, m_lanes);
 }
 
 bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
@@ -114,6 +138,7 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     if (position == all_in_bounds) return true;
     if (m_transpose) swap_last_two(shape);
     auto place = unravel(position, shape);
+    place.resize(indices.get_shape().size());                                      // without the lane
     for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // gives 0 where indices are broadcast
     OPENVINO_THROW("GatherElements '", get_friendly_name(),
                    "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));

@@ -28,7 +28,14 @@ namespace {
 
 ov::OutputVector convert_gather_elements(const ov::frontend::NodeContext& node) {
     return std::make_shared<ov_gather::GatherElementsOp>(node.get_input(0), node.get_input(1),
-                                                         node.get_attribute<int64_t>("axis", 0), false, false, false)
+                                                         node.get_attribute<int64_t>("axis", 0), false, false, false, false)
+        ->outputs();
+}
+
+// Our converter writes this node, of the domain ov_gather, for data whose numbers are given in lanes.
+ov::OutputVector convert_gather_lanes(const ov::frontend::NodeContext& node) {
+    return std::make_shared<ov_gather::GatherElementsOp>(node.get_input(0), node.get_input(1),
+                                                         node.get_attribute<int64_t>("axis", 0), false, false, false, true)
         ->outputs();
 }
 
@@ -80,6 +87,7 @@ OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::OpExtension<ov_gather::ScatterElementsOp>>(),
     std::make_shared<ov::OpExtension<ov_gather::ScatterNDOp>>(),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", convert_gather_elements),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherElements", "ov_gather", convert_gather_lanes),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("Gather", convert_gather),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("GatherND", convert_gather_nd),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("Scatter", convert_scatter_elements),

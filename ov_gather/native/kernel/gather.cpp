@@ -58,6 +58,29 @@ std::vector<Loop> merged(const std::vector<Loop>& loops) {
     return result;
 }
 
+bool are_multiples(const std::vector<Loop>& loops, int64_t of) {
+    return std::all_of(loops.begin(), loops.end(),
+                       [of](const Loop& loop) { return loop.data_stride % of == 0 && loop.output_stride % of == 0; });
+}
+
+// Merges the loops. A short slice, as of the two halves of a number, becomes one wide element, if it lies where that may lie.
+Gather merged(const Gather& given, const char* data, const char* output) {
+    Gather gather = given;
+    gather.loops = merged(given.loops);
+    const Loop slice = gather.loops.back();
+    const int64_t size = gather.element_size, wide = slice.size * size;
+    if (slice.index_stride != 0 || slice.data_stride != size || slice.output_stride != size || wide > 16 || wide & (wide - 1))
+        return gather;
+    std::vector<Loop> outer(gather.loops.begin(), gather.loops.end() - 1);
+    if (outer.size() < 2) outer.insert(outer.begin(), {1, 0, 0, 0});
+    if (!are_multiples(outer, wide) || gather.axis_stride % wide != 0 || reinterpret_cast<uintptr_t>(data) % wide != 0 ||
+        reinterpret_cast<uintptr_t>(output) % wide != 0)
+        return gather;
+    gather.loops = outer;
+    gather.element_size = wide;
+    return gather;
+}
+
 // A position has a place in each of the three arrays. A step goes on to the next position.
 class Cursor {
 public:
@@ -172,10 +195,11 @@ bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size
 
 }  // namespace
 
-int64_t gather_elements(const Gather& gather, const char* data, const char* indices, char* output) {
-    const int64_t count = count_positions(gather.loops);
-    if (count == 0) return all_in_bounds;
-    std::vector<Loop> loops = merged(gather.loops);
+int64_t gather_elements(const Gather& given, const char* data, const char* indices, char* output) {
+    if (count_positions(given.loops) == 0) return all_in_bounds;
+    Gather gather = merged(given, data, output);
+    std::vector<Loop>& loops = gather.loops;
+    const int64_t count = count_positions(loops);
     const int64_t width = packed_width(gather, loops);
     if (width == 0) split_into_columns(loops, gather);
     const Plane plane = describe(gather, loops, count);
@@ -219,7 +243,7 @@ int64_t gather_elements(const Gather& gather, const char* data, const char* indi
     if (in_bounds.load()) return all_in_bounds;
     // If another thread has changed the indices since, none is found, but the output is not complete. Then the first position
     // stands for the one that was out of bounds, and the error, which reads the index again, says that indices have changed.
-    return std::max<int64_t>(first_out_of_bounds(gather, indices), 0);
+    return std::max<int64_t>(first_out_of_bounds(given, indices), 0);
 }
 
 int64_t first_out_of_bounds(const Gather& gather, const char* indices) {

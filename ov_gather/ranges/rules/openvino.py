@@ -76,7 +76,7 @@ def _gather(operation: Described) -> Rule:
 
 def _gather_elements(operation: Described) -> Rule:
     axis = operation.integer("axis")
-    if operation.is_set("broadcast") or operation.is_set("transpose"):
+    if any(map(operation.is_set, ("broadcast", "transpose", "lanes"))):
         return lambda call: [replace(indexing.gather_elements(call, axis)[0], shape=call.outputs[0].shape)]
     return partial(indexing.gather_elements, axis=axis)
 

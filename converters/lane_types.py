@@ -1,0 +1,108 @@
+"""Lanes are the bytes of numbers that OpenVINO's CPU plugin would change, as integers that it leaves alone.
+
+The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet. A number of 64
+bits travels as two int32 along one more dimension, the last, a complex128 as four; a float16 travels as one int16, in the
+shape that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from onnx_ir import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class LaneType:
+    """A LaneType says what the numbers of a type travel as.
+
+    Attributes:
+        lane: the type of a lane.
+        count: how many lanes a number has; with one lane the shape stays.
+    """
+
+    lane: DataType
+    count: int
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The dimension that the lanes add to a shape, if any."""
+        return () if self.count == 1 else (self.count,)
+
+
+LANE_TYPES: Mapping[DataType, LaneType] = {
+    DataType.INT64: LaneType(DataType.INT32, 2),
+    DataType.UINT64: LaneType(DataType.INT32, 2),
+    DataType.DOUBLE: LaneType(DataType.INT32, 2),
+    DataType.COMPLEX64: LaneType(DataType.INT32, 2),
+    DataType.COMPLEX128: LaneType(DataType.INT32, 4),
+    DataType.FLOAT16: LaneType(DataType.INT16, 1),
+}
+"""By type of the numbers. Every other type goes through OpenVINO as it is."""
+
+
+def as_lanes(array: ArrayLike) -> NDArray[Any]:
+    """Return the lanes of an array, for an input of a model that was converted with lanes.
+
+    Args:
+        array: of int64, uint64, float64, complex64, complex128 or float16, in any byte order.
+
+    Returns:
+        int32 of the array's shape with one more dimension of 2 (complex128: 4) at the end; of float16, int16 of its shape. It is
+        a view of the array where that is contiguous and in the byte order of this machine.
+
+    Raises:
+        TypeError: numbers of this type have no lanes.
+    """
+    array = np.asarray(array)
+    native = array.dtype.newbyteorder("=")
+    lanes = LANE_TYPES.get(DataType.from_numpy(native)) if native.kind in "iufc" else None
+    if lanes is None:
+        raise TypeError(f"{array.dtype} does not travel in lanes; {_known()} do")
+    contiguous = np.ascontiguousarray(array, native)
+    return contiguous.reshape(-1).view(lanes.lane.numpy()).reshape((*array.shape, *lanes.dims))
+
+
+def from_lanes(lanes: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
+    """Return the numbers of an output of a model that was converted with lanes.
+
+    Args:
+        lanes: what OpenVINO computed: int32 whose last dimension is 2 (complex128: 4), or int16 for float16.
+        dtype: the type of the numbers, which the model's `rt_info` names.
+
+    Returns:
+        An array of that type, without the dimension of the lanes; a view where the lanes are contiguous.
+
+    Raises:
+        TypeError: numbers of this type have no lanes.
+        ValueError: the lanes have another type, or their last dimension another size.
+    """
+    lanes, dtype = np.asarray(lanes), np.dtype(dtype)
+    kind = LANE_TYPES.get(DataType.from_numpy(dtype)) if dtype.kind in "iufc" else None
+    if kind is None:
+        raise TypeError(f"{dtype} does not travel in lanes; {_known()} do")
+    shape = lanes.shape[: lanes.ndim - len(kind.dims)]
+    if lanes.dtype != kind.lane.numpy() or lanes.shape != (*shape, *kind.dims):
+        behind = f", the last dimension {kind.count}" if kind.dims else ""
+        raise ValueError(f"lanes of {dtype} must be {kind.lane.numpy()}{behind}, not {lanes.dtype}{list(lanes.shape)}")
+    return np.ascontiguousarray(lanes).reshape(-1).view(dtype).reshape(shape)
+
+
+def _known() -> str:
+    return ", ".join(str(kind.numpy()) for kind in LANE_TYPES)
+
+
+def tensor_in_lanes(tensor: onnx_ir.TensorProtocol, name: str) -> onnx_ir.TensorProtocol:
+    """Return a constant in lanes. One in a file stays there: its bytes mean lanes as well."""
+    kind = LANE_TYPES[tensor.dtype]
+    shape = onnx_ir.Shape([*tensor.shape.numpy(), *kind.dims])
+    if isinstance(tensor, onnx_ir.ExternalTensor):
+        return onnx_ir.ExternalTensor(
+            tensor.location, tensor.offset, tensor.length, kind.lane, shape=shape, name=name, base_dir=tensor.base_dir
+        )
+    return onnx_ir.tensor(as_lanes(tensor.numpy()), name=name)
