@@ -38,8 +38,8 @@ class CompiledModel:
         unread_inputs: Collection[str],
         device: str,
     ) -> None:
-        """Take a model that `read` made, the names of its inputs and outputs in ONNX, which travel in lanes, and arrays for inputs
-        added to those.
+        """Take a model that `read` made, the names of its inputs and outputs in ONNX, those that are in lanes, and arrays for
+        inputs added to those.
 
         Indices come from `index_inputs`, and only the shape matters of `unread_inputs`. No other check of an input is needless
         because indices are proved to be in bounds: OpenVINO would read another element for an index that it has cut to 32 bits.

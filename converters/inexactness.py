@@ -16,6 +16,7 @@ from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
 from ov_gather.ops.meanings import ONNX, carries, operators
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
+from ov_gather.ops.spec import CUSTOM_OPSET
 
 from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of, uses_of
@@ -150,7 +151,7 @@ def _is_gathered(value: onnx_ir.Value) -> bool:
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
     """Tell whether an input of a node holds the indices of a gather or scatter."""
-    return is_default(node, (*GATHERS, *SCATTERS)) and position == 1
+    return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
 
 
 def is_read(value: onnx_ir.Value) -> bool:

@@ -1,7 +1,7 @@
 """Lanes are the bytes of numbers that OpenVINO's CPU plugin would change, as integers that it leaves alone.
 
-The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet. A number of 64
-bits travels as two int32 along one more dimension, the last, a complex128 as four; a float16 travels as one int16, in the
+The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet. A number of
+64 bits travels as two int32 along one more dimension, the last, a complex128 as four; a float16 travels as one int16, in the
 shape that it has.
 """
 
@@ -53,8 +53,8 @@ def as_lanes(array: ArrayLike) -> NDArray[Any]:
         array: of int64, uint64, float64, complex64, complex128 or float16, in any byte order.
 
     Returns:
-        int32 of the array's shape with one more dimension of 2 (complex128: 4) at the end; of float16, int16 of its shape. It is
-        a view of the array where that is contiguous and in the byte order of this machine.
+        int32 of the array's shape with one more dimension of 2 (complex128: 4) at the end; of float16, int16 of its shape. They
+        are a view of the array where that is contiguous and in the byte order of this machine.
 
     Raises:
         TypeError: numbers of this type have no lanes.

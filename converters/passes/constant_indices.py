@@ -19,14 +19,19 @@ Part = tuple[int, int, tuple[EllipsisType] | tuple[EllipsisType, int]]
 
 
 def constant_indices(rewriter: Rewriter) -> None:
-    """Rewrite in place; an axis of open size is left alone. Raises ConversionError for an index out of bounds."""
+    """Rewrite in place; what may be in bounds of an axis of open size is left alone. Raises ConversionError for an index out of
+    bounds.
+    """
     replaced: dict[object, onnx_ir.Value] = {}
     for node in nodes_of(rewriter.model, *GATHERS, *SCATTERS):
         data, indices = node.inputs[:2]
         tensor = None if indices is None else constant_of(indices)
-        if tensor is None or data is None or data.shape is None:
+        if tensor is None or data is None:
             continue
         array = tensor.numpy()
+        _refuse_beyond_32_bits(node, array)
+        if data.shape is None:
+            continue
         parts = _parts(node, data.shape, array.shape)
         negative = sum(_count_negative(node, array, part) for part in parts)
         if not negative:
@@ -40,6 +45,18 @@ def constant_indices(rewriter: Rewriter) -> None:
             replaced[key] = rewriter.constant(node, _positive(array, parts))
         rewriter.replace_input(node, 1, replaced[key])
         rewriter.report(node, f"{what} made positive")
+
+
+def _refuse_beyond_32_bits(node: onnx_ir.Node, array: np.ndarray) -> None:
+    """Refuse what is an index of no axis on OpenVINO, whatever the size, and would be cut to 32 bits there."""
+    limits = np.iinfo(np.int32)
+    beyond = (array < limits.min) | (array > limits.max)
+    if beyond.any():
+        place = unravel(int(beyond.argmax()), array.shape)
+        raise ConversionError(
+            f"{describe(node)}: indices[{', '.join(map(str, place))}] = {array[place]} is out of bounds for every axis: "
+            "it does not fit in int32, in which OpenVINO computes"
+        )
 
 
 def _parts(node: onnx_ir.Node, data: onnx_ir.Shape, indices: tuple[int, ...]) -> list[Part]:

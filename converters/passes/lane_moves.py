@@ -37,12 +37,19 @@ class Move:
     stock: bool
 
     def insert(
-        self, op_type: str, inputs: Sequence[Value | None], dtype: DataType, shape: Sequence[Dim | None] | None, **attributes: object
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        dtype: DataType,
+        shape: Sequence[Dim | None] | None,
+        **attributes: object,
     ) -> Value:
         """Insert a node of one output before this one."""
         return self.rewriter.insert(self.node, op_type, inputs, dtype, shape, **attributes)
 
-    def again(self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int]) -> Sequence[Value]:
+    def again(
+        self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int]
+    ) -> Sequence[Value]:
         """Do the same as the node in lanes, but with these inputs and attributes."""
         given = dict(self.node.attributes)
         given.update({attr.name: attr for attr in onnx_ir.convenience.convert_attributes(attributes)})
@@ -215,7 +222,11 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
     lanes = as_lanes(move.node.attributes["value"].as_tensor().numpy().reshape(()))
     if move.kind.count == 1:
         tensor = onnx_ir.tensor(lanes.reshape(1))
-        return [move.insert("ConstantOfShape", [sizes], move.kind.lane, in_lanes(move.node.outputs[0].shape, move.kind), value=tensor)]
+        return [
+            move.insert(
+                "ConstantOfShape", [sizes], move.kind.lane, in_lanes(move.node.outputs[0].shape, move.kind), value=tensor
+            )
+        ]
     wide = in_lanes(move.node.outputs[0].shape, move.kind)
     given = [move.rewriter.constant(move.node, lanes), move.longer(sizes, move.kind.count)]
     return [move.insert("Expand", given, move.kind.lane, wide)]

@@ -63,9 +63,7 @@ class _Flow:
     def __init__(self, rewriter: Rewriter) -> None:
         self._graph, self._opset = rewriter.model.graph, rewriter.opset
         self.nodes = list(_nodes_of(self._graph))
-        self._gains: dict[Value, bool] = {
-            value: True for value in inputs_of(rewriter.model) if value.dtype in LANE_TYPES
-        }
+        self._gains: dict[Value, bool] = {value: True for value in inputs_of(rewriter.model) if value.dtype in LANE_TYPES}
         for node in self.nodes:
             self._follow(node)
 
@@ -93,7 +91,12 @@ class _Flow:
         """Return the values that are to travel: outputs of the model with what they come from, and what else has no numbers."""
         needed = {value for value in self._graph.outputs if self.gain(value)}
         for node in self.nodes:
-            if is_shape(node, self._opset) and (value := node.inputs[0]) is not None and value.dtype in _COMPLEX and self.gain(value):
+            if (
+                is_shape(node, self._opset)
+                and (value := node.inputs[0]) is not None
+                and value.dtype in _COMPLEX
+                and self.gain(value)
+            ):
                 needed.add(value)
         for node in reversed(self.nodes):
             if not needed.isdisjoint(node.outputs) and tensor_of(node.outputs[0]) is None:

@@ -92,7 +92,7 @@ def _sizes(rng: np.random.Generator, rank: int) -> Sizes:
 
 
 def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for GatherElements: off the axis as data for stock; for ours mostly smaller, broadcast, or without lanes."""
+    """Choose indices for GatherElements: off the axis as data for stock; for ours smaller, broadcast, or without lanes."""
     sizes, text = list(data), {"axis": str(axis)}
     if operation.custom_attributes == {} and "broadcast" in {attribute.name for attribute in operation.attributes}:
         broadcast = bool(rng.integers(2))

@@ -1,0 +1,211 @@
+"""Values of 64 bits that a model only moves come out of `compile_onnx` as they went in, bit by bit."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+from tools import gather_matrix
+
+TYPES = ("int64", "uint64", "float64", "complex64", "complex128", "float16")
+
+
+def values(dtype, shape, seed=0):
+    """Every bit random, so that NaNs, denormals and numbers beyond 32 bits are among them."""
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape)) * dtype.itemsize
+    return np.frombuffer(np.random.default_rng(seed).bytes(size), dtype).reshape(shape).copy()
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=18):
+    """`inputs` and `outputs` by name: type (a dtype, or a number of ONNX) and shape."""
+    infos = [[_info(name, *given) for name, given in side.items()] for side in (inputs, outputs)]
+    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in dict(initializers).items()]
+    graph = helper.make_graph(nodes, "graph", *infos, initializer=tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def _info(name, kind, shape):
+    number = kind if isinstance(kind, int) else helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    return helper.make_tensor_value_info(name, number, shape)
+
+
+def exactly(proto):
+    """Compile; nothing may be lost."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LossyConversionWarning)
+        return compile_onnx(proto)
+
+
+def assert_same(found, expected):
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    assert found.tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+WHERE = np.array([[[3, -1]], [[0, 2]], [[-4, 1]]])
+CHOICE = np.arange(5) % 2 == 0
+MOVES = {
+    "Identity": ([("Identity", ["x"], {})], lambda x, z: x),
+    "Reshape": ([("Reshape", ["x", "[-1,5]"], {})], lambda x, z: x.reshape(-1, 5)),
+    "Reshape that keeps a dimension": ([("Reshape", ["x", "[0,-1]"], {})], lambda x, z: x.reshape(3, 20)),
+    "Flatten": ([("Flatten", ["x"], {"axis": -1})], lambda x, z: x.reshape(12, 5)),
+    "Transpose": ([("Transpose", ["x"], {"perm": [2, 0, 1]})], lambda x, z: x.transpose(2, 0, 1)),
+    "Transpose without an order": ([("Transpose", ["x"], {})], lambda x, z: x.T),
+    "Unsqueeze and Squeeze": (
+        [("Unsqueeze", ["x", "[-1,1]"], {}), ("Squeeze", ["1", "[-1]"], {})],
+        lambda x, z: x[:, None],
+    ),
+    "Squeeze of all": ([("Slice", ["x", "[1]", "[2]"], {}), ("Squeeze", ["1"], {})], lambda x, z: x[1]),
+    "Slice from the end": (
+        [("Slice", ["x", "[-1,3]", "[-9,0]", "[-1,1]", "[-2,-1]"], {})],
+        lambda x, z: x[:, 3:0:-1, ::-2],
+    ),
+    "Concat": ([("Concat", ["x", "x"], {"axis": -1})], lambda x, z: np.concatenate([x, x], -1)),
+    "Split": ([("Split", ["x", "[1,3]"], {"axis": -2})], lambda x, z: x[:, :1]),
+    "Expand": ([("Expand", ["x", "[2,1,1,5]"], {})], lambda x, z: np.broadcast_to(x, (2, 3, 4, 5))),
+    "Tile": ([("Tile", ["x", "[1,2,3]"], {})], lambda x, z: np.tile(x, (1, 2, 3))),
+    "Pad": ([("Pad", ["x", "[0,1,0,2,0,1]"], {})], lambda x, z: np.pad(x, [(0, 2), (1, 0), (0, 1)])),
+    "Pad along an axis": ([("Pad", ["x", "[1,2]", "", "[-1]"], {})], lambda x, z: np.pad(x, [(0, 0), (0, 0), (1, 2)])),
+    "Pad with the edge": (
+        [("Pad", ["x", "[0,1,0,2,0,1]"], {"mode": "edge"})],
+        lambda x, z: np.pad(x, [(0, 2), (1, 0), (0, 1)], mode="edge"),
+    ),
+    "Compress": ([("Compress", ["x", "odd"], {"axis": -2})], lambda x, z: x[:, [1, 3]]),
+    "Compress of all": ([("Compress", ["x", "odd"], {})], lambda x, z: x.ravel()[[1, 3]]),
+    "Where": ([("Where", ["choice", "x", "z"], {})], lambda x, z: np.where(CHOICE, x, z)),
+    "Gather": ([("Gather", ["x", "[3,-1]"], {"axis": -2})], lambda x, z: x[:, [3, -1]]),
+    "GatherElements": (
+        [("GatherElements", ["x", "where"], {"axis": -2})],
+        lambda x, z: np.take_along_axis(x[:, :, :2], WHERE, 1),
+    ),
+    "GatherND": ([("GatherND", ["x", "[[1,-1],[0,2]]"], {})], lambda x, z: x[[1, 0], [-1, 2]]),
+    "ScatterND": ([("ScatterND", ["x", "[[1,2],[0,-1]]", "z"], {})], lambda x, z: _written(x, ([1, 0], [2, -1]), z)),
+}
+
+
+def _moved(dtype, nodes):
+    """A chain of nodes; each reads the first output of the one before by its number. Names in brackets are constants."""
+    constants = {"odd": np.array([False, True, False, True]), "where": WHERE, "choice": CHOICE}
+    made, first = [], ["x"]
+    for op_type, inputs, attributes in nodes:
+        constants |= {name: np.array(ast.literal_eval(name)) for name in inputs if name.startswith("[")}
+        outputs = ["y" if len(made) + 1 == len(nodes) else f"v{len(made)}", *(["rest"] if op_type == "Split" else [])]
+        given = [first[int(name)] if name.isdigit() else name for name in inputs]
+        made.append(helper.make_node(op_type, given, outputs, **attributes))
+        first.append(outputs[0])
+    used = {name for node in made for name in node.input}
+    inputs = {name: (dtype, shape) for name, shape in {"x": ["a", "b", 5], "z": ["c", 5]}.items() if name in used}
+    return model(made, inputs, {"y": (dtype, None)}, {name: array for name, array in constants.items() if name in used})
+
+
+def _written(x, where, z):
+    x = x.copy()
+    x[where] = z
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["int64", "complex128", "float16"])
+@pytest.mark.parametrize("name", MOVES)
+def test_moves(name, dtype):
+    nodes, right = MOVES[name]
+    x, z = values(dtype, (3, 4, 5)), values(dtype, (2, 5) if name == "ScatterND" else (1, 5), 1)
+    given = {"x": x, "z": z} if any("z" in inputs for _, inputs, _ in nodes) else {"x": x}
+    assert_same(exactly(_moved(dtype, nodes))(given)["y"], right(x, z))
+
+
+def test_the_matrix_has_nothing_inexact():
+    """A cell of each operator and type is exact; the whole matrix is a command."""
+    cells = [next(gather_matrix.cells(op, dtype)) for op, dtype in product(gather_matrix.KINDS, TYPES)]
+    assert [gather_matrix.outcome(cell)[0] for cell in cells] == ["exact"] * len(cells)
+
+
+def test_an_input_that_is_moved_and_computed_with():
+    """The moved numbers are exact; those that are computed with must fit in 32 bits, and the loss is named."""
+    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Mul", ["x", "x"], ["z"])]
+    proto = model(nodes, {"x": ("int64", [3]), "i": ("int64", [2])}, {"y": ("int64", [2]), "z": ("int64", [3])})
+    with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
+        compiled = compile_onnx(proto)
+    found = compiled({"x": np.array([3, -4, 5]), "i": np.array([-1, 0])})
+    assert (found["y"].tolist(), found["z"].tolist()) == ([5, 3], [9, 16, 25])
+    with pytest.raises(ValueError, match=r"x\[1\] = 4294967296 does not fit in int32"):
+        compiled({"x": np.array([3, 2**32, 5]), "i": np.array([-1, 0])})
+
+
+def test_an_input_that_is_data_and_indices():
+    nodes = [helper.make_node("Gather", ["x", "x"], ["y"])]
+    compiled = exactly(model(nodes, {"x": ("int64", ["n"])}, {"y": ("int64", None)}))
+    assert compiled({"x": np.array([2, 0, -1])})["y"].tolist() == [-1, 2, -1]
+    with pytest.raises(IndexError, match=r"x\[1\] = 4294967296 does not fit in int32"):
+        compiled({"x": np.array([2, 2**32, 0])})
+
+
+def test_a_constant_that_is_moved_and_computed_with():
+    table = np.array([2**40, -1, 3, -(2**63)])
+    nodes = [helper.make_node("Gather", ["table", "i"], ["y"]), helper.make_node("Shape", ["table"], ["z"])]
+    outputs = {"y": ("int64", None), "z": ("int64", None)}
+    found = exactly(model(nodes, {"i": ("int64", ["n"])}, outputs, {"table": table}))({"i": np.array([0, -1])})
+    assert (found["y"].tolist(), found["z"].tolist()) == ([2**40, -(2**63)], [4])
+
+
+@pytest.mark.parametrize("op_type", ["Shape", "Size"])
+def test_shapes_of_what_has_no_numbers(op_type):
+    nodes = [helper.make_node("Gather", ["x", "i"], ["v"], axis=-1), helper.make_node(op_type, ["v"], ["y"])]
+    proto = model(nodes, {"x": ("complex64", ["n", "m"]), "i": ("int64", ["k"])}, {"y": ("int64", None)})
+    found = exactly(proto)({"x": values("complex64", (2, 3)), "i": np.array([0, 1, -1, 2])})["y"]
+    assert found.tolist() == ([2, 4] if op_type == "Shape" else 8)
+
+
+def test_the_byte_order_of_arrays_does_not_matter():
+    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Gather", ["f", "i"], ["z"])]
+    inputs = {"x": ("float64", [3]), "f": ("float32", [3]), "i": ("int64", [2])}
+    compiled = exactly(model(nodes, inputs, {"y": ("float64", [2]), "z": ("float32", [2])}))
+    x, i = np.array([1 / 3, np.pi, -0.0]), np.array([1, -1])
+    found = compiled({"x": x.astype(">f8"), "f": x.astype(">f4"), "i": i.astype(">i8")})
+    assert_same(found["y"], x[i])
+    assert_same(found["z"], x[i].astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "text"),
+    [
+        (np.array([1, 2], object), TypeError, "input 'x' must be int64, not object"),
+        (np.array([1, 2], np.int32), TypeError, "input 'x' must be int64, not int32"),
+        (np.array([1.0, 2]), TypeError, "input 'x' must be int64, not float64"),
+        (np.array([[1, 2], [3, 4]]), ValueError, r"input 'x' must have shape \[2\], not \[2,2\]"),
+        (np.array([1]), ValueError, r"input 'x' must have shape \[2\], not \[1\]"),
+    ],
+)
+def test_wrong_inputs(x, error, text):
+    compiled = exactly(
+        model(
+            [helper.make_node("Gather", ["x", "i"], ["y"])], {"x": ("int64", [2]), "i": ("int64", [1])}, {"y": ("int64", None)}
+        )
+    )
+    with pytest.raises(error, match=text.replace(",2", ", 2")):
+        compiled({"x": x, "i": np.array([0])})
+
+
+def test_strings_beside_lanes():
+    nodes = [helper.make_node("Gather", [name, "i"], [f"{name}_out"]) for name in ("words", "keys")]
+    inputs = {"words": (TensorProto.STRING, ["n"]), "keys": ("uint64", ["n"]), "i": ("int64", [3])}
+    outputs = {"words_out": (TensorProto.STRING, None), "keys_out": ("uint64", None)}
+    found = exactly(model(nodes, inputs, outputs))(
+        {"words": np.array(["a", "bb"], object), "keys": np.array([2**64 - 1, 7], np.uint64), "i": np.array([1, 0, -1])}
+    )
+    assert found["words_out"].tolist() == ["bb", "a", "bb"]
+    assert found["keys_out"].tolist() == [7, 2**64 - 1, 7]
+
+
+def test_views_are_taken_as_they_are():
+    """Strided arrays, as parts and transposes, are inputs like any other."""
+    nodes = [helper.make_node("Gather", ["x", "i"], ["y"], axis=1)]
+    compiled = exactly(model(nodes, {"x": ("float64", ["n", "m"]), "i": ("int64", ["k"])}, {"y": ("float64", None)}))
+    x = values("float64", (6, 8))
+    for view in (x[::2, 1:6], x.T, np.broadcast_to(x[0], (3, 8)), x[:0]):
+        assert_same(compiled({"x": view, "i": np.array([4, -1])})["y"], view[:, [4, -1]])
