@@ -49,9 +49,9 @@ class Mutation:
         old, new = sys.modules[name], ModuleType(name)
         exec(self.code, new.__dict__)
         self._take(old, new)
-        for name in USERS_OF_TABLES:
-            user = sys.modules[name]
-            again = ModuleType(name)
+        for other in {*USERS_OF_TABLES} - {name}:
+            user = sys.modules[other]
+            again = ModuleType(other)
             exec(compile(Path(str(user.__file__)).read_text(), str(user.__file__), "exec"), again.__dict__)
             self._take(user, again)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from helpers.rule_calls import by_onnx, by_openvino
+from ov_gather.ranges.rules import onnx
+from ov_gather.ranges.rules.openvino import Described, rule_of
 
 GATHERS = [
     # of slices: indices count from both ends; the plugin gives zeros for others, if data has more than one axis
@@ -176,6 +178,8 @@ MADE = [
     ("Range opset4", "f32[] 0.5..; f32[] 2.5..; f32[] 1..", "i64[d]", "i64[d] -2..3"),
     ("Range opset4", "f32[] 0..2; f32[] 0..9; f32[] 1..", "i64[d]", "i64[d] -9..9"),
     ("Range opset4", "0; f32[] 0..9; 1", "i64[d]", "i64[d] -9..9"),
+    ("Range opset4", "f32[] 0..2; f32[] 0..9; f32[] 1..", "f32[d]", f"f32[d] {-9 - 9 * 2.0**-22}..{9 + 9 * 2.0**-22}"),
+    ("Range opset4", "f32[] 0..?; f32[] 0..9; f32[] 1..", "i64[d]", "i64[d] -9..?"),
     ("Range opset4", "f32[] 0..2; f32[]; f32[] 1..", "i64[d]", "i64[d]"),
     ("Range opset4", "f32[] 0..2 or NaN; f32[] 0..9; f32[] 1..", "i64[d]", "i64[d]"),
     ("Range opset4", "f32[] 0..2; f32[] 0..9 or NaN; f32[] 1..", "i64[d]", "i64[d]"),
@@ -221,3 +225,24 @@ def test_openvino(operation, inputs, declared, expected):
 @pytest.mark.parametrize(("operation", "inputs", "declared", "expected"), OF_ONNX)
 def test_onnx(operation, inputs, declared, expected):
     assert by_onnx(operation, inputs, declared) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "opset", "expected"),
+    [
+        ("Gather", "opset8", True),
+        ("Gather", "opset7", False),
+        ("Gather", "ov_gather", True),
+        ("GatherElements", "opset6", True),
+        ("ScatterUpdate", "opset3", False),
+        ("ScatterNDUpdate", "opset3", True),
+    ],
+)
+def test_which_indices_count_from_the_end(kind, opset, expected):
+    assert Described(kind, opset, {}).counts_from_end == expected
+
+
+def test_operations_of_which_nothing_is_known():
+    assert rule_of(Described("Add", "opset1", {"auto_broadcast": "pdpd"})) is None
+    assert rule_of(Described("Unheard", "opset1", {})) is None
+    assert onnx.rule_of(onnx.Operator("Unheard", {})) is None

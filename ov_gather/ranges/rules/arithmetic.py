@@ -115,8 +115,7 @@ def _logarithm(_: Algebra, values: Interval) -> Interval:
 
 
 def _root(_: Algebra, values: Interval) -> Interval:
-    low, high = (bound if bound == inf else sqrt(max(bound, 0)) for bound in (values.low, values.high))
-    return Interval(low, high)
+    return Interval(sqrt(max(values.low, 0)), sqrt(max(values.high, 0)))
 
 
 def _rectified(algebra: Algebra, values: Interval) -> Interval:

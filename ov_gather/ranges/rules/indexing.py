@@ -31,9 +31,7 @@ ZERO = Polynomial(())
 
 def positions(algebra: Algebra, dim: Polynomial) -> Interval:
     """Give the indices of an axis; it has one at least, or there are none."""
-    return (
-        algebra.both(algebra.between(ZERO, dim - 1), Interval(0, inf)) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
-    )
+    return algebra.between(ZERO, dim - 1) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
 
 
 def is_within(algebra: Algebra, indices: Interval, dim: Polynomial, *, from_end: bool = True) -> bool:
