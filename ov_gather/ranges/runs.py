@@ -48,7 +48,8 @@ class Runs:
 
     def leave_out(self, sites: Sequence[Site]) -> None:
         """Go from now on only through what leads to other sites than these."""
-        self._sites = [site for site in self._sites if site not in sites]
+        known = set(sites)
+        self._sites = [site for site in self._sites if site not in known]
         self._steps = steps_to(self._graph, self._sites)
 
     def under(self, condition: Assumption, steps: Sequence[Step] | None = None) -> Analysis:
