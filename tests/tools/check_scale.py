@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 
 from ov_gather.ir.builder import ModelBuilder
@@ -39,6 +40,17 @@ def many(path: Path, layers: int, *, distinct: bool) -> None:
     write_ir(builder.build(), path)
 
 
+def opened(page: Path, chromium: str) -> float:
+    """Return the seconds until a browser has loaded a page."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        tab = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"]).new_page()
+        tab.goto(page.as_uri())
+        loaded: float = tab.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        return loaded / 1000
+
+
 def measure(path: Path) -> None:
     """Check one model, and print what it took."""
     page = path.with_suffix(".html")
@@ -55,6 +67,8 @@ def measure(path: Path) -> None:
         f"{len(os.sched_getaffinity(0))} cores, {after.ru_maxrss / 1024:.0f} MB at most in one process, "
         f"page of {page.stat().st_size / 1e6:.2f} MB"
     )
+    if (chromium := which("chromium")) is not None:
+        print(f"    Chromium has opened the page after {opened(page, chromium):.2f} s", flush=True)
     print("   ", "\n    ".join(done.stdout.splitlines()[-1:] + done.stderr.splitlines()[-3:]), flush=True)
 
 

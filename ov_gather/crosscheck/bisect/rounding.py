@@ -8,6 +8,7 @@ elements must be equal; that OpenVINO's CPU plugin has 32 bits for integers of 6
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -27,6 +28,8 @@ _DEEPEST = 64
 _UNUSUAL = 1e4
 """A number is unusual if it is so many times greater than the lower quartile of those that are not 0, as in masks."""
 _INT32 = np.iinfo(np.int32)
+_PIECE = 1 << 16
+"""So many elements are compared at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,10 @@ def difference(expected: NDArray[Any], found: NDArray[Any], share: float, noise:
     if expected.dtype.kind in "OUST" or found.dtype.kind in "OUST":
         return difference_at(np.asarray(expected.astype(object) != found.astype(object), bool), expected, found)
     if _is_float(expected) or _is_float(found):
-        return difference_at(_off(expected, found) > _allowed(expected, share) + NOISE * noise, expected, found)
+        usual, different = _usual(expected), np.zeros(expected.size, bool)
+        for start, one, other in _pieces(expected, found):
+            different[start : start + _PIECE] = _off(one, other) > _allowed(one, share, usual) + NOISE * noise
+        return difference_at(different.reshape(expected.shape), expected, found)
     wide, here = expected.astype(np.int64), found.astype(np.int64)
     narrow = wide.astype(np.int32).astype(np.int64), np.clip(wide, _INT32.min, _INT32.max)
     return difference_at((wide != here) & (narrow[0] != here) & (narrow[1] != here), expected, found)
@@ -62,8 +68,14 @@ def largest_error(expected: NDArray[Any], found: NDArray[Any]) -> float:
     """Tell how far the numbers of two arrays are apart at most; infinitely far where the arrays cannot be compared."""
     if expected.shape != found.shape or expected.dtype.kind in "OUST":
         return np.inf
-    error = _off(expected, found)
-    return float(error.max(initial=0))
+    return max((float(_off(one, other).max()) for _, one, other in _pieces(expected, found)), default=0.0)
+
+
+def _pieces(expected: NDArray[Any], found: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
+    """Yield pieces of two arrays, flattened, each with where it starts. What is computed of a piece stays in the cache."""
+    one, other = expected.reshape(-1), found.reshape(-1)
+    for start in range(0, one.size, _PIECE):
+        yield start, one[start : start + _PIECE], other[start : start + _PIECE]
 
 
 def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
@@ -77,20 +89,37 @@ def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(np.nan_to_num(error, nan=np.inf, posinf=np.inf))
 
 
-def _allowed(expected: NDArray[Any], share: float) -> NDArray[np.float64]:
-    numbers = np.abs(expected.astype(np.float64))
-    numbers = np.where(np.isfinite(numbers), numbers, 0)
-    return share * np.maximum(numbers, _usual(numbers)) + float(np.finfo(np.float32).tiny)
+def _allowed(expected: NDArray[Any], share: float, usual: float) -> NDArray[np.float64]:
+    return share * np.maximum(_numbers(expected), usual) + float(np.finfo(np.float32).tiny)
 
 
-def _usual(numbers: NDArray[np.float64]) -> float:
-    """Give the root mean square of the numbers, without 0 and without those that are unusual."""
-    present = numbers[numbers > 0]
-    if not present.size:
+def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Give how great the elements are; 0 for those that are not finite."""
+    with np.errstate(invalid="ignore"):
+        numbers = np.abs(array.astype(np.float64))
+    return np.asarray(np.where(np.isfinite(numbers), numbers, 0))
+
+
+def _usual(array: NDArray[Any]) -> float:
+    """Give the root mean square of the elements, without 0 and without those that are unusual."""
+    flat = array.reshape(-1)
+    sample = _present(flat[:: max(1, flat.size // 100_000)])
+    if sample.size < 1000:  # nearly all that is sampled is 0
+        sample = _present(flat)
+    if not sample.size:
         return 0
-    quartile = np.quantile(present[:: max(1, present.size // 100_000)], 0.25)
-    present = present[present <= _UNUSUAL * quartile]
-    return float(np.sqrt(np.mean(np.square(present)))) if present.size else float(quartile)
+    quartile = float(np.quantile(sample, 0.25))
+    total, count = 0.0, 0
+    for _, piece, _ in _pieces(array, array):
+        present = _present(piece)
+        present = present[present <= _UNUSUAL * quartile]
+        total, count = total + float(np.square(present).sum()), count + present.size
+    return sqrt(total / count) if count else quartile
+
+
+def _present(array: NDArray[Any]) -> NDArray[np.float64]:
+    numbers = _numbers(array)
+    return numbers[numbers > 0]
 
 
 def _is_float(array: NDArray[Any]) -> bool:

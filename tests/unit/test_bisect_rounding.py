@@ -1,0 +1,50 @@
+"""What `bisect` takes for rounding, and that it holds little beside the arrays that it compares."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from ov_gather.crosscheck.bisect.rounding import difference, largest_error
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return RNG.standard_normal((1000, 500)).astype(np.float32)
+
+
+def test_one_wrong_element_of_many_is_found_where_it_is(numbers):
+    wrong = numbers.copy()
+    wrong[999, 498] += 1
+    assert not difference(numbers, numbers * np.float32(1 + 1e-6), 1e-4)
+    found = difference(numbers, wrong, 1e-4)
+    assert (found.position, found.count, found.size) == ((999, 498), 1, numbers.size)
+    assert largest_error(numbers, wrong) == pytest.approx(1, abs=1e-6)
+    assert not difference(numbers, wrong, 1e-4, noise=0.2)
+
+
+def test_what_is_usual_is_told_by_the_numbers_that_are_there():
+    """A mask of the least number, and zeros, say nothing of how far the other numbers may be off."""
+    expected = np.zeros((400, 1000), np.float32)
+    expected[7, :20] = RNG.standard_normal(20)
+    expected[8, :4] = np.finfo(np.float32).min
+    wrong = expected.copy()
+    wrong[7, 3] += 0.05
+    assert difference(expected, wrong, 1e-4).position == (7, 3)
+    assert not difference(expected, wrong, 1e-1)
+    assert not difference(np.zeros(0, np.float32), np.zeros(0, np.float32), 1e-4)
+    assert largest_error(np.zeros(0), np.zeros(0)) == 0
+
+
+def test_little_is_held_beside_the_arrays():
+    expected = np.ones((4, 1 << 20), np.float32)
+    found = expected.copy()
+    tracemalloc.start()
+    difference(expected, found, 1e-4)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < expected.nbytes
