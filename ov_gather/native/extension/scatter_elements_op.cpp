@@ -9,8 +9,7 @@ namespace {
 
 // Makes the loops over indices; all tensors are contiguous.
 Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, const Elements& elements, IndexType type) {
-    Scatter scatter{{{1, 0, 0, 0}}, {},           static_cast<int64_t>(data[axis]), type, elements.reduction,
-                    elements.kind,  elements.size};
+    Scatter scatter{{}, {}, static_cast<int64_t>(data[axis]), type, elements.reduction, elements.kind, elements.size};
     const int64_t index_size = type == IndexType::int32 ? sizeof(int32_t) : sizeof(int64_t);
     int64_t step = 1, output_step = 1;
     for (size_t i = data.size(); i-- > 0; step *= indices[i], output_step *= data[i]) {
@@ -19,7 +18,7 @@ Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, c
         if (i == axis)
             scatter.axis = loop;
         else
-            scatter.loops.insert(scatter.loops.begin() + 1, loop);
+            scatter.loops.insert(scatter.loops.begin(), loop);
     }
     return scatter;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include "caches.hpp"
 #include "platform.hpp"
@@ -22,38 +23,111 @@ inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch(from + at);
 }
 
-// Makes all updates along the axis for `count` neighbours off the axis.
-template <typename Element, typename Index, typename Reduce>
-bool scatter_line(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
-    const ScatterLoop axis = scatter.axis, line = scatter.loops.back();  // copies, so that the loop keeps them in registers
-    const int64_t axis_size = scatter.axis_size;
-    for (int64_t k = 0; k < axis.size; ++k) {
-        if (count > 1 && k + ahead < axis.size) {
-            prefetch(indices + ahead * axis.index_stride, count * line.index_stride);
-            prefetch(updates + ahead * axis.update_stride, count * line.update_stride);
-        }
-        for (int64_t i = 0; i < count; ++i) {
-            int64_t index = read_once<Index>(indices + i * line.index_stride);
-            index += (index >> 63) & axis_size;
-            if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(axis_size)) return false;
-            auto* to = reinterpret_cast<Element*>(output + index * axis.output_stride + i * line.output_stride);
-            *to = Reduce::apply(*to, *reinterpret_cast<const Element*>(updates + i * line.update_stride));
-        }
-        indices += axis.index_stride;
-        updates += axis.update_stride;
+template <int64_t value>
+using Known = std::integral_constant<int64_t, value>;
+
+// Reads an index, and counts it from the start. Returns false if it is out of bounds.
+template <typename Index>
+bool read_index(const char* from, int64_t axis_size, int64_t& index) {
+    index = read_once<Index>(from);
+    index += (index >> 63) & axis_size;
+    return static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
+}
+
+// Makes `count` updates, one after the other, of the places that indices name, and `output_step` further on for each update.
+// Steps are numbers, or known when this is compiled, which makes a faster loop.
+template <typename Element, typename Index, typename Reduce, typename IndexStep, typename UpdateStep, typename OutputStep>
+bool scatter_line(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count,
+                  IndexStep index_step, UpdateStep update_step, OutputStep output_step) {
+    const int64_t axis_size = scatter.axis_size, axis_stride = scatter.axis.output_stride;  // copies, to stay in registers
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t index;
+        if (!read_index<Index>(indices + i * index_step, axis_size, index)) return false;
+        auto* to = reinterpret_cast<Element*>(output + index * axis_stride + i * output_step);
+        *to = Reduce::apply(*to, *reinterpret_cast<const Element*>(updates + i * update_step));
     }
     return true;
 }
 
-using LineFunction = bool (*)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
+// Updates a row of dense elements that one index names.
+template <typename Element, typename Index, typename Reduce>
+bool scatter_row(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
+    int64_t index;
+    if (!read_index<Index>(indices, scatter.axis_size, index)) return false;
+    auto* const to = reinterpret_cast<Element*>(output + index * scatter.axis.output_stride);
+    const auto* const from = reinterpret_cast<const Element*>(updates);
+    for (int64_t i = 0; i < count; ++i) to[i] = Reduce::apply(to[i], from[i]);
+    return true;
+}
 
-LineFunction choose(const Scatter& scatter) {
+// Tells whether all of dense indices are the same, as those are that name whole rows.
+template <typename Index>
+bool all_same(const char* indices, int64_t count) {
+    const auto* const at = reinterpret_cast<const Index*>(indices);
+    bool same = at[count - 1] == at[0];  // Where indices differ, the last and the first one mostly do.
+    for (int64_t i = 1; same && i < count; i += 64)
+        for (int64_t j = i; j < std::min(i + 64, count); ++j) same &= at[j] == at[0];
+    return same;
+}
+
+// Makes all updates along the axis for `count` neighbours off the axis.
+template <typename Element, typename Index, typename Reduce>
+bool scatter_lines(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
+    constexpr Known<sizeof(Index)> index_size;
+    constexpr Known<sizeof(Element)> size;
+    const ScatterLoop axis = scatter.axis, line = scatter.loops.back();
+    const auto make = [&](int64_t length, auto... steps) {
+        return scatter_line<Element, Index, Reduce>(scatter, indices, updates, output, length, steps...);
+    };
+    if (count == 1)
+        return axis.index_stride == index_size && axis.update_stride == size
+                   ? make(axis.size, index_size, size, Known<0>())
+                   : make(axis.size, axis.index_stride, axis.update_stride, Known<0>());
+    const bool is_dense = line.update_stride == size && line.output_stride == size;
+    const bool has_indices = line.index_stride == index_size;
+    for (int64_t k = 0; k < axis.size; ++k, indices += axis.index_stride, updates += axis.update_stride) {
+        if (k + ahead < axis.size) {
+            prefetch(indices + ahead * axis.index_stride, count * line.index_stride);
+            prefetch(updates + ahead * axis.update_stride, count * line.update_stride);
+        }
+        const bool is_row = is_dense && (line.index_stride == 0 || (has_indices && all_same<Index>(indices, count)));
+        const bool done = is_row ? scatter_row<Element, Index, Reduce>(scatter, indices, updates, output, count)
+                          : is_dense && has_indices ? make(count, index_size, size, size)
+                                                    : make(count, line.index_stride, line.update_stride, line.output_stride);
+        if (!done) return false;
+    }
+    return true;
+}
+
+using LinesFunction = bool (*)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
+
+LinesFunction choose(const Scatter& scatter) {
     return with_element_type(scatter.kind, scatter.element_size, scatter.reduction, [&](auto element, auto reduce) {
         using Element = decltype(element);
         using Reduce = decltype(reduce);
-        return scatter.index_type == IndexType::int32 ? scatter_line<Element, int32_t, Reduce>
-                                                      : scatter_line<Element, int64_t, Reduce>;
+        return scatter.index_type == IndexType::int32 ? scatter_lines<Element, int32_t, Reduce>
+                                                      : scatter_lines<Element, int64_t, Reduce>;
     });
+}
+
+// Drops loops of one step, and joins neighbours that step as one: fewer, longer loops visit the same positions.
+std::vector<ScatterLoop> merged(const std::vector<ScatterLoop>& loops) {
+    std::vector<ScatterLoop> result;
+    for (const ScatterLoop& inner : loops) {
+        if (inner.size == 1) continue;
+        if (!result.empty()) {
+            ScatterLoop& outer = result.back();
+            if (outer.index_stride == inner.index_stride * inner.size &&
+                outer.update_stride == inner.update_stride * inner.size &&
+                outer.output_stride == inner.output_stride * inner.size) {
+                outer = {outer.size * inner.size, inner.index_stride, inner.update_stride, inner.output_stride};
+                continue;
+            }
+        }
+        result.push_back(inner);
+    }
+    if (result.empty()) result.push_back({1, 0, 0, 0});
+    return result;
 }
 
 // Where the axis is not the last, the updates of a line go to rows far apart, each to another cache line, of which the rest is
@@ -69,7 +143,7 @@ int64_t packed_width(const Scatter& scatter) {
 }
 
 // Packs one column, which is `count` elements of every row along the axis, updates the pack, and puts it back.
-bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indices, const char* updates, char* output,
+bool scatter_column(Scatter scatter, LinesFunction scatter_lines, const char* indices, const char* updates, char* output,
                     int64_t count) {
     thread_local std::vector<char> buffer;
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
@@ -77,7 +151,7 @@ bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indi
     for (int64_t row = 0; row < scatter.axis_size; ++row)
         std::memcpy(buffer.data() + row * bytes, output + row * stride, bytes);
     scatter.axis.output_stride = bytes;
-    const bool in_bounds = scatter_line(scatter, indices, updates, buffer.data(), count);
+    const bool in_bounds = scatter_lines(scatter, indices, updates, buffer.data(), count);
     for (int64_t row = 0; row < scatter.axis_size; ++row)
         std::memcpy(output + row * stride, buffer.data() + row * bytes, bytes);
     return in_bounds;
@@ -85,12 +159,15 @@ bool scatter_column(Scatter scatter, LineFunction scatter_line, const char* indi
 
 template <typename Index>
 bool all_within(const Index* indices, int64_t count, int64_t axis_size) {
+    if (count == 0) return true;
     std::atomic<bool> in_bounds{true};
     in_parallel(count, grain, [&](const Range& range) {
-        bool within = true;
-        for (int64_t i = range.begin(); i < range.end(); ++i)
-            within &= static_cast<uint64_t>(indices[i]) + axis_size < static_cast<uint64_t>(2 * axis_size);
-        if (!within) in_bounds.store(false, std::memory_order_relaxed);
+        Index lowest = indices[range.begin()], highest = lowest;
+        for (int64_t i = range.begin(); i < range.end(); ++i) {
+            lowest = std::min(lowest, indices[i]);
+            highest = std::max(highest, indices[i]);
+        }
+        if (lowest < -axis_size || highest >= axis_size) in_bounds.store(false, std::memory_order_relaxed);
     });
     return in_bounds.load();
 }
@@ -102,7 +179,9 @@ bool are_in_bounds(const char* indices, IndexType type, int64_t count, int64_t a
                                     : all_within(reinterpret_cast<const int64_t*>(indices), count, axis_size);
 }
 
-bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output) {
+bool scatter_elements(const Scatter& given, const char* indices, const char* updates, char* output) {
+    Scatter scatter = given;
+    scatter.loops = merged(given.loops);
     const ScatterLoop& line = scatter.loops.back();
     // Positions that differ off the axis never update the same element, so threads share these out. Where the axis is not the
     // last, neighbours lie together in each row that an index names.
@@ -112,7 +191,7 @@ bool scatter_elements(const Scatter& scatter, const char* indices, const char* u
     const int64_t pieces = (line.size + width - 1) / width;
     int64_t lines = 1;
     for (size_t level = 0; level + 1 < scatter.loops.size(); ++level) lines *= scatter.loops[level].size;
-    const LineFunction scatter_piece = choose(scatter);
+    const LinesFunction scatter_piece = choose(scatter);
     std::atomic<bool> in_bounds{true};
     const int64_t updates_a_piece = std::max<int64_t>(1, scatter.axis.size * std::min(width, line.size));
     in_parallel(lines * pieces, std::max<int64_t>(1, grain / updates_a_piece), [&](const Range& range) {

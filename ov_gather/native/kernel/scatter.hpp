@@ -19,7 +19,7 @@ struct ScatterLoop {
 };
 
 struct Scatter {
-    std::vector<ScatterLoop> loops;  // off the axis, the outermost first, at least one
+    std::vector<ScatterLoop> loops;  // off the axis, the outermost first
     ScatterLoop axis;
     int64_t axis_size;  // the size of the output along the axis
     IndexType index_type;

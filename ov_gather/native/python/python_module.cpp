@@ -166,7 +166,7 @@ bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::h
     auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
     auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
     auto* updates = reinterpret_cast<PyArrayObject*>(updates_object.ptr());
-    ov_gather::Scatter scatter{{{1, 0, 0, 0}},
+    ov_gather::Scatter scatter{{},
                                {},
                                PyArray_DIM(output, axis),
                                index_type(indices),
