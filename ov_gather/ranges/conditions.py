@@ -65,7 +65,21 @@ class Conditions:
         if self._runs.is_enough:
             return next((known for known in self._known[-_RECENT:] if self._runs.follows(known, site)), None)
         guess = next((guess for guess in self._all_guesses(site) if self._runs.prove(guess, site)), None)
-        return None if guess is None else Weakening(self._graph, self._runs, site).run(guess)
+        return None if guess is None else self._with_both_bounds(Weakening(self._graph, self._runs, site).run(guess))
+
+    def _with_both_bounds(self, condition: Assumption) -> Assumption:
+        """Bound inputs of more bits than the runtime keeps on both sides, because a greater number wraps around."""
+        inputs = dict(condition.inputs)
+        for name, interval in inputs.items():
+            element_type = self._graph.declared(self._graph.inputs[name]).element_type
+            given, kept = every_value(element_type), self._semantics.widest(element_type)
+            known = self._given.inputs.get(name, Interval())
+            if given.low < kept.low and known.low == -inf and not (interval.lows or known.lows):
+                interval = replace(interval, low=max(interval.low, kept.low))
+            if given.high > kept.high and known.high == inf and not (interval.highs or known.highs):
+                interval = replace(interval, high=min(interval.high, kept.high))
+            inputs[name] = interval
+        return replace(condition, inputs=inputs)
 
     def _all_guesses(self, site: Site) -> Iterator[Assumption]:
         yield from self._known[-_RECENT:]  # because many sites of a model need the same

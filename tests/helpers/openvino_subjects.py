@@ -31,7 +31,7 @@ class OpenvinoSubject:
     def __init__(self, seed: int, about_to: Callable[[str], bool], adapters: Mapping[str, Callable[[ov.Model], Found]]) -> None:
         self.sample, self._about_to, self._adapters = sample(seed), about_to, adapters
         self._model = self.sample.model
-        nodes = [node for node in self._model.get_ordered_ops() if node.get_type_name() != "Result"]
+        self._nodes = nodes = [node for node in self._model.get_ordered_ops() if node.get_type_name() != "Result"]
         self._outputs = {tensor(output): output for node in nodes for output in node.outputs()}
         self.sites = list(sites_of(self.sample))
         self.operations = [_operation(node) for node in nodes]
@@ -58,6 +58,10 @@ class OpenvinoSubject:
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
         return self._observer.observe_alone(one, trial.arrays, seen)
 
+    def strangers(self, seen: Arrays) -> set[str]:
+        outside = {site.name for site in self.sites if (found := site.outside(seen)) is not None and found.any()}
+        return outside | {node.get_friendly_name() for node in self._nodes if _gives_out_memory(node, seen)}
+
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
         if one not in self._outputs:
             return True
@@ -81,9 +85,12 @@ def _attributes(node: ov.Node) -> str:
 def is_miscomputed(node: ov.Node) -> bool:
     """Whether OpenVINO 2026.4.1 may do an operation wrongly.
 
-    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, and counts the
-    integers of a Range by fractions in two ways.
+    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, counts the integers
+    of a Range by fractions in two ways, and gives out memory that it has freed when a branch of an If with several outputs of
+    open sizes is executed for the first time.
     """
+    if node.get_type_name() == "If":
+        return node.get_output_size() > 1 and any(one.get_partial_shape().is_dynamic for one in node.outputs())
     if node.get_type_name() == "Range":
         kinds = {value.get_element_type().get_type_name() for value in (*node.input_values(), *node.outputs())}
         return "f32" in kinds and len(kinds) > 1
@@ -103,13 +110,47 @@ def _is_reduced(value: ov.Output) -> bool:
 
 
 def _takes(model: ov.Model, trial: Trial) -> bool:
-    """Whether a model takes the shapes of a trial. OpenVINO lets a Squeeze make one element, which is not set, of none."""
+    """Whether a model takes the shapes of a trial.
+
+    OpenVINO lets a Squeeze make one element, which is not set, of none, and a VariadicSplit a part whose size is negative.
+    """
     try:
         model.reshape({i: list(array.shape) for i, array in enumerate(trial.arrays)})
     except RuntimeError:
+        return False
+    if any(node.get_type_name() == "VariadicSplit" and not _is_split_up(node) for node in model.get_ops()):
         return False
     squeezed = [node for node in model.get_ops() if node.get_type_name() == "Squeeze"]
     operands = [node.input_value(0).get_partial_shape() for node in squeezed]
     results = [node.get_output_partial_shape(0) for node in squeezed]
     pairs = [pair for pair in zip(operands, results, strict=True) if all(shape.is_static for shape in pair)]
     return all(np.prod(list(one.to_shape())) == np.prod(list(other.to_shape())) for one, other in pairs)
+
+
+def _is_split_up(node: ov.Node) -> bool:
+    """Whether the parts of a VariadicSplit are together as long as the whole, as far as its sizes are known."""
+    shapes = [value.get_partial_shape() for value in (node.input_value(0), *node.outputs())]
+    lengths = node.input_value(2).get_node()
+    if any(shape.is_dynamic for shape in shapes) or lengths.get_type_name() != "Constant":
+        return True
+    whole, *parts = (shape.to_shape()[int(node.input_value(1).get_node().data)] for shape in shapes)
+    return whole == sum(parts) and all(length in (-1, part) for length, part in zip(lengths.data, parts, strict=True))
+
+
+def _gives_out_memory(node: ov.Node, seen: Arrays) -> bool:
+    """Whether OpenVINO gives out what happens to be in memory.
+
+    It does where elements are made of an operand without any, where a TopK wants more than there are, and where a StridedSlice
+    both adds and removes axes.
+    """
+    operands = [seen.get(tensor(value)) for value in node.input_values()]
+    if node.get_type_name() == "StridedSlice":
+        attributes = node.get_attributes()
+        if any(attributes["new_axis_mask"]) and any(attributes["shrink_axis_mask"]):
+            return True
+    if node.get_type_name() == "TopK" and operands[0] is not None and operands[1] is not None:
+        return bool(operands[0].shape[node.get_attributes()["axis"]] < operands[1])
+    if node.get_type_name() in ("ShapeOf", "Concat", "Pad"):
+        return False
+    is_empty = any(operand is not None and not operand.size for operand in operands)
+    return is_empty and any(tensor(output) in seen and seen[tensor(output)].size for output in node.outputs())

@@ -56,6 +56,9 @@ class Subject(Protocol):
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
         """One tensor, of a model that ends there."""
 
+    def strangers(self, seen: Arrays) -> set[str]:
+        """The names of operations that read or give out memory of others in a trial, so that no two inferences see the same."""
+
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
         """Whether an array has the shape that the runtime has inferred; from an index out of bounds it infers anything."""
 
@@ -130,21 +133,37 @@ class _Judge:
         return self._analysed[by][0]
 
     def _names(self, by: str, trial: Trial, seen: Arrays) -> Names:
-        names = Names(dict(trial.sizes))
+        """The sizes of a trial. What memory of others holds in one inference tells nothing about another one."""
+        names, strange = Names(dict(trial.sizes)), self._dependents(self._subject.strangers(seen))
+        self._counts["tensors that depend on memory of others"] += sum(one[0] in strange for one in seen)
         for one, claim in self._claims(by).items():
-            if one in seen:
+            if one in seen and one[0] not in strange:
                 names.learn(claim, seen[one])
         return names
 
+    def _dependents(self, names: set[str]) -> set[str]:
+        """The names of operations, and of those that depend on them."""
+        found = set(names)
+        for operation in self._subject.operations:
+            if any(name in found for name, _ in operation.operands):
+                found.add(operation.name)
+        return found
+
+    def _misshapen(self, seen: Arrays) -> set[str]:
+        """The names of operations that have another shape than OpenVINO infers, and of those that depend on them."""
+        return self._dependents({one[0] for one, array in seen.items() if not self._subject.fits(one, array)})
+
     def _compare(self, by: str, trial: Trial, seen: Arrays) -> None:
         """Compare every tensor; what depends on a wrong claim is not blamed for that."""
-        names, doubtful = self._names(by, trial, seen), set(self._subject.miscomputed)
+        names, misshapen = self._names(by, trial, seen), self._misshapen(seen)
+        doubtful = self._subject.miscomputed | misshapen
         for operation in self._subject.operations:
             if operation.name in self._subject.not_judged:
                 continue
             if operation.name in self._subject.miscomputed:
                 self._counts["operations that OpenVINO may compute wrongly"] += 1
                 continue
+            self._counts["shapes that OpenVINO itself infers wrongly"] += operation.name in misshapen
             is_blamed = not any(name in doubtful for name, _ in operation.operands)
             judged = [one for one in operation.outputs if is_blamed and one in seen]
             wrong = [one for one in judged if self._complain(by, trial, one, seen[one], names, seen)]
@@ -166,8 +185,11 @@ class _Judge:
         return bool(found)
 
     def _judge_site(self, trial: Trial, site: Site, by: str, verdict: Verdict, seen: Arrays) -> None:
-        if any(one in seen and not self._subject.fits(one, seen[one]) for one in (site.index, site.data)):
+        if not self._misshapen(seen).isdisjoint((site.index[0], site.data[0])):
             self._counts["shapes that OpenVINO itself infers wrongly"] += 1
+            return
+        if site.data[0] in self._dependents(self._subject.strangers(seen)):
+            self._counts["sites of data that depend on memory of others"] += 1
             return
         self._counts["verdicts compared"] += site.index in seen
         is_within = verdict.status != "conditional" or keeps(trial, verdict.requires)

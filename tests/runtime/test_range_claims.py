@@ -8,6 +8,7 @@ import numpy as np
 import openvino as ov
 import pytest
 from numpy.typing import NDArray
+from openvino import opset1
 from openvino import opset13 as ops
 
 from helpers.index_sites import Tensor, tensor
@@ -149,6 +150,33 @@ def mean_of_large_numbers() -> ov.Model:
     return ov.Model([ops.reduce_mean(ops.maximum(x, number(2**31 - 9)), number(0))], [x], "m")
 
 
+def extreme_of_large_numbers(work: Callable[..., ov.Node], large: int) -> Callable[[], ov.Model]:
+    """The plugin compares integers as float32, and 2^31, which that makes of the greatest, wraps around."""
+
+    def make() -> ov.Model:
+        x = ops.parameter([3], np.int32)
+        table = ops.constant(np.array([large, large], np.int32))
+        return ov.Model([work(ops.gather(table, ops.clamp(x, 0, 1), number(0)), number(0), True)], [x], "m")
+
+    return make
+
+
+def one_below_and_one_above(x: ov.Node) -> ov.Node:
+    return ops.concat([ops.clamp(x, 0, 1), ops.clamp(x, 5, 6)], 0)
+
+
+def one_of_two_from_the_start() -> ov.Model:
+    """The mask of beginnings says to take the first one, whatever the beginning is."""
+    x, at = ops.parameter([1], np.int32), [ops.constant(np.array([end])) for end in (1, 2, 1)]
+    return ov.Model([ops.strided_slice(one_below_and_one_above(x), *at, [1], [0], [0], [1])], [x], "m")
+
+
+def rows_of_one_number_each() -> ov.Model:
+    x, shape = ops.parameter([1], np.int32), ops.constant(np.array([2, 2]))
+    rows = opset1.broadcast(one_below_and_one_above(x), shape, ops.constant(np.array([0])), "EXPLICIT")
+    return ov.Model([ops.add(rows, number(0))], [x], "m")
+
+
 NOTHING = np.zeros(0, np.float32)
 CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "a remainder of large numbers": (remainder_of_large_numbers, [LARGE]),
@@ -172,6 +200,10 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
     "halves that are rounded up": (halves_away_from_zero, [np.float32([-9, -2.5, 2.5, 9])]),
     "sizes of a tensor without elements": (sizes_of_nothing, [np.zeros(4, np.int32)]),
     "a split of too few": (split_of_too_few, [np.int32([[7]])]),
+    "the greatest of large numbers": (extreme_of_large_numbers(ops.reduce_max, 2**31 - 1), [np.zeros(3, np.int32)]),
+    "the least of large numbers": (extreme_of_large_numbers(ops.reduce_min, 2**24 + 1), [np.zeros(3, np.int32)]),
+    "the first of two": (one_of_two_from_the_start, [np.zeros(1, np.int32)]),
+    "rows of one number each": (rows_of_one_number_each, [np.zeros(1, np.int32)]),
     "a range of fractions": (range_of_fractions, [np.zeros(4, np.float32)]),
 }
 
@@ -213,6 +245,44 @@ def test_an_axis_that_is_squeezed_has_an_element() -> None:
     index = ops.squeeze(ops.clamp(x, 0, 3), number(0))
     (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
     assert dict(proof.requires) == {"dim(x, 0)": (1, None)}
+
+
+def row_of(x: ov.Node, new_axis: Sequence[int], shrunk: Sequence[int]) -> ov.Node:
+    """A part of x by a StridedSlice from 0 to 1 along two axes."""
+    begin, end, step = (ops.constant(np.array([place, place])) for place in (0, 1, 1))
+    return ops.strided_slice(x, begin, end, step, [0, 0], [0, 0], new_axis, shrunk)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "status", "requires"),
+    [([-1, 4], "conditional", {"dim(x, 0)": (1, None)}), ([3, 4], "proved", {}), ([ov.Dimension(1, 9), 4], "proved", {})],
+)
+def test_an_axis_that_is_shrunk_has_an_element(sizes: list[int], status: str, requires: dict[str, object]) -> None:
+    """OpenVINO takes an axis of no elements for one of one element, which is whatever lies in memory."""
+    x = ops.parameter(sizes, np.int32)
+    x.output(0).set_names({"x"})
+    index = row_of(ops.clamp(x, 0, 3), [0, 0], [1, 0])
+    (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
+    assert (proof.status, dict(proof.requires)) == (status, requires)
+
+
+@pytest.mark.parametrize("new_axis", [[0, 1], [0, 0]])
+def test_nothing_is_known_where_one_slice_both_adds_and_removes_axes(new_axis: list[int]) -> None:
+    """The plugin fills one element of each row then, and leaves the others as they were in memory."""
+    x = ops.parameter([3, 4], np.int32)
+    index = row_of(ops.clamp(x, 0, 3), new_axis, [1, 0])
+    (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
+    assert proof.status == ("unknown" if any(new_axis) else "proved")
+
+
+@pytest.mark.parametrize(("dtype", "requires"), [(np.int32, (-4, None)), (np.int64, (-4, 2**31 - 1))])
+def test_an_input_of_more_bits_than_the_plugin_keeps_has_both_bounds(dtype: type, requires: tuple[object, object]) -> None:
+    """The plugin makes -2^31 of an input of 2^31."""
+    x = ops.parameter([3], dtype)
+    x.output(0).set_names({"x"})
+    index = ops.minimum(ops.convert(x, "i32"), number(3))
+    (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
+    assert dict(proof.requires) == {"x": requires}
 
 
 def test_conditions_name_inputs_only() -> None:

@@ -26,6 +26,17 @@ def test_nothing_is_observed_that_was_excluded():
 
 
 @pytest.mark.slow
+def test_faults_of_openvino_are_no_violations():
+    """A TopK of too few gives out other memory in each inference, a part of a VariadicSplit has a negative size, the shape of
+    a tensor without elements is wrong."""
+    found = list(judgements([30433, 30549, 32961], judge))
+    assert [(one.seed, violation) for one in found for violation in one.violations] == []
+    counts = totals(found)
+    assert counts["tensors that depend on memory of others"] > 0
+    assert counts["shapes that OpenVINO itself infers wrongly"] > 0
+
+
+@pytest.mark.slow
 @pytest.mark.onnxruntime
 def test_nothing_is_observed_of_onnx_that_was_excluded():
     found = list(confirmed(range(60), onnx_subjects.judge))

@@ -112,8 +112,8 @@ def binary(work: Binary, call: Call, limit: Limit = limited) -> Sequence[Value]:
 def extreme(work: Binary, call: Call) -> Sequence[Value]:
     """The smaller or the greater one of operands; beside NaN that is the other one, however large it is."""
     if any(value is not None and value.may_be_nan for value in call.inputs):
-        return binary(Algebra.hull, call, _chosen)
-    return binary(work, call, _chosen)
+        return binary(Algebra.hull, call, chosen)
+    return binary(work, call, chosen)
 
 
 def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
@@ -124,8 +124,8 @@ def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
     return [together(call, [value], lambda one: limit(call, work(call.algebra, one)))]
 
 
-def _chosen(call: Call, found: Interval) -> Interval:
-    """Apply what a runtime does to one of the operands: some make float32 of it, and 2^31 of the greatest integer."""
+def chosen(call: Call, found: Interval) -> Interval:
+    """Apply what a runtime does where the result is one of some values: it may pass through float32, as 2^31 for 2^31 - 1."""
     if not is_integer(call.outputs[0].element_type):
         return limited(call, found)
     exact = call.semantics.exact_integers
@@ -155,8 +155,8 @@ def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
     if is_integer(call.outputs[0].element_type):
         least, greatest = _whole(low), _whole(high)
     if value is not None and value.may_be_nan:  # the plugin makes the lower bound of NaN
-        return unary(lambda algebra, values: Interval(low, high), call, _chosen)
-    return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, _chosen)
+        return unary(lambda algebra, values: Interval(low, high), call, chosen)
+    return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, chosen)
 
 
 def _whole(number: Number) -> Interval:
@@ -190,12 +190,12 @@ def select(call: Call) -> Sequence[Value]:
     if len(values) != 3:
         return list(call.outputs)
 
-    def chosen(condition: Interval, one: Interval, other: Interval) -> Interval:
+    def one_of_both(condition: Interval, one: Interval, other: Interval) -> Interval:
         if condition.low > 0:
-            return _chosen(call, one)
-        return _chosen(call, other if condition.high == 0 else call.algebra.hull(one, other))
+            return chosen(call, one)
+        return chosen(call, other if condition.high == 0 else call.algebra.hull(one, other))
 
-    return [replace(together(call, values, chosen), may_be_nan=values[1].may_be_nan or values[2].may_be_nan)]
+    return [replace(together(call, values, one_of_both), may_be_nan=values[1].may_be_nan or values[2].may_be_nan)]
 
 
 def cast(call: Call) -> Sequence[Value]:

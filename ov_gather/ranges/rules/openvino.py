@@ -127,8 +127,8 @@ def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool)
 
 def _strided_slice(operation: Described) -> Rule:
     masks = {name: operation.integers(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
-    if any(masks["ellipsis"]) or any(masks["new_axis"]):
-        return shaping.elements_only
+    if any(masks["new_axis"]) and any(masks["shrink_axis"]):
+        return lambda call: list(call.outputs)  # because the plugin leaves most of the output as it was in memory
 
     def is_set(mask: str, axis: int) -> bool:
         return axis < len(masks[mask]) and bool(masks[mask][axis])
@@ -137,8 +137,10 @@ def _strided_slice(operation: Described) -> Rule:
         value, starts, stops = call.value(0), call.dims(1), call.dims(2)
         count = slicing.length_of(call, 1)
         steps = call.integers(3) if len(call.inputs) > 3 else [1] * (count or 0)
+        if any(masks["shrink_axis"]) and call.semantics.is_memory_read and not _has_elements(call, masks, count):
+            return list(call.outputs)  # because OpenVINO takes an axis of no elements for one of one element
         rank = None if value is None else value.rank
-        if rank is None or count is None or count > rank:
+        if any(masks["ellipsis"]) or any(masks["new_axis"]) or rank is None or count is None or count > rank:
             return shaping.elements_only(call)
         removed = [axis for axis in range(count) if is_set("shrink_axis", axis)]
         cuts = []
@@ -146,7 +148,7 @@ def _strided_slice(operation: Described) -> Rule:
             start, stop = starts[axis] if starts else None, stops[axis] if stops else None
             step = steps[axis] if steps else None
             if axis in removed:
-                cuts.append(_one_slice(axis, start))
+                cuts.append(_one_slice(axis, None if is_set("begin", axis) else start))  # the mask makes the first one of it
             elif step is None or (start is None and not is_set("begin", axis)) or (stop is None and not is_set("end", axis)):
                 cuts.append(shaping.Cut(axis, None, None, is_known=False))
             else:
@@ -157,6 +159,16 @@ def _strided_slice(operation: Described) -> Rule:
     return rule
 
 
+def _has_elements(call: Call, masks: Mapping[str, Sequence[int]], count: int | None) -> bool:
+    """Whether each axis that a StridedSlice removes has an element. What follows the ellipsis counts from the last axis."""
+    value = call.value(0)
+    if value is None or value.shape is None or count is None:
+        return False
+    ellipsis = masks["ellipsis"].index(1) if 1 in masks["ellipsis"] else count
+    places = [i if i < ellipsis else i - count for i, bit in enumerate(masks["shrink_axis"][:count]) if bit]
+    return all(-len(value.shape) <= i < len(value.shape) and call.algebra.sizes.least(value.shape[i]) >= 1 for i in places)
+
+
 def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
     if start is None:
         return shaping.Cut(axis, None, None, is_known=False)
@@ -165,7 +177,8 @@ def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
 
 def _broadcast(operation: Described) -> Rule:
     mode = operation.attributes.get("mode", "numpy").lower()
-    return shaping.elements_only if mode == "explicit" else partial(shaping.broadcast, both_ways=mode == "bidirectional")
+    is_lined_up_at_the_end = mode in ("numpy", "bidirectional")  # otherwise by an operand or an attribute
+    return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.elements_only
 
 
 def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:

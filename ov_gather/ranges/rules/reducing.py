@@ -10,7 +10,7 @@ from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_integer, is_of_sizes, product
 from ov_gather.ranges.rules.call import Call
-from ov_gather.ranges.rules.elementwise import limited
+from ov_gather.ranges.rules.elementwise import chosen, limited
 
 
 def _axes(call: Call, axes: Sequence[int] | None) -> list[int] | None:
@@ -37,11 +37,16 @@ def extreme(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Seque
     shape = _shape(data, reduced, keep_dims=keep_dims)
     if call.algebra.sizes.least(product([data.shape[axis] for axis in reduced])) < 1:
         return [replace(call.outputs[0], shape=shape)]
-    found = call.output(replace(data, shape=shape, parts=None))
+    found = call.output(replace(data, elements=_one_of(call, data.elements), shape=shape, parts=None))
     if data.parts is None or data.parts.axis in reduced:
         return [found]
     axis = data.parts.axis - (0 if keep_dims else sum(other < data.parts.axis for other in reduced))
-    return [in_parts(call.algebra, found, axis, data.parts.intervals)]
+    return [in_parts(call.algebra, found, axis, [_one_of(call, part) for part in data.parts.intervals])]
+
+
+def _one_of(call: Call, elements: Interval) -> Interval:
+    """Give the bounds of the least or greatest of some values, which is exact for floating-point numbers."""
+    return chosen(call, elements) if is_integer(call.outputs[0].element_type) else elements
 
 
 def mean(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
