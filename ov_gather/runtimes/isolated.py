@@ -131,6 +131,8 @@ class _Worker:
         with theirs:  # its end would go unnoticed while we had a copy
             self._process = start(module, class_name, theirs.fileno())
         _workers.add(self)
+        if exit_code() is not None:  # the signal that ends this process came before `_kill_all` could know of this worker
+            self.kill()
 
     @property
     def alive(self) -> bool:

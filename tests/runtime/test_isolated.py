@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from helpers.paths import ROOT, VALID
+from ov_gather import interrupts
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.runtimes import isolated
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -227,3 +228,20 @@ def test_a_fork_leaves_the_processes_to_its_parent(moody):
         assert process_of(again) == before
     again.stop()
     isolated._idle.pop("moody")
+
+
+def test_a_worker_that_starts_while_a_signal_ends_the_process_is_killed(moody, monkeypatch):
+    """The signal comes in the main thread, after another thread has begun to start a worker, and kills those it knows of."""
+    start = isolated.start
+
+    def start_late(*arguments):
+        process = start(*arguments)
+        monkeypatch.setattr(interrupts, "_ended_by", [130])
+        isolated._kill_all()
+        return process
+
+    monkeypatch.setattr(isolated, "start", start_late)
+    late = IsolatedRuntime("moody")
+    with pytest.raises(ImportError, match="SIGKILL"):
+        late._worker.ask("execute")
+    late.stop()
