@@ -18,6 +18,8 @@ from ov_gather.extension.installed import FILE_NAME, OpenVINO
 from ov_gather.files import replacing
 from ov_gather.platforms import lock
 
+_WHAT_TO_DO = "let XDG_CACHE_HOME name a directory to write to"
+
 
 def library(openvino: OpenVINO) -> Path:
     """Find the extension for an OpenVINO that is installed, or compile it. Raises FileNotFoundError, ImportError, OSError.
@@ -30,11 +32,12 @@ def library(openvino: OpenVINO) -> Path:
         return place / FILE_NAME
     with _locked(folder):
         made = _made(openvino, folder)
-        place.mkdir(exist_ok=True)
-        if not (place / "libs").exists():
-            (place / "libs").unlink(missing_ok=True)
-            (place / "libs").symlink_to(openvino.libraries)
-        _put(made, place / FILE_NAME)
+        with _kept(folder):
+            place.mkdir(exist_ok=True)
+            if not (place / "libs").exists():
+                (place / "libs").unlink(missing_ok=True)
+                (place / "libs").symlink_to(openvino.libraries)
+            _put(made, place / FILE_NAME)
     return place / FILE_NAME
 
 
@@ -46,7 +49,10 @@ def make(openvino: OpenVINO) -> Path:
 
 
 def _folder(openvino: OpenVINO) -> Path:
-    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:
+        raise OSError(f"there is no home directory to keep our extension in: {_WHAT_TO_DO}") from None
     system = f"{sys.platform}-{platform.machine()}"
     ours = f"{version('ov-gather')}-{digest()}"
     return Path(caches, "ov-gather", f"openvino-{openvino.release}-{system}-abi{openvino.cxx11_abi}-ov_gather-{ours}")
@@ -59,22 +65,23 @@ def _made(openvino: OpenVINO, folder: Path) -> Path:
         with TemporaryDirectory(dir=folder) as work:
             fresh = Path(work, FILE_NAME)
             compile_extension(openvino, fresh)
-            with replacing(_checksum_file(folder)) as file:
-                file.write(_checksum(fresh).encode())
-            fresh.replace(made)
+            with _kept(folder):
+                with replacing(_checksum_file(folder)) as file:
+                    file.write(_checksum(fresh))
+                fresh.replace(made)
     return made
 
 
 def _is_whole(library: Path, folder: Path) -> bool:
     """Tell whether a library is the one that was compiled: not half-written, and not somebody else's."""
     try:
-        return _checksum_file(folder).read_text() == _checksum(library)
-    except (FileNotFoundError, NotADirectoryError):
+        return _checksum_file(folder).read_bytes() == _checksum(library)
+    except OSError:  # it is not there, or cannot be read
         return False
 
 
-def _checksum(library: Path) -> str:
-    return hashlib.sha256(library.read_bytes()).hexdigest()
+def _checksum(library: Path) -> bytes:
+    return hashlib.sha256(library.read_bytes()).hexdigest().encode()
 
 
 def _checksum_file(folder: Path) -> Path:
@@ -90,15 +97,20 @@ def _put(library: Path, place: Path) -> None:
 
 
 @contextmanager
+def _kept(folder: Path) -> Iterator[None]:
+    """Raise OSError, with what to do, where something cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"our extension cannot be kept in {folder} ({error.strerror}): {_WHAT_TO_DO}") from None
+
+
+@contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Keep other processes out of a folder, which is made if need be. Raises OSError where it cannot be written."""
-    try:
+    with _kept(folder):
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "lock").open("w")
-    except OSError as error:
-        raise OSError(
-            f"our extension cannot be kept in {folder} ({error.strerror}): let XDG_CACHE_HOME name a directory to write to"
-        ) from None
     with file:
         lock(file)
         yield

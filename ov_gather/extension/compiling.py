@@ -109,7 +109,10 @@ def _run(command: Sequence[str], running: set[subprocess.Popen[str]] | None = No
     if process.returncode:
         told = output.splitlines() or [f"exit code {process.returncode}"]
         why = next((line for line in told if "error" in line), told[-1])
-        raise ImportError(f"{command[0]} cannot compile the OpenVINO extension: {why.strip()}")
+        raise ImportError(
+            f"{command[0]} cannot compile the OpenVINO extension: {why.strip()} (let CXX name another compiler for C++17; or "
+            "install another release of openvino)"
+        )
 
 
 @contextmanager

@@ -27,6 +27,12 @@ def is_before(release: str, other: str) -> bool:
     return RELEASES.index(release) < RELEASES.index(other)
 
 
+def is_newer_than_known(version: str) -> bool:
+    """Tell whether a version of OpenVINO, such as "2027.0.0", is newer than all of RELEASES; what is no version is not."""
+    numbers, newest = ([int(number) for number in re.findall(r"\d+", text)[:2]] for text in (version, RELEASES[-1]))
+    return numbers > newest
+
+
 def first_with_operation(layer: Layer) -> str | None:
     """Return the first release whose reader finds the operation of a layer; None where no opset of OpenVINO holds it."""
     layer_type = in_any_case().get(layer.type.lower(), layer.type)

@@ -20,6 +20,7 @@ from helpers.artificial_report import (
     GOOD,
     OUTPUTS,
     REPLAY,
+    SHAPES,
     UNTRIED,
     everything,
     hostile,
@@ -250,3 +251,20 @@ def test_html_of_ten_thousand_cases_is_of_a_size_that_opens(failing):
     assert len(page) < (4e6 if failing else 2e6)
     assert len(re.findall(r"<details[^>]* open", page)) <= 10
     assert page.count("<svg") == (625 if failing else 0), "one picture for each layer that failed"
+
+
+def test_divergences_that_do_not_show_are_told_in_one_line():
+    stale = (
+        Comparison("openvino", Status.PASSED, stale=("quieted-nan", "saturated-to-32-bits")),
+        Comparison("extension", Status.PASSED, stale=("quieted-nan",)),
+    )
+    layer = replace(GOOD, cases=(CaseResult("random", SHAPES, 1, stale), CaseResult("negative", SHAPES, 1, stale[:1])))
+    (line,) = (line for line in summary(report(layer).ir_results) if line.startswith("out of date"))
+    assert line.endswith("quieted-nan of openvino in 2, saturated-to-32-bits of openvino in 2, quieted-nan of extension in 1")
+
+
+def test_a_release_that_is_not_known_is_said():
+    known = report(GOOD).ir_results
+    newer = [replace(known[0], environment=replace(known[0].environment, versions={"openvino": "2031.1.0"}))]
+    assert not any("newer" in line for line in summary(known))
+    assert any(line.startswith("OpenVINO 2031.1.0 is newer than 20") for line in summary(newer))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import stat
+import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from threading import Barrier
 
@@ -107,6 +109,31 @@ def test_several_that_need_it_at_once_compile_it_once(package, compiled):
     assert compiled == [openvino]
 
 
+def test_several_processes_that_need_it_at_once_compile_it_once(package, compiled, monkeypatch, tmp_path):
+    openvino, processes = installed.read(package), get_context("fork")
+    begun = processes.Barrier(2, timeout=20)
+
+    def compile_extension(openvino, library):
+        with (tmp_path / "log").open("a") as file:
+            file.write("compiled\n")
+        library.write_text("half a")
+        time.sleep(0.2)
+        library.write_text("the library")
+
+    def ask():
+        begun.wait()
+        assert cache.library(openvino).read_text() == "the library"
+
+    monkeypatch.setattr(cache, "compile_extension", compile_extension)
+    workers = [processes.Process(target=ask) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    assert (tmp_path / "log").read_text() == "compiled\n"
+
+
 @pytest.mark.parametrize("damage", ["the first half", "", "another library of the same name"])
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_a_library_that_is_not_the_one_that_was_compiled_is_not_loaded(package, compiled, damage, everywhere):
@@ -117,6 +144,33 @@ def test_a_library_that_is_not_the_one_that_was_compiled_is_not_loaded(package, 
         path.write_text(damage)
     assert cache.library(openvino).read_text() == whole
     assert len(compiled) == 1 + everywhere
+
+
+def test_a_checksum_that_is_not_ours_is_made_anew(package, compiled):
+    openvino = installed.read(package)
+    library = cache.library(openvino)
+    (library.parent.parent / f"{library.name}.sha256").write_bytes(b"\xff\xfe")
+    assert cache.library(openvino).read_text().endswith("the second")
+    assert len(compiled) == 2
+
+
+def test_a_directory_in_the_place_of_the_library_is_said(package, compiled):
+    openvino = installed.read(package)
+    library = cache.library(openvino)
+    library.unlink()
+    (library / "full").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"cannot be kept in .* \(Is a directory\): let XDG_CACHE_HOME name"):
+        cache.library(openvino)
+
+
+def test_without_a_home_directory(package, compiled, monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(OSError, match=r"^there is no home directory to keep our extension in: let XDG_CACHE_HOME name"):
+        cache.library(installed.read(package))
 
 
 def test_nothing_is_left_of_a_compilation_that_failed(package, compiled, monkeypatch):
@@ -168,7 +222,10 @@ def compiler(folder, script):
 
 def test_a_compiler_that_fails(package, tmp_path, monkeypatch):
     monkeypatch.setenv("CXX", str(compiler(tmp_path, "echo 'In file x.hpp:'; echo 'x.cpp:3:1: error: no type T'; exit 1")))
-    with pytest.raises(ImportError, match=r"compiler cannot compile the OpenVINO extension: x\.cpp:3:1: error: no type T$"):
+    with pytest.raises(
+        ImportError,
+        match=r"compiler cannot compile the OpenVINO extension: x\.cpp:3:1: error: no type T \(let CXX name another",
+    ):
         compiling.compile_extension(installed.read(package), tmp_path / "library.so")
 
 

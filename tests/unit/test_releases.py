@@ -10,7 +10,7 @@ from ov_gather.ir.reader import read_ir
 from ov_gather.rules.oldest import oldest_release
 from ov_gather.rules.opsets import operations, opsets_of
 from ov_gather.rules.release_table import TABLE
-from ov_gather.rules.releases import RELEASES, release_named
+from ov_gather.rules.releases import RELEASES, is_newer_than_known, release_named
 
 OF_OPSET_16 = (VALID / "rank_1_opset16.xml").read_text()
 IF = (VALID / "if_bodies.xml").read_text()
@@ -30,6 +30,11 @@ def test_a_release_may_have_a_third_number():
 def test_a_release_that_is_not_known_is_refused(text):
     with pytest.raises(ValueError, match=r"is no release that ov-gather knows; there are 2024\.6, 2025\.0, "):
         release_named(text)
+
+
+@pytest.mark.parametrize(("version", "is_newer"), [("2026.4.7", False), ("2026.10.0", True), ("2027.0.0", True), ("", False)])
+def test_a_version_that_is_newer_than_all_that_are_known(version, is_newer):
+    assert is_newer_than_known(version) == is_newer
 
 
 def test_releases_stand_in_order():

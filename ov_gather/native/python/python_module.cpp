@@ -60,7 +60,7 @@ bool may_overlap(PyArrayObject* one, PyArrayObject* other) {
 nb::object output_for(nb::handle out, PyArrayObject* data, PyArrayObject* indices, int rank, npy_intp const* shape) {
     if (out.is_none()) {
         PyArray_Descr* type = PyArray_DESCR(data);
-        Py_INCREF(type);
+        Py_INCREF(reinterpret_cast<PyObject*>(type));
         nb::object made = nb::steal(PyArray_NewFromDescr(&PyArray_Type, type, rank, shape, nullptr, nullptr, 0, nullptr));
         if (!made.is_valid()) throw nb::python_error();
         return made;

@@ -9,6 +9,7 @@ from ov_gather.crosscheck.comparisons import CaseResult, LayerResult
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.divergences.base import Observed
 from ov_gather.divergences.register import DIVERGENCES
+from ov_gather.rules.releases import RELEASES, is_newer_than_known
 
 LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable"
 
@@ -17,6 +18,11 @@ def summary(results: Sequence[CrossCheckResult]) -> list[str]:
     """Say what the results were obtained with, what the divergences in them are, what failed, and what to do then."""
     versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
     lines = [LEGEND, f"Compared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}."]
+    release = results[0].environment.versions.get("openvino", "")
+    if is_newer_than_known(release):
+        lines.append(
+            f"OpenVINO {release} is newer than {RELEASES[-1]}, the newest that ov-gather knows, whose divergences are taken"
+        )
     layers = [layer for result in results for layer in result.layers]
     lines += [
         f"{layer.path}: assumed, as the fragment does not say: {', '.join(layer.assumptions)}"
@@ -30,10 +36,9 @@ def summary(results: Sequence[CrossCheckResult]) -> list[str]:
             lines.append(f"{kind} {known.name} ({', '.join(known.runtimes)}): {known.why}")
     comparisons = [comparison for layer in layers for comparison in layer.comparisons]
     stale = Counter((comparison.runtime, name) for comparison in comparisons for name in comparison.stale)
-    lines += [
-        f"out of date: divergence {name} is listed of {runtime}, but did not show in {count} cases where it should have"
-        for (runtime, name), count in stale.items()
-    ]
+    if stale:
+        named = ", ".join(f"{name} of {runtime} in {count}" for (runtime, name), count in stale.items())
+        lines.append(f"out of date: listed divergences did not show in all cases where they should have: {named}")
     lines += [line for layer in layers for line in failures(layer)]
     lines += [f"{result.path}: not run as a whole: {result.not_run}" for result in results if result.not_run]
     lines += _model_counts(results)
