@@ -21,21 +21,25 @@ if hasattr(openvino, "Node"):
     from openvino.passes import ConstantFolding, Manager, ModelPass
     from openvino.utils.node_factory import NodeFactory
 else:
-    from openvino.runtime import (
-        Dimension,
-        Model,
-        Node,
-        Output,
-        PartialShape,
-        Symbol,
-        Tensor,
-        Type,
-        op,
-        opset8,
-        opset13,
-    )
-    from openvino.runtime.passes import ConstantFolding, Manager, ModelPass
-    from openvino.runtime.utils.node_factory import NodeFactory
+    try:
+        from openvino.runtime import (
+            Dimension,
+            Model,
+            Node,
+            Output,
+            PartialShape,
+            Symbol,
+            Tensor,
+            Type,
+            op,
+            opset8,
+            opset13,
+        )
+        from openvino.runtime.passes import ConstantFolding, Manager, ModelPass
+        from openvino.runtime.utils.node_factory import NodeFactory
+    except ImportError:
+        release = openvino.get_version().split("-")[0]
+        raise ImportError(f"OpenVINO {release} is too old for this: pip install 'openvino>=2024.6'") from None
 
 __all__ = [
     "ConstantFolding",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import stat
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Barrier
+from types import ModuleType
 
 import pytest
 
@@ -198,6 +201,16 @@ def test_an_openvino_without_headers(package):
     (package / "include" / "openvino" / "core" / "version.hpp").unlink()
     with pytest.raises(FileNotFoundError, match=r"has no C\+\+ headers, .*: pip install 'openvino>=2024\.6'"):
         installed.read(package)
+
+
+def test_an_openvino_whose_python_interface_is_too_old(monkeypatch):
+    old = ModuleType("openvino")
+    old.get_version = lambda: "2024.0.0-14509-34caeefd078"
+    for name, module in {"openvino": old, "openvino.runtime": ModuleType("openvino.runtime")}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.delitem(sys.modules, "ov_gather.extension.python_api", raising=False)
+    with pytest.raises(ImportError, match=r"^OpenVINO 2024\.0\.0 is too old for this: pip install 'openvino>=2024\.6'$"):
+        import_module("ov_gather.extension.python_api")
 
 
 def test_headers_and_libraries_of_two_releases(package, tmp_path):
