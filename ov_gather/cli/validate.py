@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 from click.core import ParameterSource
 
-from ov_gather.cli import suppressions
+from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import Configured
 from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
@@ -61,6 +61,9 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Findings that this file holds do not count.")
 @click.option("--write-baseline", is_flag=True, help="Write what is found to the file that --baseline names, and exit 0.")
 @click.option("--show-suppressed/--no-show-suppressed", help="List what ignores and the baseline suppress, too.")
+@click.option("--fix", is_flag=True, help="Mend what is mechanical, where OpenVINO computes the same afterwards.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also where the meaning may change.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and exit 1 if that is anything.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and directories of this name or path.")
 @click.option("--skip-other-xml/--no-skip-other-xml", help="Pass over XML files that are no IR even where they are named.")
 @click.option("--statistics/--no-statistics", help="Count violations of each rule, and the XML files passed over.")
@@ -91,6 +94,9 @@ def command(
     baseline: Path | None,
     write_baseline: bool,
     show_suppressed: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     exclude: tuple[str, ...],
     skip_other_xml: bool,
     statistics: bool,
@@ -117,6 +123,12 @@ def command(
         _refuse_with_oldest()
         sys.exit(_print_oldest(found.files, jobs))
     known = suppressions.read(baseline, write_baseline)
+    fixes.check_options(fix, diff, unsafe_fixes, found.files)
+    if fix or diff:
+        mend = partial(fixes.mend_files, write=not diff, unsafe=unsafe_fixes, ignores=ignores)
+        count = mend(found.files, select=select, ignore=ignore, target=target or "")
+        if diff:
+            sys.exit(1 if count else 0)
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         least = Severity(min_severity)
         results: list[list[Finding]] = [[] for _ in found.files]

@@ -10,6 +10,7 @@ from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import Attribute
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opsets import attribute_kinds, is_of_kind
 from ov_gather.rules.spelling import hint
 
@@ -167,7 +168,8 @@ def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violati
     for name in layer.attributes:
         if name not in known and name not in _OF_ANY_LAYER and (layer.type, name) != ("Const", "value"):
             otherwise = f"{operation} has {', '.join(known) or 'none'}"
-            yield Violation.at(layer, f"unknown attribute {name}", hint(name, known, otherwise), line=layer.data_line)
+            fix = Fix(SetAttribute("data", name, None), safe=False)  # because another name may have been meant
+            yield Violation.at(layer, f"unknown attribute {name}", hint(name, known, otherwise), line=layer.data_line, fix=fix)
 
 
 def _kinds(layer: Layer) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.fixes import Fix
 
 T = TypeVar("T")
 
@@ -21,6 +22,7 @@ class Violation:
     message: str
     hint: str
     location: Location
+    fix: Fix | None = None
 
     @classmethod
     def at(
@@ -32,6 +34,7 @@ class Violation:
         port: Port | None = None,
         line: int | None = None,
         subgraph_path: tuple[str, ...] = (),
+        fix: Fix | None = None,
     ) -> Violation:
         """Return a violation at a graph, a layer, or a port of a layer.
 
@@ -42,12 +45,13 @@ class Violation:
             port: the port of the layer that is wrong, if it is one.
             line: the line of the fault; by default that of the port or else of the place.
             subgraph_path: the way to a layer of a sub-graph. Only checks of whole documents give it; validation knows it else.
+            fix: how it is mended, where that is mechanical.
         """
         line = (port or place).line if line is None else line
         if isinstance(place, Model):
-            return cls(message, hint, Location("", line, subgraph_path=subgraph_path))
+            return cls(message, hint, Location("", line, subgraph_path=subgraph_path), fix)
         port_id = port.id if port else None
-        return cls(message, hint, Location("", line, place.id, place.name, place.type, port_id, subgraph_path))
+        return cls(message, hint, Location("", line, place.id, place.name, place.type, port_id, subgraph_path), fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -71,7 +71,11 @@ class Cache:
         weights = _Recorded(path.with_suffix(".bin"))
         findings = validate(path, weights=weights, select=select, ignore=ignore, target=target)
         if before and _digest(path) == before:
-            document = {"xml": before, "bin": weights.state(), "findings": list(map(asdict, findings))}
+            document = {
+                "xml": before,
+                "bin": weights.state(),
+                "findings": [asdict(replace(finding, fix=None)) for finding in findings],
+            }
             with suppress(OSError), replacing(entry) as file:  # A cache that is full or gone makes nothing wrong, only slower.
                 file.write(json.dumps(document, default=_value).encode())
         return findings, False

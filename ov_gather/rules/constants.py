@@ -15,6 +15,7 @@ from ov_gather.ir.shapes import element_count
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.document import faults
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.fixes import CutWeights, Fix, WriteWeights
 
 
 @rule("OVG501", Document)
@@ -95,7 +96,7 @@ def left_over(document: Document) -> Iterator[Violation]:
         end = max(end, stop)
     if end < total:
         message = f"no Const uses the last {total - end} of the {total} bytes of the .bin"
-        yield Violation.at(model, message, "does the .bin belong to this .xml?")
+        yield Violation.at(model, message, "does the .bin belong to this .xml?", fix=Fix(CutWeights(end)))
 
 
 @rule("OVG506", Model)
@@ -143,11 +144,13 @@ def odd_booleans(graph: Model) -> Iterator[Violation]:
     Runtimes differ in what they make of such bytes. Write 0 or 1.
     """
     for layer in _readable(graph, BOOLEAN):
-        odd = 0
+        odd, fix = 0, None
         with suppress(IRError):  # the file was cut meanwhile: then validation starts again
-            odd = len(bytes(payload(graph, layer)).translate(None, b"\0\1"))
+            content = bytes(payload(graph, layer))
+            odd = len(content.translate(None, b"\0\1"))
+            fix = Fix(WriteWeights(check_payload(graph, layer)[0], bytes(map(bool, content))), safe=False) if odd else None
         if odd:
-            yield Violation.at(layer, f"{odd} bytes are neither 0 nor 1", "write 0 or 1", line=layer.data_line)
+            yield Violation.at(layer, f"{odd} bytes are neither 0 nor 1", "write 0 or 1", line=layer.data_line, fix=fix)
 
 
 def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ov_gather.ir.location import Location
+from ov_gather.rules.fixes import Fix
 from ov_gather.tables import InNotebooks, table_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Severity(Enum):
 class Finding(InNotebooks):
     """One violation of a rule, as users get it: how bad it is, what is wrong, what would be right, and where.
 
-    The fingerprint is the same where the finding comes again in another export of the model, whatever ids and lines it has.
+    The fingerprint is the same where the finding comes again in another export of the model, whatever ids and lines it has. The
+    fix says how the document is mended, where that is mechanical.
     """
 
     rule: str
@@ -39,6 +41,7 @@ class Finding(InNotebooks):
     hint: str
     location: Location
     fingerprint: str = field(default="", compare=False)
+    fix: Fix | None = field(default=None, compare=False, repr=False)
 
     def table(self) -> Table:
         """Return a table for `rich.print`: what is wrong, where, and what would be right."""

@@ -8,6 +8,7 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import find_operation, versions_of
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opsets import in_any_case, operations
 from ov_gather.rules.spelling import closest
 
@@ -63,7 +64,8 @@ def case_of_type(graph: Model) -> Iterator[Violation]:
     """
     for layer in _not_in_opsets(graph):
         if _names_opset(layer) and _differs_in_case(layer.type):
-            yield Violation.at(layer, f"the type is written {layer.type}", f"write {_meant(layer.type)}")
+            fix = Fix(SetAttribute("layer", "type", _meant(layer.type)))
+            yield Violation.at(layer, f"the type is written {layer.type}", f"write {_meant(layer.type)}", fix=fix)
 
 
 @rule("OVG109", Model, unless=lambda graph: graph.is_fragment)

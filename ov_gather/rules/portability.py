@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
 from ov_gather.divergences.register import DIVERGENCES
-from ov_gather.ir.constants import constant
+from ov_gather.ir.constants import check_payload, constant
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.fixes import Fix, WriteWeights
 from ov_gather.rules.indices import first_constant_index
 
 _KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
@@ -33,7 +34,22 @@ def negative_constant_index(view: LayerView) -> Iterator[Violation]:
         specified = f"{view.operation.name} specifies {index_rule.specified}"
         message = f"{place} = {value} is negative ({count} such in all); {specified}"
         hint = f"write {value + size}; {index_rule.negative}"
-        yield Violation.at(view.layer, message, hint, port=view.layer.inputs[index_rule.port])
+        yield Violation.at(view.layer, message, hint, port=view.layer.inputs[index_rule.port], fix=_from_the_start(view))
+
+
+def _from_the_start(view: LayerView) -> Fix | None:
+    """Write all indices that count from the end as such that count from the start, unless the Const serves elsewhere, too."""
+    port = view.operation.index_rule.port
+    source, indices, sizes = view.producer(port), view.constant(port), view.index_sizes
+    if source is None or indices is None or sizes is None or sum(link[2] is source[0] for link in view.graph.links) != 1:
+        return None
+    import numpy as np
+
+    size = np.array(sizes) if len(sizes) > 1 else sizes[0]
+    mended = np.where((indices < 0) & (indices >= -size), indices + size, indices).astype(indices.dtype)
+    offset, _ = check_payload(view.graph, source[0])
+    is_safe = view.operation.name not in _KNOWN["zeros-for-negative-indices"].operations
+    return Fix(WriteWeights(offset, mended.tobytes()), is_safe)
 
 
 @rule("OVG702", LayerView, Severity.NOTE)

@@ -9,6 +9,7 @@ from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.fixes import Fix, NumberPorts, SetAttribute
 
 # The inputs and the outputs of these types, which are the same in every opset.
 _PORTS = {
@@ -54,7 +55,15 @@ def duplicate_layer_name(graph: Model) -> Iterator[Violation]:
         taken = first.setdefault(layer.name, layer)
         if taken is not layer and layer.name:
             message = f"the name '{layer.name}' is already that of layer {taken.id} on line {taken.line}"
-            yield Violation.at(layer, message, "give every layer of a graph a name of its own")
+            yield Violation.at(layer, message, "give every layer of a graph a name of its own", fix=_name(graph, layer))
+
+
+def _name(graph: Model, layer: Layer) -> Fix:
+    """Append the id, and underscores as long as another layer has that name."""
+    names, name = {other.name for other in graph.layers}, f"{layer.name}_{layer.id}"
+    while name in names:
+        name += "_"
+    return Fix(SetAttribute("layer", "name", name))
 
 
 def _has_different_tensor_names(graph: Model) -> bool:
@@ -105,7 +114,9 @@ def order_of_ports(graph: Model) -> Iterator[Violation]:
     for layer, ports in _with_several(graph):
         for before, port in pairwise(ports):
             if port.id < before.id:
-                yield Violation.at(layer, f"port {port.id} stands after port {before.id}", advice, port=port)
+                yield Violation.at(
+                    layer, f"port {port.id} stands after port {before.id}", advice, port=port, fix=Fix(NumberPorts())
+                )
 
 
 def tensor_names(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import DimensionError, RankError, ShapeError
 from ov_gather.rules.base import Violation, rule
+from ov_gather.rules.fixes import Fix, SetDims
 
 
 @rule("OVG401", LayerView)
@@ -40,7 +41,9 @@ def output_shape(view: LayerView) -> Iterator[Violation]:
     for inferred, port in zip(view.output_shapes or (), view.layer.outputs, strict=False):
         if not fits_declaration(port, inferred):
             message = f"declares {dims_text(port)}, but {view.operation.name} gives {inferred} for these inputs"
-            yield Violation.at(view.layer, message, f"declare the dims {list(inferred.sizes)}", port=port)
+            yield Violation.at(
+                view.layer, message, f"declare the dims {list(inferred.sizes)}", port=port, fix=_dims(inferred.sizes)
+            )
 
 
 @rule("OVG404", Model)
@@ -53,7 +56,9 @@ def edge_shape(graph: Model) -> Iterator[Violation]:
     for layer, port, source, output in graph.links:
         if port.dims != output.dims:
             message = f"declares {dims_text(port)}, but its producer, {source}, gives {dims_text(output)}"
-            yield Violation.at(layer, message, "declare the same dims on both ends of an edge", port=port)
+            yield Violation.at(
+                layer, message, "declare the same dims on both ends of an edge", port=port, fix=_dims(output.dims)
+            )
 
 
 @rule("OVG405", Model)
@@ -74,7 +79,18 @@ def declared_shape(graph: Model) -> Iterator[Violation]:
         for port in layer.outputs:
             if port.dims != declared.sizes:
                 message = f"declares {dims_text(port)}, but the attribute shape is {declared}"
-                yield Violation.at(layer, message, f"declare the dims {list(declared.sizes)}, or correct shape", port=port)
+                yield Violation.at(
+                    layer,
+                    message,
+                    f"declare the dims {list(declared.sizes)}, or correct shape",
+                    port=port,
+                    fix=_dims(declared.sizes),
+                )
+
+
+def _dims(sizes: tuple[int, ...]) -> Fix:
+    """OpenVINO infers the shapes of tensors, whatever ports declare."""
+    return Fix(SetDims(sizes))
 
 
 def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation]:

@@ -9,6 +9,7 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import TypeRuleError
 from ov_gather.rules.base import Violation, rule
+from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opsets import attribute_kinds
 
 # OVG305 is about the element_type of Parameter and Const. The other two name types that they compute with.
@@ -50,7 +51,7 @@ def edge_precision(graph: Model) -> Iterator[Violation]:
     for layer, port, source, output in graph.links:
         if port.precision != output.precision and None is not port.element_type != output.element_type is not None:
             message = f"declares {port.precision}, but its producer, {source}, gives {output.precision}"
-            yield Violation.at(layer, message, f"declare {output.precision}", port=port)
+            yield Violation.at(layer, message, f"declare {output.precision}", port=port, fix=_precision(output.precision))
 
 
 @rule("OVG306", Model)
@@ -112,7 +113,9 @@ def output_type(view: LayerView) -> Iterator[Violation]:
             assert inferred is not None
             gives = f"{view.operation.name} gives {inferred.precision} for these inputs"
             message = f"declares {port.precision}, but {gives}"
-            yield Violation.at(view.layer, message, f"declare {inferred.precision}", port=port)
+            yield Violation.at(
+                view.layer, message, f"declare {inferred.precision}", port=port, fix=_precision(inferred.precision)
+            )
 
 
 @rule("OVG305", Model)
@@ -130,7 +133,18 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
         for port in layer.outputs:
             if port.element_type not in (None, declared):
                 message = f"declares {port.precision}, but element_type is {declared}"
-                yield Violation.at(layer, message, f"declare {declared.precision}, or correct element_type", port=port)
+                yield Violation.at(
+                    layer,
+                    message,
+                    f"declare {declared.precision}, or correct element_type",
+                    port=port,
+                    fix=_precision(declared.precision),
+                )
+
+
+def _precision(precision: str | None) -> Fix | None:
+    """OpenVINO infers the types of tensors, whatever ports declare."""
+    return Fix(SetAttribute("port", "precision", precision)) if precision else None
 
 
 def _decompresses(layer: Layer) -> bool:

@@ -124,4 +124,4 @@ def _findings(path: str, rules: Iterable[Rule], subjects: Iterable[tuple[tuple[s
             for violation in rule.violations(subject):
                 way = subgraph_path or violation.location.subgraph_path
                 location = replace(violation.location, path=path, subgraph_path=way)
-                yield Finding(rule.id, rule.severity, violation.message, violation.hint, location)
+                yield Finding(rule.id, rule.severity, violation.message, violation.hint, location, fix=violation.fix)

@@ -72,7 +72,10 @@ def test_without_a_table_of_ours(project, text):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("selct = ['OVG2']", "[tool.ov_gather] selct is unknown; there are baseline, exclude, fail-on, format, ignore, "),
+        (
+            "selct = ['OVG2']",
+            "[tool.ov_gather] selct is unknown; there are baseline, cache, diff, exclude, fail-on, fix, format, ignore, ",
+        ),
         ("select = 'OVG2'", "[tool.ov_gather] select must be an array of strings, not 'OVG2'"),
         ("select = [2]", "[tool.ov_gather] select must be an array of strings, not [2]"),
         ("statistics = 'no'", "[tool.ov_gather] statistics must be true or false, not 'no'"),

@@ -1,0 +1,54 @@
+"""What `ov-gather validate --fix` and `--diff` do before the validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ov_gather.cli.output import with_progress
+
+if TYPE_CHECKING:
+    from ov_gather.rules.mending import Mended
+    from ov_gather.rules.suppression import Ignore
+
+
+def check_options(fix: bool, diff: bool, unsafe: bool, files: Sequence[Path]) -> None:
+    """Raise UsageError for options that do not fit together."""
+    if unsafe and not (fix or diff):
+        raise click.UsageError("--unsafe-fixes is about --fix or --diff, and neither is given")
+    if (fix or diff) and Path("-") in files:
+        raise click.UsageError("standard input cannot be mended")
+
+
+def mend_files(
+    files: Sequence[Path],
+    *,
+    write: bool,
+    unsafe: bool,
+    ignores: Sequence[Ignore],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    target: str,
+) -> int:
+    """Mend files, or show what that would change. Returns how many of them change; what was mended is told on stderr."""
+    from ov_gather.rules.mending import mend
+
+    changed: list[Mended] = []
+    for file in with_progress(files, len(files), "mending"):
+        try:
+            mended = mend(file, unsafe=unsafe, ignores=ignores, select=select, ignore=ignore, target=target)
+            if write and mended.changed:
+                mended.write()
+        except OSError as error:
+            click.echo(f"{file}: not mended: {error.strerror or error}", err=True)
+            continue
+        if mended.changed:
+            changed.append(mended)
+        for line in () if write else mended.diff():
+            click.echo(line)
+    count = sum(len(mended.mended) for mended in changed)
+    click.echo(f"{'mended' if write else 'to be mended'}: {count} in {len(changed)} of {len(files)} files", err=True)
+    return len(changed)

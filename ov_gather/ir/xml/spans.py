@@ -1,0 +1,104 @@
+"""Where each element stands among the bytes of a document, so that a part can be changed and all else stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+_START_TAG = re.compile(rb"""<(?:[^<>"']|"[^"]*"|'[^']*')*>""")
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """A Span is an element: its tag and attributes, and the offsets of its start tag, of its content and of its end tag."""
+
+    tag: str
+    attributes: dict[str, str]
+    start: int
+    inner: int
+    end: int = 0
+    children: list[Span] = field(default_factory=list)
+
+    def all(self, tag: str) -> Iterator[Span]:
+        """Yield the children of a tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def one(self, tag: str) -> Span | None:
+        """Return the first child of a tag, if there is any."""
+        return next(self.all(tag), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An Edit puts other bytes in the place of some."""
+
+    start: int
+    end: int
+    content: bytes
+
+
+def spans(document: bytes) -> Span:
+    """Return the root element of a well-formed document. Raises ValueError for one that is not, or that is not in UTF-8."""
+    parser = expat.ParserCreate()
+    found: list[Span] = []
+    open_: list[Span] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        at = parser.CurrentByteIndex
+        match = _START_TAG.match(document, at)
+        if match is None:
+            raise ValueError(f"the start tag of <{tag}> was not found in the bytes of the document")
+        span = Span(tag, attributes, at, match.end())
+        (open_[-1].children if open_ else found).append(span)
+        open_.append(span)
+
+    def end(tag: str) -> None:
+        span = open_.pop()
+        # The end of an element without content is told as the place of its only tag.
+        span.end = max(parser.CurrentByteIndex, span.inner)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    try:
+        document.decode()
+        parser.Parse(document, True)
+    except expat.ExpatError as error:
+        raise ValueError(str(error)) from None
+    return found[0]
+
+
+def with_attribute(document: bytes, span: Span, name: str, value: str | None) -> Edit:
+    """Return the edit that sets an attribute of an element, or takes it away if the value is None."""
+    tag = document[span.start : span.inner]
+    match = re.search(rb"""(\s+)%s\s*=\s*("[^"]*"|'[^']*')""" % re.escape(name.encode()), tag)
+    text = b"" if value is None else b"%s=%s" % (name.encode(), quoteattr(value).encode())
+    if match is None:
+        at = span.start + 1 + len(span.tag.encode())
+        return Edit(at, at, b" " + text if text else b"")
+    return Edit(span.start + match.start(), span.start + match.end(), match[1] + text if text else b"")
+
+
+def with_dims(document: bytes, port: Span, dims: tuple[int, ...]) -> Edit:
+    """Return the edit that gives a port these dims, laid out as its first dim is, or else as the port itself."""
+    old = list(port.all("dim"))
+    first, last = (old[0], old[-1]) if old else (None, None)
+    start = first.start if first else port.inner
+    end = last.end + len("</dim>") if last else port.inner
+    if first is None and document[port.start : port.inner].endswith(b"/>"):
+        raise ValueError("a port without content has no place for dims")
+    blank = re.search(rb"\s*$", document[:start])
+    between = blank[0] if blank and first else b""
+    return Edit(start, end, between.join(b"<dim>%d</dim>" % dim for dim in dims))
+
+
+def edited(document: bytes, edits: list[Edit]) -> bytes:
+    """Return the document after all edits. Raises ValueError where two of them overlap."""
+    parts, done = [], 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if edit.start < done:
+            raise ValueError("two changes meet in one place")
+        parts += [document[done : edit.start], edit.content]
+        done = edit.end
+    return b"".join([*parts, document[done:]])

@@ -1,0 +1,179 @@
+"""`ov-gather validate --fix` mends what is mechanical; OpenVINO computes the same as before, and all else stays as it was."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+
+import numpy as np
+import openvino
+import pytest
+
+from helpers.exported_again import export_again
+from helpers.paths import SAMPLES
+from ov_gather import validate
+from ov_gather.runtimes.session import Session
+
+SAFE = (
+    "divergent/negative-indices/gather_nd_5",
+    "divergent/negative-indices/onnx_page_3",
+    "divergent/negative-indices/scatter_elements_update_3",
+    "invalid/OVG108/lower_case",
+    "invalid/OVG114/two_relus",
+    "invalid/OVG117/swapped",
+    "invalid/OVG302/indices_precision",
+    "invalid/OVG304/output_precision",
+    "invalid/OVG305/parameter_port",
+    "invalid/OVG403/gather_nd_5_keeps_batch_dims",
+    "invalid/OVG403/output_dims",
+    "invalid/OVG403/output_open",
+    "invalid/OVG403/output_rank",
+    "invalid/OVG404/input_dims",
+    "invalid/OVG405/parameter_shape",
+    "invalid/OVG505/one_byte_more",
+)
+UNSAFE = (
+    "divergent/zeros-for-negative-indices/gather_1",
+    "invalid/OVG202/batch_dims",
+    "invalid/OVG207/superfluous",
+    "invalid/OVG508/seven",
+)
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A function that copies a sample, and returns the path of its .xml."""
+
+    def copy(name):
+        source = SAMPLES / f"{name}.xml"
+        for file in (source, source.with_suffix(".bin")):
+            if file.exists():
+                shutil.copy(file, tmp_path)
+        return tmp_path / source.name
+
+    return copy
+
+
+def computed(path):
+    """The outputs of OpenVINO for some inputs, which are within the bounds of every sample."""
+    model, generator = openvino.Core().read_model(path), np.random.default_rng(7)
+    inputs = [
+        generator.integers(0, 2, [dim.get_length() if dim.is_static else 2 for dim in port.get_partial_shape()]).astype(
+            port.get_element_type().to_dtype()
+        )
+        for port in model.inputs
+    ]
+    return Session(openvino.Core(), model)(inputs)
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_safe_fixes(cli, copy, name):
+    path = copy(name)
+    assert any(finding.fix for finding in validate(path))
+    before, outputs = path.read_bytes(), computed(path)
+    done = cli("validate", path, "--fix", "--fail-on", "warning")
+    assert (done.returncode, done.stdout) == (0, "files: 1, errors: 0, warnings: 0, notes: 0\n")
+    assert done.stderr.startswith("mended: ")
+    for old, new in zip(outputs, computed(path), strict=True):
+        np.testing.assert_array_equal(old, new)
+    lines = difflib.SequenceMatcher(None, before.splitlines(), path.read_bytes().splitlines())
+    assert sum(end - start for kind, start, end, *_ in lines.get_opcodes() if kind != "equal") <= 8
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_unsafe_fixes_only_where_asked(cli, copy, name):
+    path = copy(name)
+    files = (path, path.with_suffix(".bin"))
+    before = [file.read_bytes() for file in files if file.exists()]
+    cli("validate", path, "--fix")
+    assert [file.read_bytes() for file in files if file.exists()] == before
+    assert cli("validate", path, "--fix", "--unsafe-fixes", "--fail-on", "warning").returncode == 0
+
+
+def test_negative_indices_become_those_from_the_start(cli, copy):
+    path = copy("divergent/negative-indices/onnx_page_3")
+    before = np.frombuffer(path.with_suffix(".bin").read_bytes()[36:], np.int64)
+    cli("validate", path, "--fix")
+    after = np.frombuffer(path.with_suffix(".bin").read_bytes()[36:], np.int64)
+    np.testing.assert_array_equal(after, np.where(before < 0, before + 3, before))
+
+
+def test_diff_changes_nothing(cli, copy):
+    path = copy("invalid/OVG404/input_dims")
+    before = path.read_bytes()
+    done = cli("validate", path, "--diff")
+    assert done.returncode == 1
+    assert path.read_bytes() == before
+    assert [line for line in done.stdout.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
+        "-\t\t\t\t\t<dim>8</dim>",
+        "+\t\t\t\t\t<dim>7</dim>",
+    ]
+    cli("validate", path, "--fix")
+    assert (cli("validate", path, "--diff").returncode, cli("validate", path, "--diff").stdout) == (0, "")
+
+
+def test_dims_are_followed_downstream(cli, copy):
+    """The dims of an output are mended, and so are those of the input that it feeds."""
+    path = copy("invalid/OVG403/output_rank")
+    cli("validate", path, "--fix")
+    text = path.read_text()
+    assert text.count("<dim>10</dim>") == 4
+
+
+def test_a_layer_in_a_body(cli, copy, tmp_path):
+    path = copy("valid/if_bodies")
+    text = path.read_text()
+    at = text.index("<then_body>")
+    place = text.index('type="GatherElements"', at)
+    dim = text.index("<dim>", place)
+    path.write_text(text[: dim + 5] + "99" + text[text.index("</dim>", dim) :])
+    assert {finding.rule for finding in validate(path)} == {"OVG404"}
+    cli("validate", path, "--fix")
+    assert path.read_text() == text
+
+
+def test_other_layouts_are_kept(cli, copy):
+    """One line, single quotes, no blanks: only what is wrong changes."""
+    path = copy("invalid/OVG302/indices_precision")
+    export_again(path, path)
+    text = "".join(line.strip() for line in path.read_text().splitlines()).replace('precision="I32"', "precision = 'I32'")
+    path.write_text(text)
+    cli("validate", path, "--fix")
+    assert path.read_text() == text.replace("precision = 'I32'", 'precision="I64"')
+
+
+def test_what_an_ignore_covers_stays(cli, copy, tmp_path):
+    path = copy("invalid/OVG302/indices_precision")
+    before = path.read_bytes()
+    (tmp_path / "pyproject.toml").write_text(
+        "[[tool.ov_gather.per-file-ignores]]\npath = '*'\nrules = ['OVG3']\nreason = 'as the other tool wants it'\n"
+    )
+    cli("validate", path.name, "--fix", cwd=tmp_path)
+    assert path.read_bytes() == before
+
+
+def test_a_fix_without_a_certain_place_is_not_made(cli, copy):
+    path = copy("invalid/OVG116/twice_0")
+    before = path.read_bytes()
+    cli("validate", path, "--fix", "--unsafe-fixes")
+    assert path.read_bytes() == before
+
+
+def test_a_const_that_serves_elsewhere_stays(cli, copy):
+    """The bytes of the indices are those of another Const, too."""
+    path = copy("divergent/negative-indices/onnx_page_3")
+    text = path.read_text()
+    start = text.index('<layer id="1"')
+    const = text[start : text.index("</layer>", start) + len("</layer>")]
+    twin = const.replace('id="1"', 'id="77"').replace('name="indices"', 'name="twin"').replace(' names="indices"', "")
+    path.write_text(text.replace(const, const + twin))
+    assert {finding.rule for finding in validate(path)} == {"OVG112", "OVG701"}
+    before = path.with_suffix(".bin").read_bytes()
+    cli("validate", path, "--fix")
+    assert path.with_suffix(".bin").read_bytes() == before
+
+
+def test_unsafe_fixes_alone_are_refused(cli, copy):
+    done = cli("validate", copy("valid/spec_layer"), "--unsafe-fixes")
+    assert done.returncode == 2
+    assert "--unsafe-fixes is about --fix or --diff" in done.stderr
