@@ -119,6 +119,41 @@ def test_half_floats_are_rounded_to_the_nearest_even_number(core, kind, row, dty
 
 
 @pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64])
+@pytest.mark.parametrize("shapes", ["static", "open"])
+def test_numbers_of_64_bits_in_lanes(core, kind, dtype, shapes):
+    """The CPU plugin would compute them in 32 bits."""
+    row = {np.int64: "i64", np.uint64: "u64", np.float64: "f64"}[dtype]
+    data, indices, updates = case(kind, by_name(row))
+    if dtype is np.float64:
+        data, updates = (np.nan_to_num(array) % 100 for array in (data, updates))
+    lanes = [array.view(np.int32).reshape(*array.shape, 2) for array in (data, updates)]
+    given = texts(lanes[0], indices, lanes[1]) if shapes == "static" else ["...", "...", "..."]
+    for reduction, function in {"none": None, **FUNCTIONS}.items():
+        attributes = {"reduction": reduction, "lanes": row, **({"axis": -2} if kind == "ScatterElements" else {})}
+        model = read(core, layer_model(kind, *given, I32, **attributes))
+        if shapes == "open":
+            model.reshape(dict(enumerate([lanes[0].shape, indices.shape, lanes[1].shape])))
+        result = infer(compiled(core, model), lanes[0], indices, lanes[1])
+        with np.errstate(all="ignore"):
+            assert same_bits(
+                result.reshape(-1).view(dtype).reshape(data.shape), loop(kind, data, indices, updates, 1, function)
+            )
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+def test_lanes_that_are_refused(core, kind):
+    shapes = ("3,2", "2", "2,2") if kind == "ScatterElements" else ("3,2", "2,1", "2,2")
+    for texts_given, data_type, lanes, reason in [
+        (shapes, I32, "i32", "lanes must be none, i64, u64 or f64, not 'i32'"),
+        (shapes, F32, "i64", "data of f32 are no lanes of i64: these are i32"),
+        (("3,4", *shapes[1:]), I32, "i64", r"the last dimension of \[3,4\] must be 2, for the lanes of i64"),
+    ]:
+        with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
+            read(core, layer_model(kind, *texts_given, data_type, lanes=lanes))
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
 @pytest.mark.parametrize("reduction", ["min", "max"])
 def test_u32_is_compared_as_it_is(core, kind, reduction):
     """The CPU plugin turns the type of the model's u32 into i32."""
@@ -281,7 +316,7 @@ def test_round_trip(core, tmp_path, kind):
     ov.serialize(read(core, layer_model(kind, *shapes, **attributes)), tmp_path / "m.xml")
     again = core.read_model(tmp_path / "m.xml")
     (layer,) = [op for op in again.get_ops() if op.get_type_name() == kind]
-    assert (layer.get_type_info().version_id, layer.get_attributes()) == ("ov_gather", attributes)
+    assert (layer.get_type_info().version_id, layer.get_attributes()) == ("ov_gather", {**attributes, "lanes": "none"})
 
 
 @pytest.mark.parametrize(

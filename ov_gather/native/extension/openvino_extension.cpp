@@ -66,16 +66,20 @@ ov::OutputVector convert_gather_nd(const ov::frontend::NodeContext& node) {
         ->outputs();
 }
 
+// In the domain ov_gather, our converter writes the scatters of numbers whose lanes are given, and names their type.
 ov::OutputVector convert_scatter_elements(const ov::frontend::NodeContext& node) {
     const ov::OutputVector inputs{node.get_input(0), node.get_input(1), node.get_input(2)};
     return std::make_shared<ov_gather::ScatterElementsOp>(inputs, node.get_attribute<int64_t>("axis", 0),
-                                                          node.get_attribute<std::string>("reduction", "none"))
+                                                          node.get_attribute<std::string>("reduction", "none"),
+                                                          node.get_attribute<std::string>("lanes", "none"))
         ->outputs();
 }
 
 ov::OutputVector convert_scatter_nd(const ov::frontend::NodeContext& node) {
     const ov::OutputVector inputs{node.get_input(0), node.get_input(1), node.get_input(2)};
-    return std::make_shared<ov_gather::ScatterNDOp>(inputs, node.get_attribute<std::string>("reduction", "none"))->outputs();
+    return std::make_shared<ov_gather::ScatterNDOp>(inputs, node.get_attribute<std::string>("reduction", "none"),
+                                                    node.get_attribute<std::string>("lanes", "none"))
+        ->outputs();
 }
 
 }  // namespace
@@ -93,4 +97,6 @@ OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::frontend::onnx::ConversionExtension>("Scatter", convert_scatter_elements),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterElements", convert_scatter_elements),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterND", convert_scatter_nd),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterElements", "ov_gather", convert_scatter_elements),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterND", "ov_gather", convert_scatter_nd),
 }));

@@ -37,26 +37,29 @@ bool fits(const ov::Dimension& part, const ov::Dimension& whole) {
 }  // namespace
 
 ScatterElementsOp::ScatterElementsOp(const ov::OutputVector& inputs, int64_t axis, const std::string& reduction,
-                                     bool is_unsigned)
-    : Op(inputs), m_axis(axis), m_reduction(reduction), m_is_unsigned(is_unsigned) {
+                                     const std::string& lanes, bool is_unsigned)
+    : Op(inputs), m_axis(axis), m_reduction(reduction), m_lanes(lanes), m_is_unsigned(is_unsigned) {
     constructor_validate_and_infer_types();
 }
 
 bool ScatterElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
     visitor.on_attribute("axis", m_axis);
     visitor.on_attribute("reduction", m_reduction);
+    visitor.on_attribute("lanes", m_lanes);
     return true;
 }
 
 void ScatterElementsOp::validate_and_infer_types() {
-    check_scatter(*this, m_reduction);
+    check_scatter(*this, m_reduction, m_lanes);
     check_shapes(get_input_partial_shape(0), get_input_partial_shape(1), get_input_partial_shape(2));
     m_is_unsigned |= get_input_element_type(0) == ov::element::u32;
     set_output_type(0, get_input_element_type(0), get_input_partial_shape(0));
 }
 
-void ScatterElementsOp::check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
-                                     const ov::PartialShape& updates) const {
+void ScatterElementsOp::check_shapes(const ov::PartialShape& given_data, const ov::PartialShape& indices,
+                                     const ov::PartialShape& given_updates) const {
+    const auto data = shape_of_numbers(*this, given_data, m_lanes);
+    const auto updates = shape_of_numbers(*this, given_updates, m_lanes);
     NODE_VALIDATION_CHECK(this, updates.compatible(indices), "updates ", updates, " must have the shape of indices ", indices);
     NODE_VALIDATION_CHECK(this, data.rank().compatible(indices.rank()) && data.rank().compatible(updates.rank()), "data ", data,
                           ", indices ", indices, " and updates ", updates, " must have the same rank");
@@ -76,16 +79,17 @@ void ScatterElementsOp::check_shapes(const ov::PartialShape& data, const ov::Par
 
 std::shared_ptr<ov::Node> ScatterElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::make_shared<ScatterElementsOp>(inputs, m_axis, m_reduction, m_is_unsigned);
+    return std::make_shared<ScatterElementsOp>(inputs, m_axis, m_reduction, m_lanes, m_is_unsigned);
 }
 
 bool ScatterElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
-    const ov::Tensor &data = inputs[0], &indices = inputs[1], &updates = inputs[2];
+    check_shapes(inputs[0].get_shape(), inputs[1].get_shape(), inputs[2].get_shape());
+    if (outputs[0].get_shape() != inputs[0].get_shape()) outputs[0].set_shape(inputs[0].get_shape());
+    check_continuous(*this, {inputs[0], inputs[1], inputs[2], outputs[0]});
+    const auto data = numbers_of(inputs[0], m_lanes), updates = numbers_of(inputs[2], m_lanes);
+    auto output = numbers_of(outputs[0], m_lanes);
+    const ov::Tensor& indices = inputs[1];
     const auto shape = data.get_shape(), index_shape = indices.get_shape();
-    check_shapes(shape, index_shape, updates.get_shape());
-    ov::Tensor& output = outputs[0];
-    if (output.get_shape() != shape) output.set_shape(shape);
-    check_continuous(*this, {data, indices, updates, output});
 
     const size_t axis = normalized(m_axis, shape.size());
     const auto* const index = static_cast<const char*>(indices.data());

@@ -77,7 +77,7 @@ bool scatter_strings(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
 
 }  // namespace
 
-void check_scatter(const ov::Node& node, const std::string& reduction) {
+void check_scatter(const ov::Node& node, const std::string& reduction, const std::string& lanes) {
     NODE_VALIDATION_CHECK(&node, node.get_input_size() == 3, "takes data, indices and updates, not ", node.get_input_size(),
                           " inputs");
     check_types(node);
@@ -85,8 +85,26 @@ void check_scatter(const ov::Node& node, const std::string& reduction) {
     NODE_VALIDATION_CHECK(&node, data.compatible(updates), "updates must have the type ", data, " of data, not ", updates);
     NODE_VALIDATION_CHECK(&node, std::find(names.begin(), names.end(), reduction) != names.end(),
                           "reduction must be none, add, mul, min or max, not '", reduction, "'");
+    const bool is_wide = lanes == "i64" || lanes == "u64" || lanes == "f64";
+    NODE_VALIDATION_CHECK(&node, is_wide || lanes == "none", "lanes must be none, i64, u64 or f64, not '", lanes, "'");
+    NODE_VALIDATION_CHECK(&node, !is_wide || data.is_dynamic() || data == ov::element::i32, "data of ", data,
+                          " are no lanes of ", lanes, ": these are i32");
     NODE_VALIDATION_CHECK(&node, data.is_dynamic() || reduction == "none" || has_reductions(data), "elements of ", data,
                           " have no reduction ", reduction);
+}
+
+ov::PartialShape shape_of_numbers(const ov::Node& node, const ov::PartialShape& shape, const std::string& lanes) {
+    if (lanes == "none" || shape.rank().is_dynamic()) return shape;
+    NODE_VALIDATION_CHECK(&node, shape.size() > 0 && shape.rbegin()->compatible(2), "the last dimension of ", shape,
+                          " must be 2, for the lanes of ", lanes);
+    return std::vector<ov::Dimension>(shape.begin(), shape.end() - 1);
+}
+
+ov::Tensor numbers_of(const ov::Tensor& tensor, const std::string& lanes) {
+    if (lanes == "none") return tensor;
+    auto shape = tensor.get_shape();
+    shape.pop_back();
+    return {ov::element::Type(lanes), shape, const_cast<void*>(static_cast<const void*>(tensor.data()))};
 }
 
 void check_continuous(const ov::Node& node, const ov::TensorVector& tensors) {

@@ -18,8 +18,16 @@ struct Elements {
     Reduction reduction;
 };
 
-// Shape rules call this for a node that takes data, indices and updates. `reduction` is named as in ONNX.
-void check_scatter(const ov::Node& node, const std::string& reduction);
+// Shape rules call this for a node that takes data, indices and updates. `reduction` is named as in ONNX. `lanes` names the
+// type of the numbers whose lanes data and updates hold, i64, u64 or f64 in two i32 each, along the last dimension; it is
+// "none" where they hold the numbers themselves.
+void check_scatter(const ov::Node& node, const std::string& reduction, const std::string& lanes);
+
+// Gives the shape of the numbers that data or updates hold.
+ov::PartialShape shape_of_numbers(const ov::Node& node, const ov::PartialShape& shape, const std::string& lanes);
+
+// Gives the numbers that a tensor holds, in the same memory.
+ov::Tensor numbers_of(const ov::Tensor& tensor, const std::string& lanes);
 
 // Throws where a tensor is a part of another one.
 void check_continuous(const ov::Node& node, const ov::TensorVector& tensors);
