@@ -49,7 +49,6 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         inputs, outputs = ([str(value.name) for value in side] for side in (inputs_of(original), original.graph.outputs))
         _drop_unused_inputs(original.graph)
         travel = travel_in_lanes(original, stock=False)
-        _drop_unused_inputs(original.graph)
         carried = _carry_constants(original)
         index_inputs = {
             str(value.name)

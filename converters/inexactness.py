@@ -26,6 +26,7 @@ from .ranges import Ranges
 from .repeats import wrong_tiles
 
 _INT32 = np.iinfo(np.int32)
+_OF_SHAPES = ("Shape", "Size")
 _PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
 # They give out elements of inputs, and nothing else, in the type of these: what came in within 32 bits is the same at the end.
 # The CPU plugin of 2026.4.1 reverses sequences of integers as float32, as which it compares integers, too.
@@ -131,7 +132,9 @@ def _narrowing(value: onnx_ir.Value) -> str:
 def _is_only_index(value: onnx_ir.Value) -> bool:
     """Tell whether a value, perhaps moved, serves as indices of gathers and scatters and as nothing else."""
     return all(
-        is_index(node, position) or (_carries(node, position) and not any(output.is_graph_output() for output in node.outputs))
+        is_index(node, position)
+        or is_default(node, _OF_SHAPES)
+        or (_carries(node, position) and not any(output.is_graph_output() for output in node.outputs))
         for node, position in uses_of(value, _carries)
     )
 
@@ -156,7 +159,7 @@ def is_index(node: onnx_ir.Node, position: int) -> bool:
 
 def is_read(value: onnx_ir.Value) -> bool:
     """Tell whether anything depends on the elements of a value, and not on its shape alone."""
-    return value.is_graph_output() or not all(is_default(node, ("Shape", "Size")) for node, _ in value.uses())
+    return value.is_graph_output() or not all(is_default(node, _OF_SHAPES) for node, _ in value.uses())
 
 
 def _carries(node: onnx_ir.Node, position: int) -> bool:

@@ -1,8 +1,8 @@
 """Lanes are the bytes of numbers that OpenVINO's CPU plugin would change, as integers that it leaves alone.
 
-The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet. A number of
-64 bits travels as two int32 along one more dimension, the last, a complex128 as four; a float16 travels as one int16, in the
-shape that it has.
+The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet. Of other
+types it changes constants alone. A number of 64 bits travels as two int32 along one more dimension, the last, a complex128 as
+four. A smaller number travels as one integer, in the shape that it has.
 """
 
 from __future__ import annotations
@@ -42,28 +42,32 @@ LANE_TYPES: Mapping[DataType, LaneType] = {
     DataType.COMPLEX64: LaneType(DataType.INT32, 2),
     DataType.COMPLEX128: LaneType(DataType.INT32, 4),
     DataType.FLOAT16: LaneType(DataType.INT16, 1),
+    DataType.BFLOAT16: LaneType(DataType.INT16, 1),
+    DataType.FLOAT: LaneType(DataType.INT32, 1),
+    DataType.UINT32: LaneType(DataType.INT32, 1),
 }
 """By type of the numbers. Every other type goes through OpenVINO as it is."""
+
+CHANGED = frozenset(LANE_TYPES) - {DataType.BFLOAT16, DataType.FLOAT, DataType.UINT32}
+"""The types of which the plugin changes inputs, and not only constants."""
 
 
 def as_lanes(array: ArrayLike) -> NDArray[Any]:
     """Return the lanes of an array, for an input of a model that was converted with lanes.
 
     Args:
-        array: of int64, uint64, float64, complex64, complex128 or float16, in any byte order.
+        array: of int64, uint64, float64, complex64, complex128, float16, bfloat16, float32 or uint32, in any byte order.
 
     Returns:
-        int32 of the array's shape with one more dimension of 2 (complex128: 4) at the end; of float16, int16 of its shape. They
-        are a view of the array where that is contiguous and in the byte order of this machine.
+        int32 of the array's shape with one more dimension of 2 (complex128: 4) at the end; of numbers of 32 bits int32 of its
+        shape, of 16 bits int16. They are a view of the array where that is contiguous and in the byte order of this machine.
 
     Raises:
         TypeError: numbers of this type have no lanes.
     """
     array = np.asarray(array)
     native = array.dtype.newbyteorder("=")
-    lanes = LANE_TYPES.get(DataType.from_numpy(native)) if native.kind in "iufc" else None
-    if lanes is None:
-        raise TypeError(f"{array.dtype} does not travel in lanes; {_known()} do")
+    lanes = _lane_type(native)
     contiguous = np.ascontiguousarray(array, native)
     return contiguous.reshape(-1).view(lanes.lane.numpy()).reshape((*array.shape, *lanes.dims))
 
@@ -72,7 +76,7 @@ def from_lanes(lanes: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     """Return the numbers of an output of a model that was converted with lanes.
 
     Args:
-        lanes: what OpenVINO computed: int32 whose last dimension is 2 (complex128: 4), or int16 for float16.
+        lanes: what OpenVINO computed, of the type and shape that `as_lanes` returns.
         dtype: the type of the numbers, which the model's `rt_info` names.
 
     Returns:
@@ -83,9 +87,7 @@ def from_lanes(lanes: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
         ValueError: the lanes have another type, or their last dimension another size.
     """
     lanes, dtype = np.asarray(lanes), np.dtype(dtype)
-    kind = LANE_TYPES.get(DataType.from_numpy(dtype)) if dtype.kind in "iufc" else None
-    if kind is None:
-        raise TypeError(f"{dtype} does not travel in lanes; {_known()} do")
+    kind = _lane_type(dtype)
     shape = lanes.shape[: lanes.ndim - len(kind.dims)]
     if lanes.dtype != kind.lane.numpy() or lanes.shape != (*shape, *kind.dims):
         behind = f", the last dimension {kind.count}" if kind.dims else ""
@@ -93,8 +95,11 @@ def from_lanes(lanes: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     return np.ascontiguousarray(lanes).reshape(-1).view(dtype).reshape(shape)
 
 
-def _known() -> str:
-    return ", ".join(str(kind.numpy()) for kind in LANE_TYPES)
+def _lane_type(dtype: np.dtype[Any]) -> LaneType:
+    found = next((kind for known, kind in LANE_TYPES.items() if known.numpy() == dtype), None)
+    if found is None:
+        raise TypeError(f"{dtype} does not travel in lanes; {', '.join(str(known.numpy()) for known in LANE_TYPES)} do")
+    return found
 
 
 def tensor_in_lanes(tensor: onnx_ir.TensorProtocol, name: str) -> onnx_ir.TensorProtocol:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
@@ -24,6 +25,7 @@ from .external_data import external_tensors
 from .inexactness import Inexactness, LossyConversionWarning, find_inexactness, summaries
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
+from .passes.lanes import Travel, travel_in_lanes
 from .port_names import restore_names
 from .saving import data_file, save_onnx, temporary_file
 
@@ -38,6 +40,7 @@ class Conversion:
     model: openvino.Model
     rewrites: Sequence[Rewrite]
     inexactness: Sequence[Inexactness]
+    in_lanes: Mapping[str, tuple[str, str]]  # by name of an input or output: that of the original, and the type of its numbers
 
 
 def convert_model(
@@ -48,6 +51,7 @@ def convert_model(
     fp16: bool = False,
     strict: bool = False,
     assume_in_bounds: bool = False,
+    lanes: bool = False,
 ) -> openvino.Model:
     """Convert an ONNX model so that its gathers do on OpenVINO what ONNX says, or say where they do not.
 
@@ -60,9 +64,12 @@ def convert_model(
         fp16: write floating-point constants as float16.
         strict: raise where the model would not do on OpenVINO what ONNX says.
         assume_in_bounds: take for granted that no index of a gather is ever out of bounds.
+        lanes: let values that the model only moves, and that OpenVINO would change, travel in lanes, as bytes: such inputs and
+            outputs get other types and shapes, and names that end in ".lanes". `rt_info` tells which; `as_lanes` and
+            `from_lanes` convert arrays.
 
     Returns:
-        The model, inputs and outputs named as in ONNX.
+        The model, inputs and outputs named as in ONNX, but for those in lanes.
 
     Warns:
         LossyConversionWarning: something will not be executed as ONNX says; one warning for each kind, which names the nodes.
@@ -72,7 +79,7 @@ def convert_model(
             would overwrite it, or `strict` and it would not do on OpenVINO what ONNX says.
         OSError: a file cannot be read or written.
     """
-    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
+    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output)
     if strict and conversion.inexactness:
         raise ConversionError("; ".join(summaries(conversion.inexactness)))
     for summary in summaries(conversion.inexactness):
@@ -88,6 +95,7 @@ def convert(
     *,
     target: str = "stock",
     assume_in_bounds: bool = False,
+    lanes: bool = False,
     output: str | os.PathLike[str] | None = None,
 ) -> Conversion:
     """Convert as `convert_model` does, but tell everything and write nothing; `output` is where the caller means to write."""
@@ -96,13 +104,17 @@ def convert(
         if output is not None:
             refuse_to_overwrite(files_of(source, original), Path(output), Path(output).with_suffix(".bin"))
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
+        travel = travel_in_lanes(original, stock=target == "stock") if lanes else Travel()
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target)
     rewrites += [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
     model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
     model.set_rt_info(target, ["ov_gather", "target"])
     model.set_rt_info("; ".join(map(str, inexactness)), ["ov_gather", "losses"])
-    return Conversion(model, rewrites, inexactness)
+    in_lanes = {name: (given, kind.numpy().name) for name, (given, kind) in (travel.inputs | travel.outputs).items()}
+    if in_lanes:
+        model.set_rt_info(json.dumps(in_lanes, ensure_ascii=False), ["ov_gather", "lanes"])
+    return Conversion(model, rewrites, inexactness, in_lanes)
 
 
 def read(model: onnx_ir.Model, target: str) -> openvino.Model:

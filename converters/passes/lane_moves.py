@@ -119,20 +119,30 @@ def _elements(move: Move) -> Sequence[Value]:
     if not move.stock:
         return move.again(domain=CUSTOM_OPSET, axis=axis)
     data, indices = move.inputs
+    return move.again([data, _for_each_lane(move, indices)], axis=axis)
+
+
+def _scattered_elements(move: Move) -> Sequence[Value]:
+    data, indices, updates = move.inputs
+    return move.again([data, _for_each_lane(move, indices), updates], axis=_shifted(attribute(move.node, "axis", 0)))
+
+
+def _for_each_lane(move: Move, indices: Value | None) -> Value:
+    """Repeat indices for every lane."""
     assert indices is not None
     wide = in_lanes(indices.shape, move.kind)
     sizes = move.insert("Shape", [indices], DataType.INT64, [None if wide is None else len(wide) - 1])
     index_type = indices.dtype or DataType.INT64
-    column = _unsqueezed(move, indices, index_type)
-    return move.again([data, move.insert("Expand", [column, move.longer(sizes, move.kind.count)], index_type, wide)], axis=axis)
+    column = unsqueezed(move.rewriter, move.node, indices, index_type)
+    return move.insert("Expand", [column, move.longer(sizes, move.kind.count)], index_type, wide)
 
 
-def _unsqueezed(move: Move, value: Value, dtype: DataType) -> Value:
+def unsqueezed(rewriter: Rewriter, before: onnx_ir.Node, value: Value, dtype: DataType) -> Value:
     """Give a value one more dimension, of 1, at the end."""
     shape = None if value.shape is None else [*value.shape.dims, 1]
-    if move.rewriter.opset < 13:
-        return move.insert("Unsqueeze", [value], dtype, shape, axes=[-1])
-    return move.insert("Unsqueeze", [value, move.constant([-1])], dtype, shape)
+    if rewriter.opset < 13:
+        return rewriter.insert(before, "Unsqueeze", [value], dtype, shape, axes=[-1])
+    return rewriter.insert(before, "Unsqueeze", [value, rewriter.constant(before, [-1])], dtype, shape)
 
 
 def _compress(move: Move) -> Sequence[Value]:
@@ -213,7 +223,7 @@ def _along_axes(position: int) -> Callable[[Move], Sequence[Value]]:
 def _where(move: Move) -> Sequence[Value]:
     condition, *values = move.inputs
     assert condition is not None
-    return move.again([_unsqueezed(move, condition, DataType.BOOL), *values])
+    return move.again([unsqueezed(move.rewriter, move.node, condition, DataType.BOOL), *values])
 
 
 def _constant_of_shape(move: Move) -> Sequence[Value]:
@@ -250,7 +260,7 @@ def _pad(move: Move) -> Sequence[Value]:
     for lane, number in enumerate(lanes):
         # The one lane is all that the last dimension holds, whatever its number.
         taken = move.insert("Gather", [data, move.constant([lane])], move.kind.lane, None, axis=-1)
-        (padded,) = move.again([taken, pads, move.rewriter.constant(move.node, number.reshape(())), axes])
+        (padded,) = move.again([taken, pads, move.rewriter.constant(move.node, np.array(number)), axes])
         padded.shape = None if thin is None else onnx_ir.Shape(thin)
         parts.append(padded)
     return [move.insert("Concat", parts, move.kind.lane, shape, axis=-1)]
@@ -274,6 +284,7 @@ _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
     "ConstantOfShape": _constant_of_shape,
     "Flatten": _flatten,
     "GatherElements": _elements,
+    "ScatterElements": _scattered_elements,
     "Pad": _pad,
     "Slice": _along_axes(3),
     "Tile": _tile,
@@ -287,11 +298,15 @@ def _keeps_type(node: onnx_ir.Node, opset: int) -> bool:
     return data is not None and data.dtype is not None and data.dtype == node.outputs[0].dtype
 
 
+def _only_replaces(node: onnx_ir.Node, opset: int) -> bool:
+    return "reduction" not in node.attributes or node.attributes["reduction"].as_string() == "none"
+
+
 _CONDITIONS: Mapping[str, Callable[[onnx_ir.Node, int], bool]] = {
     "Cast": _keeps_type,
     "CastLike": _keeps_type,
     "Pad": _can_pad,
-    "ScatterND": lambda node, opset: "reduction" not in node.attributes or node.attributes["reduction"].as_string() == "none",
+    **dict.fromkeys(("ScatterElements", "ScatterND"), _only_replaces),
     "Slice": _has_known_axes(3),
     "Squeeze": _has_known_axes(1),
     "Transpose": lambda node, opset: _permutation(node) is not None,

@@ -6,22 +6,21 @@ in lanes. What else needs the numbers finds them as before: an input that is mov
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
 from ov_gather.ops.onnx_nodes import attribute
 
-from ..graphs import bodies_of, constant_of, inputs_of
-from ..inexactness import survives
+from ..graphs import bodies_of, is_used
 from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
 from ..ranges import Ranges
-from .lane_moves import Move, in_lanes, is_move, move, sources_of
+from .lane_flow import Flow, is_shape, tensor_of
+from .lane_moves import Move, in_lanes, move, sources_of, unsqueezed
 from .rewriter import Rewriter, drop
 
-_COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 _OLDEST = 9  # the first opset in which a Constant may be of integers
 
 
@@ -50,90 +49,80 @@ def travel_in_lanes(model: onnx_ir.Model, *, stock: bool) -> Travel:
     rewriter = Rewriter(model, Ranges(model))
     if rewriter.opset < _OLDEST:
         return Travel()
-    flow = _Flow(rewriter)
-    needed = flow.needed()
-    if not needed:
-        return Travel()
-    return _Building(rewriter, flow, stock).build(needed)
-
-
-class _Flow:
-    """What can travel in lanes: a value of such a type that comes from inputs and constants through moves alone."""
-
-    def __init__(self, rewriter: Rewriter) -> None:
-        self._graph, self._opset = rewriter.model.graph, rewriter.opset
-        self.nodes = list(_nodes_of(self._graph))
-        self._gains: dict[Value, bool] = {value: True for value in inputs_of(rewriter.model) if value.dtype in LANE_TYPES}
-        for node in self.nodes:
-            self._follow(node)
-
-    def _follow(self, node: onnx_ir.Node) -> None:
-        if not is_move(node, self._opset):
-            return
-        sources = [value for i in sources_of(node) if (value := node.inputs[i]) is not None]
-        dtype = sources[0].dtype if sources else node.outputs[0].dtype
-        if dtype not in LANE_TYPES or any(value.dtype != dtype for value in sources):
-            return
-        gains = [self.gain(value) for value in sources]
-        if node.op_type == "ConstantOfShape":
-            gains = [_is_changed(node.attributes["value"].as_tensor())]
-        if None not in gains:
-            for output in node.outputs:
-                self._gains[output] = any(gains)
-
-    def gain(self, value: Value) -> bool | None:
-        """Tell whether lanes keep what would be changed; None if the value cannot travel so."""
-        if value not in self._gains and (tensor := tensor_of(value)) is not None and tensor.dtype in LANE_TYPES:
-            self._gains[value] = _is_changed(tensor)
-        return self._gains.get(value)
-
-    def needed(self) -> set[Value]:
-        """Return the values that are to travel: outputs of the model with what they come from, and what else has no numbers."""
-        needed = {value for value in self._graph.outputs if self.gain(value)}
-        for node in self.nodes:
-            if (
-                is_shape(node, self._opset)
-                and (value := node.inputs[0]) is not None
-                and value.dtype in _COMPLEX
-                and self.gain(value)
-            ):
-                needed.add(value)
-        for node in reversed(self.nodes):
-            if not needed.isdisjoint(node.outputs) and tensor_of(node.outputs[0]) is None:
-                needed.update(value for i in sources_of(node) if (value := node.inputs[i]) is not None)
-        return needed
+    return _Building(rewriter, Flow(rewriter), stock).build()
 
 
 class _Building:
     """Builds the ways in lanes beside those of the numbers, and removes of these what nothing needs any more."""
 
-    def __init__(self, rewriter: Rewriter, flow: _Flow, stock: bool) -> None:
-        self._rewriter, self._nodes, self._stock = rewriter, flow.nodes, stock
+    def __init__(self, rewriter: Rewriter, flow: Flow, stock: bool) -> None:
+        self._rewriter, self._flow, self._stock = rewriter, flow, stock
         self._graph, self._opset = rewriter.model.graph, rewriter.opset
+        self._needed = flow.needed()
+        self._names = {value: rewriter.new_name(f"{value.name}.lanes") for value in self._needed}
         self._lanes: dict[Value, Value] = {}
         self._travel = Travel()
 
-    def build(self, needed: set[Value]) -> Travel:
-        for value in [value for value in self._graph.inputs if value in needed and tensor_of(value) is None]:
+    def build(self) -> Travel:
+        if not self._needed:
+            return self._travel
+        for value in [value for value in self._graph.inputs if value in self._needed and tensor_of(value) is None]:
             self._add_input(value)
-        for value in needed:
+        for value in self._needed:
             if value not in self._lanes and (tensor := tensor_of(value)) is not None:
                 self._add_constant(value, tensor)
-        for node in self._nodes:
-            if not needed.isdisjoint(node.outputs) and node.outputs[0] not in self._lanes:
-                self._add_node(node)
+        for value in self._flow.joining:
+            if value in self._needed:
+                self._add_joining(value)
+        for node in self._flow.nodes:
+            if any(output in self._needed and output not in self._lanes for output in node.outputs):
+                self._add_branches(node) if node.op_type == "If" else self._add_node(node)
         outputs = list(self._graph.outputs)
         for position, value in enumerate(outputs):
             if value in self._lanes:
                 lanes = self._graph.outputs[position] = self._lanes[value]
                 self._travel.outputs[str(lanes.name)] = (str(value.name), _type_of(value))
                 self._travel.positions[position] = _type_of(value)
-        for node in self._nodes:
+        for node in self._flow.nodes:
             if is_shape(node, self._opset) and node.inputs[0] in self._lanes:
                 self._take_shape_of_lanes(node)
         for value in outputs:
             drop(value)
+        for node in reversed(self._flow.nodes):
+            if node.op_type == "If" and node.graph is not None:
+                _drop_unused_outputs(node)
+        for name, _ in self._travel.inputs.values():
+            value = next(value for value in self._graph.inputs if value.name == name)
+            if not is_used(value):
+                self._graph.inputs.remove(value)
         return self._travel
+
+    def _add_joining(self, value: Value) -> None:
+        """Make lanes of numbers that fit in 32 bits: the lower one, and the one that repeats the sign."""
+        insert, shape, kind = self._rewriter.insert, value.shape, _kind_of(value)
+        producer = value.producer()
+        nodes = list(producer.graph if producer is not None else value.graph)
+        anchor = nodes[0 if producer is None else nodes.index(producer) + 1]
+        dims = None if shape is None else shape.dims
+        low = insert(anchor, "Cast", [value], kind.lane, dims, to=kind.lane)
+        zero = self._rewriter.constant(anchor, np.array(0, np.int32))
+        is_negative = insert(anchor, "Less", [low, zero], DataType.BOOL, dims)
+        sign = insert(anchor, "Cast", [is_negative], kind.lane, dims, to=kind.lane)
+        high = insert(anchor, "Neg", [sign], kind.lane, dims)
+        parts = [unsqueezed(self._rewriter, anchor, part, kind.lane) for part in (low, high)]
+        self._lanes[value] = insert(anchor, "Concat", parts, kind.lane, in_lanes(shape, kind), axis=-1)
+
+    def _add_branches(self, node: onnx_ir.Node) -> None:
+        """Let both branches of an If yield lanes, beside what they yield."""
+        for output in [output for output in node.outputs if output in self._needed]:
+            for _, body in bodies_of(node):
+                body.outputs.append(self._lanes[body.outputs[output.index() or 0]])
+            node.resize_outputs(len(node.outputs) + 1)
+            kind, lanes = _kind_of(output), node.outputs[-1]
+            shape = in_lanes(output.shape, kind)
+            lanes.name, lanes.type = self._names[output], onnx_ir.TensorType(kind.lane)
+            lanes.shape = None if shape is None else onnx_ir.Shape(shape)
+            self._lanes[output] = lanes
 
     def _add_input(self, value: Value) -> None:
         lanes = self._named(value)
@@ -144,7 +133,7 @@ class _Building:
         """Make the value that stands for another in lanes, and has a like name."""
         kind, shape = _kind_of(value), in_lanes(value.shape, _kind_of(value))
         lanes = Value(
-            name=self._rewriter.new_name(f"{value.name}.lanes"),
+            name=self._names[value],
             shape=None if shape is None else onnx_ir.Shape(shape),
             type=onnx_ir.TensorType(kind.lane),
         )
@@ -168,7 +157,7 @@ class _Building:
         made = move(Move(self._rewriter, node, inputs, _kind_of(node.outputs[0]), self._stock))
         for old, new in zip(node.outputs, made, strict=True):
             self._lanes[old] = new
-            new.name = self._rewriter.new_name(f"{old.name}.lanes")
+            new.name = self._names.get(old, new.name)
 
     def _take_shape_of_lanes(self, node: onnx_ir.Node) -> None:
         """Let a Shape or Size read the value in lanes, so that the numbers are not needed for it."""
@@ -194,26 +183,24 @@ class _Building:
         drop(value)
 
 
-def tensor_of(value: Value) -> onnx_ir.TensorProtocol | None:
-    """Return the tensor of a constant, or of an input that has a value of its own."""
-    return value.const_value if value.is_graph_input() and value.is_initializer() else constant_of(value)
-
-
-def is_shape(node: onnx_ir.Node, opset: int) -> bool:
-    """Tell whether a node yields sizes of its input, which can be told from lanes."""
-    return node.domain == "" and node.op_type in ("Shape", "Size") and opset >= 10
-
-
-def _is_changed(tensor: onnx_ir.TensorProtocol) -> bool:
-    return tensor.dtype in _COMPLEX or not survives(tensor.numpy(), constant=True)
-
-
-def _nodes_of(graph: onnx_ir.Graph) -> Iterator[onnx_ir.Node]:
-    """Yield the nodes of a graph in their order, those of bodies before the node that has these."""
-    for node in list(graph):
+def _drop_unused_outputs(node: onnx_ir.Node) -> None:
+    """Remove the outputs of an If that nothing reads, and what only served to compute them."""
+    for position in reversed(range(len(node.outputs))):
+        unused = node.outputs[position]
+        if is_used(unused) or len(node.outputs) == 1:
+            continue
+        last = node.outputs[-1]
+        old = [body.outputs[position] for _, body in bodies_of(node)]
         for _, body in bodies_of(node):
-            yield from _nodes_of(body)
-        yield node
+            body.outputs[position] = body.outputs[-1]
+            body.outputs.pop()
+        if last is not unused:
+            last.replace_all_uses_with(unused, replace_graph_outputs=True)
+            name, last.name = last.name, unused.name
+            unused.name, unused.type, unused.shape = name, last.type, last.shape
+        node.resize_outputs(len(node.outputs) - 1)
+        for value in old:
+            drop(value)
 
 
 def _type_of(value: Value) -> DataType:

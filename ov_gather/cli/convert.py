@@ -37,6 +37,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Only OpenVINO's own operations; or gathers of ov-gather, which raise out of bounds, and take strings.",
 )
 @click.option("--assume-in-bounds", is_flag=True, help="Take for granted that no index of a gather is out of bounds.")
+@click.option(
+    "--lanes", is_flag=True, help="Moved values of 64 bits and complex numbers as 32-bit integers, in one dimension more."
+)
 @click.option("--accelerate", is_flag=True, help="Then make gathers faster: by what is portable, or all with target extension.")
 @click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
 @click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what ONNX says.")
@@ -54,6 +57,7 @@ def command(
     output: Path | None,
     target: str,
     assume_in_bounds: bool,
+    lanes: bool,
     accelerate: bool,
     fp16: bool,
     strict: bool,
@@ -96,13 +100,15 @@ def command(
     suffix = ".onnx" if legalize_only else ".xml"
     if output is None or output.suffix != suffix:
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
-    if legalize_only and (accelerate or fp16 or strict or verify):
-        raise click.UsageError("--legalize-only writes ONNX: --accelerate, --fp16, --strict and --verify are for IR")
+    if legalize_only and (accelerate or fp16 or strict or verify or lanes):
+        raise click.UsageError("--legalize-only writes ONNX: --accelerate, --fp16, --lanes, --strict and --verify are for IR")
+    if lanes and verify:
+        raise click.UsageError("--verify takes an IR that has the inputs of the original: with --lanes it has others")
     refuse_existing([output] if legalize_only else [output, output.with_suffix(".bin")], force)
     if legalize_only:
         _legalize(model, output, target, assume_in_bounds)
         return
-    sys.exit(_convert(model, output, target, assume_in_bounds, accelerate, fp16, strict, verify, not no_bisect, inputs))
+    sys.exit(_convert(model, output, target, assume_in_bounds, lanes, accelerate, fp16, strict, verify, not no_bisect, inputs))
 
 
 def _refuse_beside_release(model: Path, output: Path | None) -> None:
@@ -137,6 +143,7 @@ def _convert(
     output: Path,
     target: str,
     assume_in_bounds: bool,
+    lanes: bool,
     accelerate: bool,
     fp16: bool,
     strict: bool,
@@ -151,7 +158,7 @@ def _convert(
     if verify:
         require("onnxruntime")
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
-    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, output=output)
+    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output)
     _print_changes(conversion.rewrites, conversion.inexactness)
     if strict and conversion.inexactness:
         click.echo(f"error: {source}: OpenVINO would not do what ONNX says, and --strict is given", err=True)
@@ -160,6 +167,8 @@ def _convert(
         _accelerate(conversion.model, target, assume_in_bounds)
     with written(conversion.model, output, fp16=fp16) as path:
         verified = not verify or _verify(source, path, output, target, bisects, given)
+    for name, (given, dtype) in conversion.in_lanes.items():
+        click.echo(f"{output}: '{name}' holds {dtype} '{given}' in lanes")
     click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
     return 0 if verified else 1
 

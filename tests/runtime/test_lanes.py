@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from itertools import product
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
+from helpers.lane_models import exactly, model, values
 from ov_gather.converters import LossyConversionWarning, compile_onnx
 from tools import gather_matrix
 
 TYPES = ("int64", "uint64", "float64", "complex64", "complex128", "float16")
-
-
-def values(dtype, shape, seed=0):
-    """Every bit random, so that NaNs, denormals and numbers beyond 32 bits are among them."""
-    dtype = np.dtype(dtype)
-    size = int(np.prod(shape)) * dtype.itemsize
-    return np.frombuffer(np.random.default_rng(seed).bytes(size), dtype).reshape(shape).copy()
-
-
-def model(nodes, inputs, outputs, initializers=(), opset=18):
-    """`inputs` and `outputs` by name: type (a dtype, or a number of ONNX) and shape."""
-    infos = [[_info(name, *given) for name, given in side.items()] for side in (inputs, outputs)]
-    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in dict(initializers).items()]
-    graph = helper.make_graph(nodes, "graph", *infos, initializer=tensors)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
-
-
-def _info(name, kind, shape):
-    number = kind if isinstance(kind, int) else helper.np_dtype_to_tensor_dtype(np.dtype(kind))
-    return helper.make_tensor_value_info(name, number, shape)
-
-
-def exactly(proto):
-    """Compile; nothing may be lost."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", LossyConversionWarning)
-        return compile_onnx(proto)
 
 
 def assert_same(found, expected):
@@ -85,6 +58,13 @@ MOVES = {
         lambda x, z: np.take_along_axis(x[:, :, :2], WHERE, 1),
     ),
     "GatherND": ([("GatherND", ["x", "[[1,-1],[0,2]]"], {})], lambda x, z: x[[1, 0], [-1, 2]]),
+    "ScatterElements": (
+        [
+            ("GatherElements", ["x", "where"], {"axis": 1}),
+            ("ScatterElements", ["x", "[[[0,-1]],[[1,2]],[[-4,3]]]", "1"], {"axis": -2}),
+        ],
+        lambda x, z: _put(x, np.array([[[0, -1]], [[1, 2]], [[-4, 3]]]), np.take_along_axis(x[:, :, :2], WHERE, 1)),
+    ),
     "ScatterND": ([("ScatterND", ["x", "[[1,2],[0,-1]]", "z"], {})], lambda x, z: _written(x, ([1, 0], [2, -1]), z)),
 }
 
@@ -102,6 +82,12 @@ def _moved(dtype, nodes):
     used = {name for node in made for name in node.input}
     inputs = {name: (dtype, shape) for name, shape in {"x": ["a", "b", 5], "z": ["c", 5]}.items() if name in used}
     return model(made, inputs, {"y": (dtype, None)}, {name: array for name, array in constants.items() if name in used})
+
+
+def _put(x, where, values):
+    x = x.copy()
+    np.put_along_axis(x[:, :, :2], where, values, 1)
+    return x
 
 
 def _written(x, where, z):

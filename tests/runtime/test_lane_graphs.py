@@ -1,0 +1,104 @@
+"""Lanes in graphs with branches, and where numbers that are computed join them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from helpers.lane_models import exactly, model, values
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+
+BOOL = TensorProto.BOOL
+
+
+def branching(then, other, outputs=("y",)):
+    """An If of two bodies, each of nodes that yield outputs of int64."""
+    infos = [helper.make_tensor_value_info(name, TensorProto.INT64, None) for name in outputs]
+    bodies = {f"{name}_branch": helper.make_graph(nodes, name, [], infos) for name, nodes in (("then", then), ("else", other))}
+    return helper.make_node("If", ["c"], list(outputs), **bodies)
+
+
+INPUTS = {"c": (BOOL, []), "x": ("int64", ["n"]), "i": ("int64", ["k"])}
+PICKED = helper.make_node("Gather", ["x", "i"], ["y"])
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_branches_that_both_move(condition):
+    node = branching([PICKED], [helper.make_node("Slice", ["x", "[1]", "[3]"], ["y"])])
+    constants = {"[1]": np.array([1]), "[3]": np.array([3])}
+    compiled = exactly(model([node], INPUTS, {"y": ("int64", None)}, constants))
+    x = values("int64", 5)
+    found = compiled({"c": np.array(condition), "x": x, "i": np.array([0, -1, 2])})["y"]
+    assert found.tolist() == (x[[0, -1, 2]] if condition else x[1:3]).tolist()
+    if condition:
+        with pytest.raises(IndexError, match=r"indices\[1\] = 5 is out of bounds for axis 0 of size 5"):
+            compiled({"c": np.array(condition), "x": x, "i": np.array([0, 5])})
+
+
+def test_what_comes_out_of_branches_is_moved_on():
+    node = branching([PICKED], [helper.make_node("Identity", ["x"], ["y"])])
+    nodes = [node, helper.make_node("Reshape", ["y", "[-1,1]"], ["z"])]
+    compiled = exactly(model(nodes, INPUTS, {"z": ("int64", None)}, {"[-1,1]": np.array([-1, 1])}))
+    x = values("int64", 3)
+    assert compiled({"c": np.array(False), "x": x, "i": np.array([0])})["z"].tolist() == x[:, None].tolist()
+
+
+def test_branches_that_disagree():
+    """Lanes end before them: the numbers must fit in 32 bits, and the loss is named."""
+    node = branching([PICKED], [helper.make_node("Mul", ["x", "x"], ["y"])])
+    with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
+        compiled = compile_onnx(model([node], INPUTS, {"y": ("int64", None)}))
+    given = {"c": np.array(True), "x": np.array([1, -5, 3]), "i": np.array([1])}
+    assert compiled(given)["y"].tolist() == [-5]
+    assert compiled({**given, "c": np.array(False)})["y"].tolist() == [1, 25, 9]
+    with pytest.raises(ValueError, match=r"x\[0\] = 1099511627776 does not fit in int32"):
+        compiled({**given, "x": np.array([2**40, 0, 0])})
+
+
+def test_one_output_of_branches_moves_and_another_computes():
+    double = helper.make_node("Add", ["s", "s"], ["z"])
+    node = branching([PICKED, double], [helper.make_node("Identity", ["x"], ["y"]), double], ("y", "z"))
+    inputs = {**INPUTS, "s": ("int64", [2])}
+    with pytest.warns(LossyConversionWarning, match="input 's'"):
+        compiled = compile_onnx(model([node], inputs, {"z": ("int64", None), "y": ("int64", None)}))
+    x = values("int64", 3)
+    found = compiled({"c": np.array(True), "x": x, "i": np.array([-1]), "s": np.array([3, 4])})
+    assert (found["y"].tolist(), found["z"].tolist()) == ([x[-1]], [6, 8])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_numbers_that_fit_join_lanes(dtype):
+    """Sizes, and integers of 32 bits, are computed and then moved beside keys of 64 bits."""
+    number = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    nodes = [
+        helper.make_node("Shape", ["small"], ["size"]),
+        helper.make_node("Cast", ["size"], ["wide_size"], to=number),
+        helper.make_node("Cast", ["small"], ["wide"], to=number),
+        helper.make_node("Concat", ["x", "wide_size", "wide"], ["y"], axis=0),
+    ]
+    x, small = values(dtype, 3), np.array([5, 2, 7], np.uint16) if dtype == "uint64" else np.array([-5, 2, -7], np.int32)
+    inputs = {"x": (dtype, ["n"]), "small": (small.dtype, ["m"])}
+    found = exactly(model(nodes, inputs, {"y": (dtype, None)}))({"x": x, "small": small})["y"]
+    assert found.tolist() == [*x.tolist(), 3, *small.tolist()]
+
+
+def test_constants_of_a_shape():
+    nodes = [
+        helper.make_node(
+            "ConstantOfShape", ["sizes"], ["fill"], value=helper.make_tensor("", TensorProto.INT64, [1], [-(2**40)])
+        ),
+        helper.make_node("Concat", ["fill", "x"], ["y"], axis=1),
+    ]
+    proto = model(nodes, {"sizes": ("int64", [2]), "x": ("int64", ["n", "m"])}, {"y": ("int64", None)})
+    x = values("int64", (2, 3))
+    found = exactly(proto)({"sizes": np.array([2, 1]), "x": x})["y"]
+    assert found.tolist() == np.concatenate([np.full((2, 1), -(2**40)), x], 1).tolist()
+
+
+def test_padding_by_a_number_whose_lanes_differ():
+    nodes = [helper.make_node("Pad", ["x", "pads", "value"], ["y"])]
+    constants = {"pads": np.array([0, 1, 1, 0]), "value": np.array(-np.pi)}
+    x = values("float64", (2, 3))
+    found = exactly(model(nodes, {"x": ("float64", ["n", "m"])}, {"y": ("float64", None)}, constants))({"x": x})["y"]
+    assert found.tobytes() == np.pad(x, [(0, 1), (1, 0)], constant_values=-np.pi).tobytes()
