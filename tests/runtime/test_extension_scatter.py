@@ -351,6 +351,26 @@ def test_onnx_is_read_as_ours(core, op, version, reduction):
         infer(request, data, indices, updates)
 
 
+@pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
+def test_arithmetic_on_shapes_stays_openvino_s_own(core, op):
+    """OpenVINO infers shapes from values that its own operations compute."""
+    places = {"at": [1], "beyond": [2]} if op == "ScatterElements" else {"at": [[1]], "beyond": [[2]]}
+    kind = "ScatterElementsUpdate" if op == "ScatterElements" else "ScatterNDUpdate"
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node(op, ["shape", "at", "seven"], ["sizes"]),
+        helper.make_node("ConstantOfShape", ["sizes"], ["output"]),
+    ]
+    constants = {**{name: np.array(place) for name, place in places.items()}, "seven": np.array([7])}
+    model = core.read_model(onnx_model(nodes, {"x": (TensorProto.FLOAT, ["n", 3])}, constants))
+    assert (opsets(model, kind), opsets(model, op)) == (["opset12" if op == "ScatterElements" else "opset15"], [])
+    assert str(model.output(0).partial_shape) == "[?,7]"
+    nodes[1].input[1] = "beyond"
+    with pytest.raises(RuntimeError, match=r"indices\[0(, 0)?\] = 2 is out of bounds for axis 0 of size 2"):
+        wrong = core.read_model(onnx_model(nodes, {"x": (TensorProto.FLOAT, ["n", 3])}, constants))
+        infer(compiled(core, wrong), np.zeros((2, 3), np.float32))
+
+
 def test_onnx_strings(core):
     node = helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"])
     given = {"data": (TensorProto.STRING, [4]), "indices": (TensorProto.INT64, [3, 1]), "updates": (TensorProto.STRING, [3])}

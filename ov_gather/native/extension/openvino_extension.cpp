@@ -5,6 +5,8 @@
 #include <openvino/frontend/onnx/extension/conversion.hpp>
 #include <openvino/op/constant.hpp>
 #include <openvino/op/gather.hpp>
+#include <openvino/op/scatter_elements_update.hpp>
+#include <openvino/op/scatter_nd_update.hpp>
 #include <openvino/op/util/shape_of_base.hpp>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "platform.hpp"
 #include "scatter_elements_op.hpp"
 #include "scatter_nd_op.hpp"
+#include "tensors.hpp"
 
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
@@ -66,19 +69,39 @@ ov::OutputVector convert_gather_nd(const ov::frontend::NodeContext& node) {
         ->outputs();
 }
 
+// Tells whether a scatter of these inputs is arithmetic on shapes, for which only its own operation serves OpenVINO: constant
+// indices, which are in bounds, write elements of shapes, or into them.
+bool scatters_shapes(const ov::OutputVector& inputs, const std::string& reduction) {
+    const auto indices = ov::as_type<ov::op::v0::Constant>(inputs[1].get_node());
+    const auto& shape = inputs[0].get_partial_shape();
+    if (reduction != "none" || !indices || !shape.compatible({ov::Dimension()}) || shape.is_dynamic()) return false;
+    const auto positions = indices->cast_vector<int64_t>();
+    const auto within = [&](int64_t index) { return ov_gather::is_in_bounds(index, shape[0].get_length()); };
+    std::unordered_set<ov::Node*> seen;
+    return std::all_of(positions.begin(), positions.end(), within) &&
+           (comes_from_shapes(inputs[0], seen) || comes_from_shapes(inputs[2], seen));
+}
+
 // In the domain ov_gather, our converter writes the scatters of numbers whose lanes are given, and names their type.
 ov::OutputVector convert_scatter_elements(const ov::frontend::NodeContext& node) {
     const ov::OutputVector inputs{node.get_input(0), node.get_input(1), node.get_input(2)};
-    return std::make_shared<ov_gather::ScatterElementsOp>(inputs, node.get_attribute<int64_t>("axis", 0),
-                                                          node.get_attribute<std::string>("reduction", "none"),
+    const auto axis = node.get_attribute<int64_t>("axis", 0);
+    const auto reduction = node.get_attribute<std::string>("reduction", "none");
+    if (scatters_shapes(inputs, reduction)) {
+        const auto where = ov::op::v0::Constant::create(ov::element::i64, {}, {axis});
+        return std::make_shared<ov::op::v12::ScatterElementsUpdate>(inputs[0], inputs[1], inputs[2], where)->outputs();
+    }
+    return std::make_shared<ov_gather::ScatterElementsOp>(inputs, axis, reduction,
                                                           node.get_attribute<std::string>("lanes", "none"))
         ->outputs();
 }
 
 ov::OutputVector convert_scatter_nd(const ov::frontend::NodeContext& node) {
     const ov::OutputVector inputs{node.get_input(0), node.get_input(1), node.get_input(2)};
-    return std::make_shared<ov_gather::ScatterNDOp>(inputs, node.get_attribute<std::string>("reduction", "none"),
-                                                    node.get_attribute<std::string>("lanes", "none"))
+    const auto reduction = node.get_attribute<std::string>("reduction", "none");
+    if (scatters_shapes(inputs, reduction))
+        return std::make_shared<ov::op::v15::ScatterNDUpdate>(inputs[0], inputs[1], inputs[2])->outputs();
+    return std::make_shared<ov_gather::ScatterNDOp>(inputs, reduction, node.get_attribute<std::string>("lanes", "none"))
         ->outputs();
 }
 
