@@ -92,7 +92,7 @@ def sources_of(node: onnx_ir.Node) -> list[int]:
 
 def move(given: Move) -> Sequence[Value]:
     """Insert what does the same as a node in lanes; return its outputs."""
-    if given.kind.count == 1 and given.node.op_type not in ("Cast", "CastLike", "ConstantOfShape"):
+    if given.kind.count == 1 and given.node.op_type not in ("Cast", "CastLike", "ConstantOfShape", "Pad"):
         return given.again()
     return _MOVES[given.node.op_type](given)
 
@@ -245,25 +245,25 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
 def _pad(move: Move) -> Sequence[Value]:
     data, pads, value, axes = (*move.inputs, None, None)[:4]
     assert pads is not None
-    if axes is not None:
+    if move.kind.dims and axes is not None:
         axes = move.constant([_shifted(axis) for axis in _axes(move.node, 3) or ()])
-    else:
+    elif move.kind.dims:
         begins, ends = np.split(np.asarray(constant_of(pads).numpy()), 2)
         pads = move.constant([*begins.tolist(), 0, *ends.tolist(), 0])
     tensor = None if value is None else constant_of(value)
-    lanes = np.zeros(move.kind.count, np.int32) if tensor is None else tensor.numpy().reshape(-1)
-    if (lanes == lanes[0]).all():
+    lanes = np.zeros(1, move.kind.lane.numpy()) if tensor is None else tensor.numpy().reshape(-1)
+    if (lanes == lanes[0]).all() and int(np.float32(lanes[0])) == lanes[0]:  # the CPU plugin rounds it to float32
         return move.again([data, pads, move.rewriter.constant(move.node, lanes[:1].reshape(())), axes])
     shape = in_lanes(move.node.outputs[0].shape, move.kind)
-    thin = None if shape is None else [*shape[:-1], 1]
-    parts = []
-    for lane, number in enumerate(lanes):
-        # The one lane is all that the last dimension holds, whatever its number.
-        taken = move.insert("Gather", [data, move.constant([lane])], move.kind.lane, None, axis=-1)
-        (padded,) = move.again([taken, pads, move.rewriter.constant(move.node, np.array(number)), axes])
-        padded.shape = None if thin is None else onnx_ir.Shape(thin)
-        parts.append(padded)
-    return [move.insert("Concat", parts, move.kind.lane, shape, axis=-1)]
+    zero = move.rewriter.constant(move.node, np.zeros((), lanes.dtype))
+    (padded,) = move.again([data, pads, zero, axes])
+    # What is not padding is marked by ones, padded by zeros.
+    marked = move.insert("Equal", [data, data], DataType.BOOL, None)
+    ones = move.insert("Cast", [marked], move.kind.lane, None, to=move.kind.lane)
+    (kept,) = move.again([ones, pads, zero, axes])
+    is_kept = move.insert("Cast", [kept], DataType.BOOL, None, to=DataType.BOOL)
+    fill = move.rewriter.constant(move.node, lanes)
+    return [move.insert("Where", [is_kept, padded, fill], move.kind.lane, shape)]
 
 
 def _can_pad(node: onnx_ir.Node, opset: int) -> bool:

@@ -96,9 +96,11 @@ def test_constants_of_a_shape():
     assert found.tolist() == np.concatenate([np.full((2, 1), -(2**40)), x], 1).tolist()
 
 
-def test_padding_by_a_number_whose_lanes_differ():
+@pytest.mark.parametrize("value", [-np.pi, -1, 2**24 + 1, np.float16(-0.1)], ids=str)
+def test_padding_by_a_number(value):
     nodes = [helper.make_node("Pad", ["x", "pads", "value"], ["y"])]
-    constants = {"pads": np.array([0, 1, 1, 0]), "value": np.array(-np.pi)}
-    x = values("float64", (2, 3))
-    found = exactly(model(nodes, {"x": ("float64", ["n", "m"])}, {"y": ("float64", None)}, constants))({"x": x})["y"]
-    assert found.tobytes() == np.pad(x, [(0, 1), (1, 0)], constant_values=-np.pi).tobytes()
+    constants = {"pads": np.array([0, 1, 1, 0]), "value": np.array(value)}
+    dtype = constants["value"].dtype
+    x = values(dtype, (2, 3))
+    found = exactly(model(nodes, {"x": (dtype, ["n", "m"])}, {"y": (dtype, None)}, constants))({"x": x})["y"]
+    assert found.tobytes() == np.pad(x, [(0, 1), (1, 0)], constant_values=value).tobytes()
