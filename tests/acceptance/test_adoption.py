@@ -34,8 +34,11 @@ def test_pre_commit_hook(tmp_path):
     revision = run("git", "rev-parse", "HEAD", cwd=clone).stdout.strip()
     hook = {"repo": str(clone), "rev": revision, "hooks": [{"id": "ov-gather-validate"}]}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump({"repos": [hook]}))
-    command = [BIN / "pre-commit", "run", "--config", tmp_path / "config.yaml", "--verbose", "--files", *files]
-    done = run(*command, cwd=clone, env={**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")})
+    options = {"cwd": clone, "env": {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}}
+    config = ("--config", tmp_path / "config.yaml")
+    installed = run(BIN / "pre-commit", "install-hooks", *config, **options)  # sets fewer variables than `run`
+    assert installed.returncode == 0, installed.stdout
+    done = run(BIN / "pre-commit", "run", *config, "--verbose", "--files", *files, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "ov-gather validate" in done.stdout
     assert "Passed" in done.stdout
