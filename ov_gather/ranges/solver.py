@@ -262,7 +262,8 @@ class Solver:
     def _depart(self, step: Step) -> None:
         """Give each output of an operation with bodies all values that it gets from one of them."""
         found: dict[Key, Value] = {}
-        for body in self._executed(step):
+        executed = self._executed(step)
+        for body in executed:
             for passage in body.departures:
                 if passage.outer is None:
                     continue
@@ -273,9 +274,18 @@ class Solver:
                     value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None, peak=-inf)
                 before = found.get(passage.outer)
                 found[passage.outer] = value if before is None else self._either(before, value, declared)
+        has_choice = len(executed) > 1 and not step.repeats
+        freed = self._open_outputs(step) if has_choice and self._semantics.is_memory_read else ()
         for key in step.outputs:
             declared = self._graph.declared(key)
-            self._learn(key, declared, found.get(key, declared))
+            value = found.get(key, declared)
+            # The CPU plugin gives out memory that it has freed when a branch of an If with several of these is first executed.
+            is_freed = len(freed) > 1 and key in freed
+            self._learn(key, declared, replace(declared, shape=value.shape) if is_freed else value)
+
+    def _open_outputs(self, step: Step) -> list[Key]:
+        shapes = [(key, self._graph.declared(key).shape) for key in step.outputs]
+        return [key for key, shape in shapes if shape is None or any(dim.value is None for dim in shape)]
 
     def _either(self, one: Value, other: Value, declared: Value) -> Value:
         """Join what two branches make of an output: a dimension stays where it is the same in both."""

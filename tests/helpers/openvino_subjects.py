@@ -33,7 +33,8 @@ class OpenvinoSubject:
         self._model = self.sample.model
         self._nodes = nodes = [node for node in self._model.get_ordered_ops() if node.get_type_name() != "Result"]
         self._outputs = {tensor(output): output for node in nodes for output in node.outputs()}
-        self.sites = list(sites_of(self.sample))
+        unlike = {node.get_friendly_name() for node in nodes if _gives_out_freed_memory(node)}  # what is in their branches
+        self.sites = [site for site in sites_of(self.sample) if site.index[0] not in unlike]
         self.operations = [_operation(node) for node in nodes]
         self.not_judged = {node.get_friendly_name() for node in nodes if node.get_type_name() in NOT_JUDGED}
         self.miscomputed: set[str] = set()
@@ -85,12 +86,9 @@ def _attributes(node: ov.Node) -> str:
 def is_miscomputed(node: ov.Node) -> bool:
     """Whether OpenVINO 2026.4.1 may do an operation wrongly.
 
-    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, counts the integers
-    of a Range by fractions in two ways, and gives out memory that it has freed when a branch of an If with several outputs of
-    open sizes is executed for the first time.
+    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, and counts the
+    integers of a Range by fractions in two ways.
     """
-    if node.get_type_name() == "If":
-        return node.get_output_size() > 1 and any(one.get_partial_shape().is_dynamic for one in node.outputs())
     if node.get_type_name() == "Range":
         kinds = {value.get_element_type().get_type_name() for value in (*node.input_values(), *node.outputs())}
         return "f32" in kinds and len(kinds) > 1
@@ -137,12 +135,19 @@ def _is_split_up(node: ov.Node) -> bool:
     return whole == sum(parts) and all(length in (-1, part) for length, part in zip(lengths.data, parts, strict=True))
 
 
+def _gives_out_freed_memory(node: ov.Node) -> bool:
+    """Whether outputs of a node, in the first inference that executes a branch, are not what the branch has computed."""
+    return node.get_type_name() == "If" and sum(one.get_partial_shape().is_dynamic for one in node.outputs()) > 1
+
+
 def _gives_out_memory(node: ov.Node, seen: Arrays) -> bool:
     """Whether OpenVINO gives out what happens to be in memory.
 
-    It does where elements are made of an operand without any, where a TopK wants more than there are, and where a StridedSlice
-    both adds and removes axes.
+    It does where elements are made of an operand without any, where a TopK wants more than there are, where a StridedSlice both
+    adds and removes axes, and where a branch of some Ifs is executed for the first time.
     """
+    if _gives_out_freed_memory(node):
+        return True
     operands = [seen.get(tensor(value)) for value in node.input_values()]
     if node.get_type_name() == "StridedSlice":
         attributes = node.get_attributes()

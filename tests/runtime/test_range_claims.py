@@ -238,43 +238,6 @@ def test_a_place_among_no_elements_is_not_known() -> None:
     assert dict(proof.requires) == {"dim(rows, 0)": (1, None)}
 
 
-def test_an_axis_that_is_squeezed_has_an_element() -> None:
-    """OpenVINO makes one element of an axis of none, which is whatever lies in memory."""
-    x = ops.parameter([-1], np.int32)
-    x.output(0).set_names({"x"})
-    index = ops.squeeze(ops.clamp(x, 0, 3), number(0))
-    (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
-    assert dict(proof.requires) == {"dim(x, 0)": (1, None)}
-
-
-def row_of(x: ov.Node, new_axis: Sequence[int], shrunk: Sequence[int]) -> ov.Node:
-    """A part of x by a StridedSlice from 0 to 1 along two axes."""
-    begin, end, step = (ops.constant(np.array([place, place])) for place in (0, 1, 1))
-    return ops.strided_slice(x, begin, end, step, [0, 0], [0, 0], new_axis, shrunk)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "status", "requires"),
-    [([-1, 4], "conditional", {"dim(x, 0)": (1, None)}), ([3, 4], "proved", {}), ([ov.Dimension(1, 9), 4], "proved", {})],
-)
-def test_an_axis_that_is_shrunk_has_an_element(sizes: list[int], status: str, requires: dict[str, object]) -> None:
-    """OpenVINO takes an axis of no elements for one of one element, which is whatever lies in memory."""
-    x = ops.parameter(sizes, np.int32)
-    x.output(0).set_names({"x"})
-    index = row_of(ops.clamp(x, 0, 3), [0, 0], [1, 0])
-    (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
-    assert (proof.status, dict(proof.requires)) == (status, requires)
-
-
-@pytest.mark.parametrize("new_axis", [[0, 1], [0, 0]])
-def test_nothing_is_known_where_one_slice_both_adds_and_removes_axes(new_axis: list[int]) -> None:
-    """The plugin fills one element of each row then, and leaves the others as they were in memory."""
-    x = ops.parameter([3, 4], np.int32)
-    index = row_of(ops.clamp(x, 0, 3), new_axis, [1, 0])
-    (proof,) = prove(ov.Model([ops.gather(ops.constant(np.zeros((4, 2))), index, number(0))], [x], "m"))
-    assert proof.status == ("unknown" if any(new_axis) else "proved")
-
-
 @pytest.mark.parametrize(("dtype", "requires"), [(np.int32, (-4, None)), (np.int64, (-4, 2**31 - 1))])
 def test_an_input_of_more_bits_than_the_plugin_keeps_has_both_bounds(dtype: type, requires: tuple[object, object]) -> None:
     """The plugin makes -2^31 of an input of 2^31."""
