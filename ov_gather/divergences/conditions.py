@@ -51,7 +51,7 @@ def is_custom(view: LayerView, operands: Operands) -> bool:
 
 def has_no_custom_version(view: LayerView, operands: Operands) -> bool:
     """None of ours does what the operation does."""
-    return view.operation.custom_attributes is None
+    return view.custom_version is None
 
 
 def has_open_axis(view: LayerView, operands: Operands) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.divergences.cpu_plugin import Arithmetic, all_as_seen
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.spec import ONNX_REDUCTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +47,27 @@ def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> ND
         else:
             result = scatter_elements(data, indices, updates, axis)
         return _stored(result, operands[0].dtype, arithmetic).reshape(operands[0].shape)
+
+
+def scattered_by_ours(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
+    """A reduction of our own scatters: the plugin rounds bf16 that it computes in f32, and gives them booleans as u8.
+
+    Raises IndexError for an index out of bounds.
+    """
+    import numpy as np
+
+    from ov_gather.kernels.scatter_elements import scatter_elements
+
+    attributes, dtype = view.attributes_for(operands), operands[0].dtype
+    data, indices, updates, axis = as_elements(view, all_as_seen(view, operands, arithmetic), attributes)
+    if dtype.name == "bfloat16":
+        data, updates = data.astype(np.float32), updates.astype(np.float32)
+    if dtype.name == "bool":
+        data, updates = data.view(np.uint8), updates.view(np.uint8)
+    reduction: Any = ONNX_REDUCTIONS.get(attributes["reduction"], attributes["reduction"])
+    with np.errstate(all="ignore"):
+        result = scatter_elements(data, indices, updates, axis, reduction=reduction).reshape(operands[0].shape)
+        return result.astype(dtype) if arithmetic.bf16 else _stored(result, dtype, arithmetic)
 
 
 def written_in_any_order(view: LayerView, operands: Operands, arithmetic: Arithmetic, found: NDArray[Any]) -> NDArray[np.bool_]:
@@ -98,9 +120,9 @@ def as_elements(
 
     data, updates = operands[0], operands[2]
     indices = as_index_dtype(operands[1])
-    if view.operation.type == "ScatterElementsUpdate":
+    if view.operation.type.startswith("ScatterElements"):
         return data, indices, updates, attributes["axis"]
-    if view.operation.type == "ScatterNDUpdate":
+    if view.operation.type.startswith("ScatterND"):
         depth = indices.shape[-1]
         sizes = data.shape[:depth]
         tuples = np.moveaxis(indices, -1, 0).reshape(depth, prod(indices.shape[:-1]))

@@ -26,6 +26,7 @@ _OLD_GATHERS = ("Gather-1", "Gather-7")
 _STOCK_GATHERS = (*_OLD_GATHERS, "Gather-8")
 _SCATTERS = ("ScatterElementsUpdate-3", "ScatterElementsUpdate-12")
 _SCATTER_NDS = ("ScatterNDUpdate-3", "ScatterNDUpdate-15")
+_REDUCING = ("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather")
 
 
 def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
@@ -99,7 +100,7 @@ ONNXRUNTIME = (
     Divergence(
         name="no-such-reduction-in-onnxruntime",
         runtimes=_ONNXRUNTIME,
-        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
+        operations=_REDUCING,
         observed=(Observed.LACKS,),
         applies=conditions.reduces_halves_or_booleans,
         why="onnxruntime has no kernel for reductions of these types",
@@ -123,7 +124,7 @@ ONNXRUNTIME = (
     Divergence(
         name="last-writer-varies-in-onnxruntime",
         runtimes=_ONNXRUNTIME,
-        operations=_SCATTER_NDS,
+        operations=(*_SCATTER_NDS, "ScatterND-ov_gather"),
         observed=(Observed.DIFFERS,),
         applies=conditions.writes_twice,
         why="onnxruntime lets its threads race where ScatterND updates a place twice",

@@ -9,7 +9,7 @@ from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import constant_data_is, data_is
 from ov_gather.divergences.cpu_plugin import Arithmetic
-from ov_gather.ir.element_types import BF16, F4E2M1, F8E4M3, F8E5M2, F16, F32, STRING, U2, U32
+from ov_gather.ir.element_types import BF16, BOOLEAN, F4E2M1, F8E4M3, F8E5M2, F16, F32, STRING, U2, U32
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ OPENVINO = (
     ),
     Divergence(
         name="no-spare-dimensions",
-        runtimes=STOCK,
+        runtimes=CPU_PLUGIN,
         operations=_SCATTER_NDS,
         observed=(Observed.REFUSES,),
         applies=conditions.has_spare_dimensions,
@@ -288,6 +288,17 @@ OPENVINO = (
         why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (where the CPU computes in bf16, after "
         "every step) and means of integers towards 0, lets NaN lose min and max, and adds boolean as u8, where 256 are 0",
         predicts=_on_this_cpu(cpu_scatters.scattered),
+        any_nan=True,
+    ),
+    Divergence(
+        name="reduced-otherwise-by-ours",
+        runtimes=_EXTENSION,
+        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather"),
+        observed=(Observed.DIFFERS,),
+        applies=lambda view, operands: data_is(BF16, BOOLEAN)(view, operands) and conditions.reduces(view, operands),
+        why="around our operations the CPU plugin converts boolean to u8, so that the sum of 256 times true is false, and, on "
+        "CPUs that do not compute in bf16, bf16 to f32, which it rounds back in its own way",
+        predicts=_on_this_cpu(cpu_scatters.scattered_by_ours),
         any_nan=True,
     ),
     Divergence(

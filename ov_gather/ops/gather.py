@@ -142,7 +142,7 @@ GATHER_1 = Operation(
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
-    custom_attributes={},
+    custom_version=lambda attributes: ("Gather", attributes),
 )
 GATHER_7 = replace(GATHER_1, name="Gather-7", opsets=numbered_opsets(7, 7), attributes=(_BATCH_DIMS,))
 GATHER_8 = replace(
@@ -153,7 +153,7 @@ GATHER_8 = replace(
         INDICES, along_axis, "[-s, s-1]", lowest_specified=lambda size: -size, zero_fill=lambda attributes: True
     ),
     evaluate=evaluate_with_zeros,
-    custom_attributes={"bounds": "zero"},
+    custom_version=lambda attributes: ("Gather", {**attributes, "bounds": "zero"}),
 )
 GATHER_CUSTOM = replace(
     GATHER_8,
@@ -167,5 +167,5 @@ GATHER_CUSTOM = replace(
     ),
     index_rule=replace(GATHER_8.index_rule, zero_fill=lambda attributes: attributes["bounds"] == "zero"),
     evaluate=evaluate,
-    custom_attributes={},
+    custom_version=lambda attributes: ("Gather", attributes),
 )

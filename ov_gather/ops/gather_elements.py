@@ -116,5 +116,5 @@ GATHER_ELEMENTS_6 = Operation(
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
-    custom_attributes={},
+    custom_version=lambda attributes: ("GatherElements", attributes),
 )

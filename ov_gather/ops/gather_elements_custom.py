@@ -164,5 +164,5 @@ GATHER_ELEMENTS_CUSTOM = Operation(
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
-    custom_attributes={},
+    custom_version=lambda attributes: ("GatherElements", attributes),
 )

@@ -132,7 +132,7 @@ GATHER_ND_8 = Operation(
     restrict=restrict,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
-    custom_attributes={},
+    custom_version=lambda attributes: ("GatherND", attributes),
 )
 # The page of version 5 does not explain negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
 GATHER_ND_5 = replace(
@@ -148,7 +148,7 @@ GATHER_ND_5 = replace(
         negative="OpenVINO counts negative indices from the end only since 2025.3",
     ),
     evaluate=evaluate_fused,
-    custom_attributes=None,
+    custom_version=lambda attributes: None,
 )
 GATHER_ND_CUSTOM = replace(
     GATHER_ND_8,

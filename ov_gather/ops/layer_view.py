@@ -13,7 +13,7 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import FAMILY, find_operation
-from ov_gather.ops.spec import Operation, ShapeError
+from ov_gather.ops.spec import Attributes, Operation, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,6 +96,11 @@ class LayerView:
             return None if self.attributes is None else self.operation.infer_shapes(self.input_shapes, self.attributes)
         except ShapeError:
             return None
+
+    @property
+    def custom_version(self) -> tuple[str, Attributes] | None:
+        """The type and the attributes that the layer has in our opset; None where that has no counterpart."""
+        return None if self.attributes is None else self.operation.custom_version(self.attributes)
 
     @property
     def index_sizes(self) -> tuple[int, ...] | None:

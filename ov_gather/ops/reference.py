@@ -13,6 +13,7 @@ from ov_gather.kernels import reference
 from ov_gather.kernels.arguments import as_index_dtype, out_of_bounds, unravel
 from ov_gather.ops.spec import Attributes, Operation
 
+_OF_ONNX = {"add": "sum", "mul": "prod"}
 _OF_BOOLEANS = {"sum": "max", "prod": "min"}
 _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "none": lambda old, new: new,
@@ -91,6 +92,7 @@ def _scatter(
 ) -> NDArray[Any]:
     updates, axis = others[0], attributes["axis"] % max(data.ndim, 1)
     reduction = attributes.get("reduction", "none")
+    reduction = _OF_ONNX.get(reduction, reduction)
     _check(indices, axis, data.shape[axis])
     if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
         wide = (data.astype(np.float32), indices, [updates.astype(np.float32)])
@@ -132,6 +134,7 @@ def _scatter_nd(
     data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
 ) -> NDArray[Any]:
     depth, reduction = indices.shape[-1], attributes.get("reduction", "none")
+    reduction = _OF_ONNX.get(reduction, reduction)
     for k in range(depth):
         _check(indices[..., k], k, data.shape[k])
     updates = others[0].reshape(indices.shape[:-1] + data.shape[depth:])
@@ -159,6 +162,8 @@ _EVALUATE: Mapping[str, _Evaluate] = {
     "Gather": _gather,
     "GatherND": _gather_nd,
     "ScatterElementsUpdate": _scatter,
+    "ScatterElements": _scatter,
     "ScatterUpdate": _scatter_update,
+    "ScatterND": _scatter_nd,
     "ScatterNDUpdate": _scatter_nd,
 }

@@ -23,6 +23,7 @@ from ov_gather.ops.shape_rules import (
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
+    ONNX_REDUCTIONS,
     Attribute,
     Attributes,
     DimensionError,
@@ -85,6 +86,14 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
     return sizes, chosen, chosen, tuple(1 for _ in shapes[AXIS].dims or ())
 
 
+def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
+    """Give our ScatterElements, where it reduces so and the axis, which is an attribute there, is known."""
+    reduction = {theirs: ours for ours, theirs in ONNX_REDUCTIONS.items()}.get(attributes.get("reduction", "none"))
+    if reduction is None or not attributes.get("use_init_val", True) or "axis" not in attributes:
+        return None
+    return "ScatterElements", {"axis": attributes["axis"], "reduction": reduction}
+
+
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
     from ov_gather.kernels.arguments import as_index_dtype
@@ -126,6 +135,7 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    custom_version=custom_version,
 )
 SCATTER_ELEMENTS_UPDATE_12 = replace(
     SCATTER_ELEMENTS_UPDATE_3,

@@ -14,6 +14,7 @@ from ov_gather.ir.shapes import ANY, PartialShape
 from ov_gather.ops.gather_nd import index_sizes
 from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES, open_dims, sizes_of_updates, type_of_data_and_updates
 from ov_gather.ops.spec import (
+    ONNX_REDUCTIONS,
     Attribute,
     Attributes,
     DimensionError,
@@ -91,6 +92,12 @@ def _ranks(shapes: Shapes) -> tuple[int, int, int]:
     return data, indices, depth
 
 
+def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
+    """Give our ScatterND, where it reduces so."""
+    reduction = {theirs: ours for ours, theirs in ONNX_REDUCTIONS.items()}.get(attributes.get("reduction", "none"))
+    return None if reduction is None else ("ScatterND", {"reduction": reduction})
+
+
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
     """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
     import numpy as np
@@ -132,6 +139,7 @@ SCATTER_ND_UPDATE_3 = Operation(
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
+    custom_version=custom_version,
 )
 SCATTER_ND_UPDATE_15 = replace(
     SCATTER_ND_UPDATE_3,

@@ -23,6 +23,8 @@ LATEST_OPSET = 16
 CUSTOM_OPSET = "ov_gather"
 BOOLEANS = ("true", "false", "1", "0")  # in any case
 MAX_RANK = 64  # of NumPy arrays
+ONNX_REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
+"""What ONNX, and the scatters of our opset, call reductions, and what OpenVINO's operations call them."""
 
 
 def numbered_opsets(first: int, last: int = LATEST_OPSET) -> tuple[str, ...]:
@@ -173,7 +175,8 @@ class Operation:
         index_rule: which index values are in bounds.
         choose_sizes: fill the open dimensions of valid input shapes, every free one with the given size.
         evaluate: the outputs, on our kernel.
-        custom_attributes: what a layer of it is in our opset besides its own attributes; None where that has no counterpart.
+        custom_version: from the attributes: the type and the attributes that a layer has in our opset; None where that has no
+            counterpart. Inputs that are attributes there are left out.
     """
 
     name: str
@@ -188,7 +191,7 @@ class Operation:
     choose_sizes: Callable[[Shapes, Attributes, int], tuple[tuple[int, ...], ...]]
     evaluate: Callable[[Sequence[NDArray[Any]], Attributes], tuple[NDArray[Any], ...]]
     restrict: Callable[[Shapes, Attributes], None] = lambda shapes, attributes: None
-    custom_attributes: Mapping[str, str] | None = None
+    custom_version: Callable[[Attributes], tuple[str, Attributes] | None] = lambda attributes: None
 
     @property
     def found_in(self) -> str:

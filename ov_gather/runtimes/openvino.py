@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -13,11 +12,10 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.extension import reason, register
-from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.model import Model
 from ov_gather.ir.writer import to_bytes
-from ov_gather.ops import find_operation
-from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.base import RefusedError, Runtime
+from ov_gather.runtimes.customized import customized
 from ov_gather.runtimes.session import Session
 
 
@@ -62,18 +60,11 @@ class ExtensionRuntime(OpenVINORuntime):
     def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
         """Write (a Model), read and compile, for another device if one is named. Raises RefusedError with OpenVINO's reason."""
         if isinstance(model, Model):
-            model = replace(model, layers=tuple(map(_customized, model.layers)))
+            model = customized(model)
         super().activate(model, threads, device)
 
     def _core(self) -> Any:
         return core_with_extension()
-
-
-def _customized(layer: Layer) -> Layer:
-    operation = find_operation(layer)
-    if operation is None or operation.custom_attributes is None:
-        return layer
-    return replace(layer, version=CUSTOM_OPSET, attributes={**layer.attributes, **operation.custom_attributes})
 
 
 def read_model(model: Model) -> Any:

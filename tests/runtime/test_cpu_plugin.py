@@ -31,11 +31,21 @@ class Live:
 @pytest.fixture(scope="module", params=["this CPU", "AVX2"])
 def openvino(request):
     """OpenVINO on this machine's CPU, and the same restricted to AVX2."""
+    yield from living("openvino", request)
+
+
+@pytest.fixture(scope="module", params=["this CPU", "AVX2"])
+def extension(request):
+    """OpenVINO with our operations, likewise."""
+    yield from living("extension", request)
+
+
+def living(name, request):
     (arithmetic,) = arithmetics_here() if request.param == "this CPU" else (BASELINE,)
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "AVX2":
             patch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
-        runtime = IsolatedRuntime("openvino")
+        runtime = IsolatedRuntime(name)
         yield Live(runtime, arithmetic)
         runtime.stop()
 
@@ -70,6 +80,8 @@ class Layer:
 
     def model(self):
         layer_type, version = self.name.split("-")
+        is_ours = version == "ov_gather"
+        opset = version if is_ours else f"opset{4 if self.name == 'ScatterNDUpdate-3' else version}"
         builder = ModelBuilder("model")
         inputs = []
         for port, (element_type, array) in enumerate(self.operands):
@@ -77,15 +89,13 @@ class Layer:
                 inputs.append(builder.const(f"input{port}", element_type, array))
             else:
                 inputs.append(builder.parameter(f"input{port}", element_type, PartialShape.of(array.shape)))
-        if "axis" in self.attributes:
+        if "axis" in self.attributes and not is_ours:
             inputs.append(builder.const("axis", by_name("i64"), np.array(self.attributes["axis"])))
-        text = {name: str(value).lower() for name, value in self.attributes.items() if name != "axis"}
+        text = {name: str(value).lower() for name, value in self.attributes.items() if is_ours or name != "axis"}
         outputs = [(self.operands[0][0], UNKNOWN)]
         builder.result(
             "output",
-            builder.layer(
-                layer_type, "layer", f"opset{4 if self.name == 'ScatterNDUpdate-3' else version}", text, inputs, outputs
-            )[0],
+            builder.layer(layer_type, "layer", opset, text, inputs, outputs)[0],
         )
         return builder.build()
 
@@ -213,6 +223,22 @@ def test_scatter_adds_booleans_as_bytes(openvino, name, reduction, count):
     operands = [operand("boolean", [False, True]), operand("i64", indices), operand("boolean", np.ones(count))]
     attributes = {"reduction": reduction} if "ND" in name else {"axis": 0, "reduction": reduction}
     assert_predicted(openvino, Layer(name, attributes, operands), cpu_scatters.scattered)
+
+
+@pytest.mark.parametrize("name", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("reduction", ["add", "mul", "min"])
+def test_our_scatters_of_bf16_and_booleans(extension, name, reduction):
+    tuples = RNG.integers(-6, 6, 9)
+    if name == "ScatterND":
+        tuples = tuples[:, None]
+    values = RNG.standard_normal(6), RNG.standard_normal(9)
+    operands = [operand("bf16", values[0]), operand("i64", tuples), operand("bf16", values[1])]
+    attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
+    assert_predicted(extension, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
+    for count in (255, 256, 257):
+        indices = np.zeros((count, 1)[: tuples.ndim])
+        operands = [operand("boolean", [False, True]), operand("i64", indices), operand("boolean", np.ones(count))]
+        assert_predicted(extension, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
 
 
 def test_scatter_lets_threads_race():

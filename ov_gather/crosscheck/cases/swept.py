@@ -94,7 +94,7 @@ def _sizes(rng: np.random.Generator, rank: int) -> Sizes:
 def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
     """Choose indices for GatherElements: off the axis as data for stock; for ours smaller, broadcast, or without lanes."""
     sizes, text = list(data), {"axis": str(axis)}
-    if operation.custom_attributes == {} and "broadcast" in {attribute.name for attribute in operation.attributes}:
+    if "broadcast" in {attribute.name for attribute in operation.attributes}:
         broadcast = bool(rng.integers(2))
         text["broadcast"] = str(broadcast).lower()
         text["transpose"] = str(len(data) > 1 and bool(rng.integers(2))).lower()
@@ -128,7 +128,7 @@ def _of_places(rng: np.random.Generator, operation: Operation, data: Sizes, axis
 
 
 def _of_places_by_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for ScatterNDUpdate, with as many coordinates as `axis` says."""
+    """Choose indices for scatters by tuples, with as many coordinates as `axis` says."""
     return (*_sizes(rng, int(rng.integers(0, 3))), axis % len(data) + 1), {}
 
 
@@ -146,22 +146,26 @@ def _slices(data: Sizes, indices: Sizes, axis: int) -> Sizes:
 
 
 def _of_updates(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for ScatterElementsUpdate: off the axis no larger than data."""
+    """Choose indices for scatters of elements: off the axis no larger than data."""
     sizes = [int(rng.integers(1, size + 1)) for size in data]
     sizes[axis] = int(rng.integers(1, _LARGEST + 3))
-    return tuple(sizes), {}
+    is_attribute = any(attribute.name == "axis" for attribute in operation.attributes)
+    return tuple(sizes), {"axis": str(axis)} if is_attribute else {}
 
 
 _INDICES: Mapping[str, Callable[[np.random.Generator, Operation, Sizes, int], tuple[Sizes, Text]]] = {
     "GatherElements": _of_elements,
     "Gather": _of_slices,
     "GatherND": _of_tuples,
+    "ScatterElements": _of_updates,
     "ScatterElementsUpdate": _of_updates,
     "ScatterUpdate": _of_places,
+    "ScatterND": _of_places_by_tuples,
     "ScatterNDUpdate": _of_places_by_tuples,
 }
 _UPDATES: Mapping[str, Callable[[Sizes, Sizes, int], Sizes]] = {
     "ScatterUpdate": _in_place_of_axis,
+    "ScatterND": _slices,
     "ScatterNDUpdate": _slices,
 }
-_OF_TUPLES = ("GatherND", "ScatterNDUpdate")
+_OF_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")

@@ -127,7 +127,7 @@ class Trial:
     def to_blame(self, attempt: Attempt) -> tuple[str, ...]:
         """Name the stock gathers of the IR if its outputs are right with ours in their place."""
         views = family_layers(self._converted)
-        gathers = [view.layer for view in views if view.operation.custom_attributes is not None]
+        gathers = [view.layer for view in views if view.custom_version]
         if not gathers:
             return ()
         try:
