@@ -87,12 +87,16 @@ def _gather_nd(
     return output
 
 
+def _reduction(attributes: Attributes) -> str:
+    word: str = attributes.get("reduction", "none")
+    return _OF_ONNX.get(word, word)
+
+
 def _scatter(
     data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
 ) -> NDArray[Any]:
     updates, axis = others[0], attributes["axis"] % max(data.ndim, 1)
-    reduction = attributes.get("reduction", "none")
-    reduction = _OF_ONNX.get(reduction, reduction)
+    reduction = _reduction(attributes)
     _check(indices, axis, data.shape[axis])
     if reduction != "none" and data.dtype.name in ("float16", "bfloat16"):
         wide = (data.astype(np.float32), indices, [updates.astype(np.float32)])
@@ -133,8 +137,7 @@ def _scatter_update(
 def _scatter_nd(
     data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
 ) -> NDArray[Any]:
-    depth, reduction = indices.shape[-1], attributes.get("reduction", "none")
-    reduction = _OF_ONNX.get(reduction, reduction)
+    depth, reduction = indices.shape[-1], _reduction(attributes)
     for k in range(depth):
         _check(indices[..., k], k, data.shape[k])
     updates = others[0].reshape(indices.shape[:-1] + data.shape[depth:])

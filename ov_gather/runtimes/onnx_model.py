@@ -61,7 +61,7 @@ def _takes(view: LayerView, port: int) -> bool:
 
 def _reduction(attributes: dict[str, Any]) -> str:
     """Name a reduction as ONNX does. Our opset does so, too."""
-    word = attributes.get("reduction", "none")
+    word: str = attributes.get("reduction", "none")
     return _REDUCTIONS.get(word, word)
 
 
