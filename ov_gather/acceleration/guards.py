@@ -55,11 +55,21 @@ def _looked_up(indices: Output, bounds: Bounds, portable: bool) -> Output:
 
 
 _RAISE = ("GatherElements", "ScatterNDUpdate", "ScatterUpdate")
+_AS_I32 = ("i16", "u16", "i32", "u32", "i64", "u64")
+_SHORT = 64
 
 
 def raises_by_itself(node: Node) -> bool:
     """Tell whether an operation of OpenVINO raises for every index out of bounds of an axis that is not empty."""
-    return node.get_type_name() in _RAISE and not is_ours(node)
+    return node.get_type_name() in _RAISE and not is_ours(node) and not _may_scatter_shortly(node)
+
+
+def _may_scatter_shortly(node: Node) -> bool:
+    """Tell whether the plugin may scatter by its short way for up to 64 integers, which does not check indices."""
+    if node.get_type_name() != "ScatterUpdate" or node.get_input_element_type(0).get_type_name() not in _AS_I32:
+        return False
+    data = node.get_input_partial_shape(0)
+    return bool(data.rank.is_dynamic or (len(data) == 1 and data[0].get_min_length() <= _SHORT))
 
 
 def is_ours(node: Node) -> bool:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import openvino as ov
 import pytest
-from openvino import opset8, opset13
+from openvino import opset3, opset8, opset13
 
 import ov_gather
 from helpers.hardening import CRASHED, RAISED, ROWS, Run, crashed, expected, infer, infer_model
@@ -53,6 +53,28 @@ def test_empty_axis():
     kinds = [kind for kind in KINDS if kind != "GatherND-8"]
     runs = [Run(kind, policy, 0, True, rows=0) for kind in kinds for policy in ("raise", "clamp", "zero")]
     assert differing(runs) == []
+
+
+def scatter_shortly(run):
+    """A row of integers into which a hardened ScatterUpdate writes; for a few of them the plugin does not check indices."""
+    policy, portable, dtype, size, is_open, index = run
+    given = [np.arange(10, 10 + size).astype(dtype), np.array([1, index], np.int32), np.array([7, 8]).astype(dtype)]
+    inputs = [opset13.parameter([-1] if is_open else array.shape, array.dtype) for array in given]
+    model = ov.Model([opset3.scatter_update(*inputs, opset13.constant(0))], inputs, "model")
+    ov_gather.harden(model, policy=policy, portable=portable)
+    return infer_model(model, given)
+
+
+def test_a_short_scatter_is_checked():
+    cells = product(("raise", "clamp"), (False, True), ("i4",), (5,), (False, True), (4, 5, -1, -(2**31)))
+    others = [("raise", False, *row) for row in (("u2", 5, False, 5), ("i4", 65, False, 65), ("u1", 5, False, -1))]
+    runs = [*cells, *others]
+    for run, result in zip(runs, call_each(scatter_shortly, runs, crashed), strict=True):
+        policy, _, dtype, size, _, index = run
+        expected_row = np.arange(10, 10 + size).astype(dtype)
+        expected_row[[1, min(max(index, 0), size - 1)]] = [7, 8]
+        is_refused = policy == "raise" and not 0 <= index < size
+        assert result == (RAISED if is_refused else [expected_row.tobytes()]), run
 
 
 def parameter(name, shape, dtype=np.int32):
