@@ -13,6 +13,8 @@ from onnx import TensorProto, helper, numpy_helper
 from ov_gather.converters import convert_model
 from ov_gather.files import scratch
 
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
+
 SIZE = 1024
 BYTES = SIZE * SIZE * 4
 
