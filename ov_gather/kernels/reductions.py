@@ -46,9 +46,10 @@ def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], redu
         output[...] = native
         return in_bounds
     if dtype.name in _WIDENED:
-        before = output.astype(np.float32)
+        with np.errstate(invalid="ignore"):  # a signalling NaN, of which NumPy warns on aarch64
+            before, widened = output.astype(np.float32), updates.astype(np.float32)
         wide = before.copy()
-        in_bounds = update(wide, updates.astype(np.float32), reduction)
+        in_bounds = update(wide, widened, reduction)
         # What has not changed keeps all its bits, which a NaN would lose on the way there and back.
         np.copyto(output, wide.astype(dtype), where=wide.view(np.uint32) != before.view(np.uint32))
         return in_bounds
