@@ -149,7 +149,7 @@ def _stays_within(value: onnx_ir.Value) -> bool:
 
 def _is_gathered(value: onnx_ir.Value) -> bool:
     uses = uses_of(value, _carries)
-    return any(position != 1 and (is_default(node, GATHERS) or _only_scatters(node)) for node, position in uses)
+    return any(position != 1 and (is_default(node, GATHERS) or only_scatters(node)) for node, position in uses)
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
@@ -164,15 +164,15 @@ def is_read(value: onnx_ir.Value) -> bool:
 
 def _carries(node: onnx_ir.Node, position: int) -> bool:
     """Tell whether the elements of an input come out of a node as they are."""
-    return position != 1 if _only_scatters(node) else is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
+    return position != 1 if only_scatters(node) else is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
 
 
 def _moves(node: onnx_ir.Node) -> bool:
     """Tell whether a node gives out elements of its inputs, and nothing else, in the type of these."""
-    return is_default(node, _MOVES) or _only_scatters(node)
+    return is_default(node, _MOVES) or only_scatters(node)
 
 
-def _only_scatters(node: onnx_ir.Node) -> bool:
+def only_scatters(node: onnx_ir.Node) -> bool:
     """Tell whether a node writes elements to where indices say, and reduces none."""
     return is_default(node, SCATTERS) and (
         "reduction" not in node.attributes or node.attributes["reduction"].as_string() == "none"

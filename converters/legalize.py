@@ -8,6 +8,7 @@ from onnx_ir.passes.common import ShapeInferencePass
 from .passes.constant_indices import constant_indices
 from .passes.empty_constants import empty_constants
 from .passes.empty_gathers import empty_gathers
+from .passes.empty_scatters import empty_scatters
 from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
 from .passes.inline_functions import inline_functions
@@ -26,8 +27,8 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     """Rewrite the gathers of a model, in place, and of the bodies of If, Loop and Scan; its functions are inlined.
 
     The result computes the same: GatherElements with broadcast indices becomes Gather or GatherND, data is sliced to smaller
-    indices, constant negative indices become positive, a Gather of nothing becomes an empty tensor, and
-    constants without elements are computed.
+    indices, constant negative indices become positive, a Gather of nothing becomes an empty tensor, a scatter of nothing
+    its data, and constants without elements are computed.
 
     Args:
         model: of any opset; the nodes that are added are of that opset.
@@ -49,6 +50,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, Ranges(model))
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
+    empty_scatters(rewriter)
     constant_indices(rewriter)
     if target == "stock":
         fold_constants(rewriter)

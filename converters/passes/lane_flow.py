@@ -11,6 +11,7 @@ from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexactness import survives
 from ..lane_types import CHANGED, LANE_TYPES
 from .lane_moves import is_move, sources_of
+from .lane_scatters import takes_lanes
 from .rewriter import Rewriter
 
 _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
@@ -19,10 +20,11 @@ _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 class Flow:
     """A Flow tells which values of a model can travel in lanes, and which do.
 
-    An integer that is computed otherwise can join others in lanes where it is proved to fit in 32 bits.
+    A value that is computed otherwise can join others in lanes where it is proved to fit in 32 bits, or has no elements.
     """
 
-    def __init__(self, rewriter: Rewriter) -> None:
+    def __init__(self, rewriter: Rewriter, stock: bool) -> None:
+        self._stock = stock
         self._rewriter, self._graph, self._opset = rewriter, rewriter.model.graph, rewriter.opset
         self.nodes = list(_nodes_of(self._graph))
         self.joining: set[Value] = set()
@@ -54,8 +56,11 @@ class Flow:
         """Return the values of which one is, or parts are, the output of a node; none where the node computes."""
         if node.op_type == "If" and node.domain == "":
             return [body.outputs[output.index() or 0] for _, body in bodies_of(node)]
-        positions = sources_of(node) if is_move(node, self._opset) and output not in self.joining else []
+        positions = sources_of(node) if self._moves(node) and output not in self.joining else []
         return [value for i in positions if (value := node.inputs[i]) is not None]
+
+    def _moves(self, node: onnx_ir.Node) -> bool:
+        return is_move(node, self._opset) or (takes_lanes(node) and not self._stock)
 
     def _follow(self, node: onnx_ir.Node) -> None:
         for output in node.outputs:
@@ -74,7 +79,8 @@ class Flow:
     def _joins(self, value: Value) -> bool | None:
         """Take a value that is computed, if it fits in 32 bits for sure; then tell that lanes keep nothing more of it."""
         interval = self._rewriter.ranges.of(value) if value.dtype in (DataType.INT64, DataType.UINT64) else None
-        if interval is None or interval.low < -(2**31) or interval.high >= 2**31:
+        fits = interval is not None and interval.low >= -(2**31) and interval.high < 2**31
+        if not fits and not _is_empty(value):
             return None
         self.joining.add(value)
         self._gains[value] = False
@@ -94,6 +100,12 @@ class Flow:
 def tensor_of(value: Value) -> onnx_ir.TensorProtocol | None:
     """Return the tensor of a constant, or of an input that has a value of its own."""
     return value.const_value if value.is_graph_input() and value.is_initializer() else constant_of(value)
+
+
+def _is_empty(value: Value) -> bool:
+    """Tell whether a value of a type that is computed in 32 bits has no element."""
+    is_number = value.dtype in (DataType.INT64, DataType.UINT64, DataType.DOUBLE)
+    return is_number and value.shape is not None and 0 in value.shape.dims
 
 
 def is_shape(node: onnx_ir.Node, opset: int) -> bool:

@@ -13,10 +13,11 @@ import onnx_ir
 from onnx_ir import DataType, Value
 
 from ov_gather.ops.meanings import ONNX, carries
-from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.ops.onnx_nodes import SCATTERS, attribute
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 from ..graphs import Dim, constant_of
+from ..inexactness import only_scatters
 from ..lane_types import LaneType, as_lanes
 from .rewriter import Rewriter
 
@@ -48,7 +49,7 @@ class Move:
         return self.rewriter.insert(self.node, op_type, inputs, dtype, shape, **attributes)
 
     def again(
-        self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int]
+        self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int] | str
     ) -> Sequence[Value]:
         """Do the same as the node in lanes, but with these inputs and attributes."""
         given = dict(self.node.attributes)
@@ -87,7 +88,8 @@ def is_move(node: onnx_ir.Node, opset: int) -> bool:
 
 def sources_of(node: onnx_ir.Node) -> list[int]:
     """Return the positions of the inputs whose elements come out of a node."""
-    return [i for i, value in enumerate(node.inputs) if value is not None and carries(ONNX, node.op_type, i)]
+    carried = (0, 2) if node.op_type in SCATTERS else (i for i in range(len(node.inputs)) if carries(ONNX, node.op_type, i))
+    return [i for i in carried if node.inputs[i] is not None]
 
 
 def move(given: Move) -> Sequence[Value]:
@@ -284,7 +286,7 @@ _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
     "ConstantOfShape": _constant_of_shape,
     "Flatten": _flatten,
     "GatherElements": _elements,
-    "ScatterElements": _scattered_elements,
+    **dict.fromkeys(("Scatter", "ScatterElements"), _scattered_elements),
     "Pad": _pad,
     "Slice": _along_axes(3),
     "Tile": _tile,
@@ -298,15 +300,18 @@ def _keeps_type(node: onnx_ir.Node, opset: int) -> bool:
     return data is not None and data.dtype is not None and data.dtype == node.outputs[0].dtype
 
 
-def _only_replaces(node: onnx_ir.Node, opset: int) -> bool:
-    return "reduction" not in node.attributes or node.attributes["reduction"].as_string() == "none"
+def _can_scatter(node: onnx_ir.Node, opset: int) -> bool:
+    """Tell whether a scatter only moves. OpenVINO's CPU plugin dies of an Expand of indices of which there are none."""
+    indices = node.inputs[1]
+    expands_nothing = indices is not None and indices.shape is not None and 0 in indices.shape.dims
+    return only_scatters(node) and (node.op_type == "ScatterND" or not expands_nothing)
 
 
 _CONDITIONS: Mapping[str, Callable[[onnx_ir.Node, int], bool]] = {
     "Cast": _keeps_type,
     "CastLike": _keeps_type,
     "Pad": _can_pad,
-    **dict.fromkeys(("ScatterElements", "ScatterND"), _only_replaces),
+    **dict.fromkeys(SCATTERS, _can_scatter),
     "Slice": _has_known_axes(3),
     "Squeeze": _has_known_axes(1),
     "Transpose": lambda node, opset: _permutation(node) is not None,

@@ -19,6 +19,7 @@ from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
 from ..ranges import Ranges
 from .lane_flow import Flow, is_shape, tensor_of
 from .lane_moves import Move, in_lanes, move, sources_of, unsqueezed
+from .lane_scatters import scatter, takes_lanes
 from .rewriter import Rewriter, drop
 
 _OLDEST = 9  # the first opset in which a Constant may be of integers
@@ -49,7 +50,7 @@ def travel_in_lanes(model: onnx_ir.Model, *, stock: bool) -> Travel:
     rewriter = Rewriter(model, Ranges(model))
     if rewriter.opset < _OLDEST:
         return Travel()
-    return _Building(rewriter, Flow(rewriter), stock).build()
+    return _Building(rewriter, Flow(rewriter, stock), stock).build()
 
 
 class _Building:
@@ -154,7 +155,8 @@ class _Building:
             source = node.inputs[i]
             assert source is not None
             inputs[i] = self._lanes[source]
-        made = move(Move(self._rewriter, node, inputs, _kind_of(node.outputs[0]), self._stock))
+        given = Move(self._rewriter, node, inputs, _kind_of(node.outputs[0]), self._stock)
+        made = scatter(given) if takes_lanes(node) and not self._stock else move(given)
         for old, new in zip(node.outputs, made, strict=True):
             self._lanes[old] = new
             new.name = self._names.get(old, new.name)

@@ -52,7 +52,12 @@ def losses(call, *arguments, **options):
         (("bool", "int64", "smaller", "none", "dynamic"), "exact"),
         (("uint32", "int64", "repeated", "none", "static", "updates"), "exact"),
         (("string", "int64", "negative", "none", "static", "indices"), "exact"),
-        (("int8", "int64", "empty"), "exact"),
+        (("int8", "int64", "empty", "none", "static", "updates"), "exact"),
+        (("complex128", "int64", "empty"), "exact"),
+        (("complex128", "int64", "repeated", "none", "dynamic"), "exact"),
+        (("complex64", "int64", "smaller"), "exact"),
+        (("string", "int64", "empty"), "exact"),
+        (("uint64", "int64", "repeated", "none", "unknown rank"), "exact"),
         (("float32", "int64", "beyond"), "raises"),
         (("float32", "int64", "before", "none", "dynamic"), "raises"),
         (("float32", "int64", "beyond", "none", "static", "indices"), "raises"),
@@ -72,6 +77,15 @@ def test_reductions_of_the_scatter_matrix(op, cell):
     assert scatter_matrix.outcome(Cell(op, element_type, "int64", "repeated", reduction)) == ("exact", "")
 
 
+@pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("cell", [("int64", "add"), ("uint64", "max"), ("float64", "mul"), ("float64", "min")])
+@pytest.mark.parametrize("form", ["static", "dynamic"])
+def test_numbers_of_64_bits_are_reduced_exactly(op, cell, form):
+    element_type, reduction = cell
+    assert scatter_matrix.outcome(Cell(op, element_type, "int64", "repeated", reduction, form)) == ("exact", "")
+    assert scatter_matrix.outcome(Cell(op, element_type, "int64", "beyond", reduction, form))[0] == "raises"
+
+
 @pytest.mark.parametrize("op", SCATTERS)
 def test_stock_openvino_may_write_to_foreign_memory(op):
     found = losses(convert_model, scatter(op))
@@ -82,11 +96,11 @@ def test_stock_openvino_may_write_to_foreign_memory(op):
 
 
 @pytest.mark.parametrize("op", SCATTERS)
-def test_integers_that_a_scatter_moves_lose_nothing(op):
-    """Whoever calls the compiled model learns of an integer that does not fit in 32 bits; a sum may leave them unnoticed."""
-    assert losses(compile_onnx, scatter(op, data_type=TensorProto.INT64)) == []
-    if op != "Scatter":
-        assert "i64 is computed as i32" in losses(compile_onnx, scatter(op, data_type=TensorProto.INT64, reduction="add"))[0]
+@pytest.mark.parametrize("reduction", [None, "add"])
+def test_integers_lose_nothing_where_our_operations_take_them(op, reduction):
+    reduction = None if op == "Scatter" else reduction
+    assert losses(compile_onnx, scatter(op, data_type=TensorProto.INT64, reduction=reduction)) == []
+    assert "i64 is computed as i32" in losses(convert_model, scatter(op, data_type=TensorProto.INT64, reduction=reduction))[0]
 
 
 @pytest.mark.parametrize("target", ["stock", "extension"])

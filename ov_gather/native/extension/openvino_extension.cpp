@@ -120,6 +120,7 @@ OPENVINO_CREATE_EXTENSIONS(std::vector<ov::Extension::Ptr>({
     std::make_shared<ov::frontend::onnx::ConversionExtension>("Scatter", convert_scatter_elements),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterElements", convert_scatter_elements),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterND", convert_scatter_nd),
+    std::make_shared<ov::frontend::onnx::ConversionExtension>("Scatter", "ov_gather", convert_scatter_elements),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterElements", "ov_gather", convert_scatter_elements),
     std::make_shared<ov::frontend::onnx::ConversionExtension>("ScatterND", "ov_gather", convert_scatter_nd),
 }));
