@@ -10,6 +10,7 @@ from ov_gather.ir.element_types import I32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import scatter_elements_update
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES, axis_of_data
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
@@ -54,23 +55,25 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return scatter_elements_update.evaluate(inputs, {**attributes, "reduction": ONNX_REDUCTIONS[attributes["reduction"]]})
 
 
-SCATTER_ELEMENTS_CUSTOM = replace(
-    SCATTER_ELEMENTS_UPDATE_12,
-    name="ScatterElements-ov_gather",
-    type="ScatterElements",
-    opsets=(CUSTOM_OPSET,),
-    attributes=(
-        Attribute("axis", required=False, default=0, valid_range=axis_of_data),
-        Attribute("reduction", required=False, default="none", kind="|".join(ONNX_REDUCTIONS)),
-    ),
-    inputs=(
-        replace(SCATTER_ELEMENTS_UPDATE_12.inputs[DATA], element_types=whole_byte_types()),
-        replace(SCATTER_ELEMENTS_UPDATE_12.inputs[INDICES], element_types=(I32, I64)),
-        SCATTER_ELEMENTS_UPDATE_12.inputs[UPDATES],
-    ),
-    infer_shapes=infer_shapes,
-    restrict=lambda shapes, attributes: None,
-    choose_sizes=choose_sizes,
-    evaluate=evaluate,
-    custom_version=lambda attributes: ("ScatterElements", attributes),
+SCATTER_ELEMENTS_CUSTOM = with_lanes(
+    replace(
+        SCATTER_ELEMENTS_UPDATE_12,
+        name="ScatterElements-ov_gather",
+        type="ScatterElements",
+        opsets=(CUSTOM_OPSET,),
+        attributes=(
+            Attribute("axis", required=False, default=0, valid_range=axis_of_data),
+            Attribute("reduction", required=False, default="none", kind="|".join(ONNX_REDUCTIONS)),
+        ),
+        inputs=(
+            replace(SCATTER_ELEMENTS_UPDATE_12.inputs[DATA], element_types=whole_byte_types()),
+            replace(SCATTER_ELEMENTS_UPDATE_12.inputs[INDICES], element_types=(I32, I64)),
+            SCATTER_ELEMENTS_UPDATE_12.inputs[UPDATES],
+        ),
+        infer_shapes=infer_shapes,
+        restrict=lambda shapes, attributes: None,
+        choose_sizes=choose_sizes,
+        evaluate=evaluate,
+        custom_version=lambda attributes: ("ScatterElements", attributes),
+    )
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops import scatter_nd_update
+from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_15
 from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES
 from ov_gather.ops.spec import (
@@ -38,19 +39,21 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return scatter_nd_update.evaluate(inputs, {"reduction": ONNX_REDUCTIONS[attributes["reduction"]]})
 
 
-SCATTER_ND_CUSTOM = replace(
-    SCATTER_ND_UPDATE_15,
-    name="ScatterND-ov_gather",
-    type="ScatterND",
-    opsets=(CUSTOM_OPSET,),
-    attributes=(Attribute("reduction", required=False, default="none", kind="|".join(ONNX_REDUCTIONS)),),
-    inputs=(
-        replace(SCATTER_ND_UPDATE_15.inputs[DATA], element_types=whole_byte_types()),
-        SCATTER_ND_UPDATE_15.inputs[INDICES],
-        SCATTER_ND_UPDATE_15.inputs[UPDATES],
-    ),
-    infer_shapes=infer_shapes,
-    restrict=lambda shapes, attributes: None,
-    evaluate=evaluate,
-    custom_version=lambda attributes: ("ScatterND", attributes),
+SCATTER_ND_CUSTOM = with_lanes(
+    replace(
+        SCATTER_ND_UPDATE_15,
+        name="ScatterND-ov_gather",
+        type="ScatterND",
+        opsets=(CUSTOM_OPSET,),
+        attributes=(Attribute("reduction", required=False, default="none", kind="|".join(ONNX_REDUCTIONS)),),
+        inputs=(
+            replace(SCATTER_ND_UPDATE_15.inputs[DATA], element_types=whole_byte_types()),
+            SCATTER_ND_UPDATE_15.inputs[INDICES],
+            SCATTER_ND_UPDATE_15.inputs[UPDATES],
+        ),
+        infer_shapes=infer_shapes,
+        restrict=lambda shapes, attributes: None,
+        evaluate=evaluate,
+        custom_version=lambda attributes: ("ScatterND", attributes),
+    )
 )

@@ -1,0 +1,78 @@
+"""Our scatters also take numbers of 64 bits in lanes: two i32 each, along one more dimension of data and updates, the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.shape_rules import DATA, UPDATES
+from ov_gather.ops.spec import Attribute, Attributes, DimensionError, Operation, Shapes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_DTYPES = {"i64": "int64", "u64": "uint64", "f64": "float64"}
+
+
+def with_lanes(operation: Operation) -> Operation:
+    """Add the attribute `lanes` to an operation of data, indices and updates, which names the type of the numbers."""
+
+    def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape, ...]:
+        operation.infer_shapes(_of_numbers(shapes, attributes), attributes)
+        return (shapes[DATA],)
+
+    def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
+        data, indices, updates = operation.choose_sizes(_of_numbers(shapes, attributes), attributes, size)
+        lanes = (2,) if _has_lanes(attributes) else ()
+        return ((*data, *lanes), indices, (*updates, *lanes))
+
+    def sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
+        return operation.index_rule.sizes(_of_numbers(shapes, attributes), attributes)
+
+    def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any], ...]:
+        if not _has_lanes(attributes):
+            return operation.evaluate(inputs, attributes)
+        data, indices, updates = inputs
+        numbers = [_numbers(array, _DTYPES[attributes["lanes"]]) for array in (data, updates)]
+        (output,) = operation.evaluate([numbers[0], indices, numbers[1]], attributes)
+        return (output.reshape(-1).view(data.dtype).reshape(data.shape),)
+
+    return replace(
+        operation,
+        attributes=(
+            *operation.attributes,
+            Attribute("lanes", required=False, default="none", kind="|".join(["none", *_DTYPES])),
+        ),
+        infer_shapes=infer_shapes,
+        choose_sizes=choose_sizes,
+        index_rule=replace(operation.index_rule, sizes=sizes),
+        evaluate=evaluate,
+    )
+
+
+def _has_lanes(attributes: Attributes) -> bool:
+    return bool(attributes.get("lanes", "none") != "none")
+
+
+def _of_numbers(shapes: Shapes, attributes: Attributes) -> Shapes:
+    """Return the shapes of the numbers. Raises DimensionError where there are not two lanes."""
+    if not _has_lanes(attributes):
+        return shapes
+    found = list(shapes)
+    for port in (DATA, UPDATES):
+        dims = shapes[port].dims
+        if dims is None:
+            continue
+        if not dims or 2 not in dims[-1]:
+            reason = f"the last dimension of {shapes[port]} is not 2"
+            raise DimensionError(reason, f"with lanes={attributes['lanes']} it holds the two i32 of a number", port)
+        found[port] = PartialShape(dims[:-1])
+    return tuple(found)
+
+
+def _numbers(lanes: NDArray[Any], dtype: str) -> NDArray[Any]:
+    import numpy as np
+
+    return np.ascontiguousarray(lanes).reshape(-1).view(dtype).reshape(lanes.shape[:-1])

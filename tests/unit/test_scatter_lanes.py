@@ -1,0 +1,51 @@
+"""The specification of our scatters of numbers in lanes: shapes, sizes, indices, values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ops.scatter_elements_custom import SCATTER_ELEMENTS_CUSTOM
+from ov_gather.ops.scatter_nd_custom import SCATTER_ND_CUSTOM
+from ov_gather.ops.spec import DimensionError
+
+CASES = {
+    "elements": (SCATTER_ELEMENTS_CUSTOM, ("4,5,2", "4,9", "4,9,2"), {"axis": "-1"}, (5,)),
+    "nd": (SCATTER_ND_CUSTOM, ("4,5,2", "9,1", "9,5,2"), {}, (4,)),
+}
+
+
+def parsed(shapes):
+    return [PartialShape.parse(shape) for shape in shapes]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("dtype", ["i64", "u64", "f64"])
+def test_numbers_in_lanes(name, dtype):
+    operation, texts, attributes, sizes = CASES[name]
+    shapes = parsed(texts)
+    read = operation.read_attributes({**attributes, "lanes": dtype, "reduction": "add"}, shapes)
+    assert [str(shape) for shape in operation.infer_shapes(shapes, read)] == [str(shapes[0])]
+    assert operation.index_rule.sizes(shapes, read) == sizes
+    assert operation.choose_sizes(shapes, read, 7) == tuple(shape.sizes for shape in shapes)
+    rng = np.random.default_rng(0)
+    numbers = {"i64": np.int64, "u64": np.uint64, "f64": np.float64}[dtype]
+    data, updates = (rng.integers(2**40, 2**41, shape.sizes[:-1]).astype(numbers) for shape in (shapes[0], shapes[2]))
+    indices = rng.integers(-4, 4, shapes[1].sizes)
+    expected = data.copy()
+    for at in np.ndindex(*(indices.shape if name == "elements" else indices.shape[:-1])):
+        expected[(*at[:-1], indices[at]) if name == "elements" else tuple(indices[at])] += updates[at]
+    lanes = [array.view(np.int32).reshape(*array.shape, 2) for array in (data, updates)]
+    (output,) = operation.evaluate([lanes[0], indices, lanes[1]], read)
+    assert output.tobytes() == expected.tobytes()
+    assert (output.dtype, output.shape) == (np.int32, lanes[0].shape)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_there_must_be_two_lanes(name):
+    operation, texts, attributes, _ = CASES[name]
+    shapes = parsed([texts[0], texts[1], texts[2][:-1] + "3"])
+    read = operation.read_attributes({**attributes, "lanes": "i64"}, shapes)
+    with pytest.raises(DimensionError, match=r"the last dimension of .* is not 2"):
+        operation.infer_shapes(shapes, read)
