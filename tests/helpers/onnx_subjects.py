@@ -67,8 +67,8 @@ class OnnxSubject:
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> None:
         """Nothing: each node is executed alone anyway."""
 
-    def strangers(self, seen: Arrays) -> set[str]:
-        """None: onnxruntime raises where an index is out of bounds."""
+    def unsteady(self, seen: Arrays) -> set[str]:
+        """None: each operation is executed once, and onnxruntime raises where an index is out of bounds."""
         return set()
 
     def fits(self, one: Tensor, array: np.ndarray) -> bool:

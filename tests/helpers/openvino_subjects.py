@@ -16,6 +16,8 @@ from helpers.range_observations import Observer
 from helpers.range_trials import Trial
 
 ADAPTERS: Mapping[str, Callable[[ov.Model], Found]] = {"IR": by_ir, "openvino.Model": by_openvino}
+UNSTEADY = ("RandomUniform", "ReadValue")
+"""These compute something else in each inference."""
 NOT_JUDGED = ("Parameter", "Assign")
 """Nothing is computed at these; what is given to a Parameter may not even fit into the 32 bits that the plugin keeps."""
 
@@ -59,9 +61,13 @@ class OpenvinoSubject:
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
         return self._observer.observe_alone(one, trial.arrays, seen)
 
-    def strangers(self, seen: Arrays) -> set[str]:
+    def unsteady(self, seen: Arrays) -> set[str]:
         outside = {site.name for site in self.sites if (found := site.outside(seen)) is not None and found.any()}
-        return outside | {node.get_friendly_name() for node in self._nodes if _gives_out_memory(node, seen)}
+        return outside | {
+            node.get_friendly_name()
+            for node in self._nodes
+            if node.get_type_name() in UNSTEADY or _gives_out_memory(node, seen)
+        }
 
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
         if one not in self._outputs:

@@ -56,8 +56,8 @@ class Subject(Protocol):
     def observe_alone(self, one: Tensor, trial: Trial, seen: Arrays) -> np.ndarray | None:
         """One tensor, of a model that ends there."""
 
-    def strangers(self, seen: Arrays) -> set[str]:
-        """The names of operations that read or give out memory of others in a trial, so that no two inferences see the same."""
+    def unsteady(self, seen: Arrays) -> set[str]:
+        """The names of operations that need not compute the same in each inference, as what reads memory of others."""
 
     def fits(self, one: Tensor, array: np.ndarray) -> bool:
         """Whether an array has the shape that the runtime has inferred; from an index out of bounds it infers anything."""
@@ -133,11 +133,11 @@ class _Judge:
         return self._analysed[by][0]
 
     def _names(self, by: str, trial: Trial, seen: Arrays) -> Names:
-        """The sizes of a trial. What memory of others holds in one inference tells nothing about another one."""
-        names, strange = Names(dict(trial.sizes)), self._dependents(self._subject.strangers(seen))
-        self._counts["tensors that depend on memory of others"] += sum(one[0] in strange for one in seen)
+        """The sizes of a trial. Those of a tensor that another inference computes anew tell nothing about that one."""
+        names, unsteady = Names(dict(trial.sizes)), self._dependents(self._subject.unsteady(seen))
+        self._counts["tensors that need not be the same in each inference"] += sum(one[0] in unsteady for one in seen)
         for one, claim in self._claims(by).items():
-            if one in seen and one[0] not in strange:
+            if one in seen and one[0] not in unsteady:
                 names.learn(claim, seen[one])
         return names
 
@@ -188,9 +188,12 @@ class _Judge:
         if not self._misshapen(seen).isdisjoint((site.index[0], site.data[0])):
             self._counts["shapes that OpenVINO itself infers wrongly"] += 1
             return
-        if site.data[0] in self._dependents(self._subject.strangers(seen)):
-            self._counts["sites of data that depend on memory of others"] += 1
-            return
+        claim = self._claims(by).get(site.data)
+        if site.data[0] in self._dependents(self._subject.unsteady(seen)) and claim is not None:
+            names = self._names(by, trial, seen)
+            if claim.shape is None or any(names.value(dim) is None for dim in claim.shape):
+                self._counts["sites of data whose sizes need not be the same in each inference"] += 1
+                return
         self._counts["verdicts compared"] += site.index in seen
         is_within = verdict.status != "conditional" or keeps(trial, verdict.requires)
         found = complaint_of_site(verdict, site, seen, is_within=is_within)

@@ -27,12 +27,12 @@ def test_nothing_is_observed_that_was_excluded():
 
 @pytest.mark.slow
 def test_faults_of_openvino_are_no_violations():
-    """A TopK of too few gives out other memory in each inference, a part of a VariadicSplit has a negative size, the shape of
-    a tensor without elements is wrong."""
-    found = list(judgements([30433, 30549, 32961], judge))
+    """A TopK of too few gives out other memory in each inference, a part of a VariadicSplit has a negative size, the shape of a
+    tensor without elements is wrong; and RandomUniform goes on with other numbers, as it should."""
+    found = list(judgements([30433, 30549, 32961, 37713], judge))
     assert [(one.seed, violation) for one in found for violation in one.violations] == []
     counts = totals(found)
-    assert counts["tensors that depend on memory of others"] > 0
+    assert counts["tensors that need not be the same in each inference"] > 0
     assert counts["shapes that OpenVINO itself infers wrongly"] > 0
 
 
