@@ -24,6 +24,9 @@ _TARGET = "extension"
 def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     """Compile an ONNX model for OpenVINO with our extension, so that every gather does what ONNX says.
 
+    Numbers of 64 bits, complex numbers and float16 that the model only moves keep every bit. What is computed with 64-bit
+    integers must fit in 32 bits.
+
     Args:
         model: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
         device: of OpenVINO. Our operations execute on the CPU.

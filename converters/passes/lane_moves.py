@@ -308,6 +308,7 @@ def _can_scatter(node: onnx_ir.Node, opset: int) -> bool:
 
 
 _CONDITIONS: Mapping[str, Callable[[onnx_ir.Node, int], bool]] = {
+    "ConstantOfShape": lambda node, opset: "value" in node.attributes,
     "Cast": _keeps_type,
     "CastLike": _keeps_type,
     "Pad": _can_pad,

@@ -96,6 +96,12 @@ def test_constants_of_a_shape():
     assert found.tolist() == np.concatenate([np.full((2, 1), -(2**40)), x], 1).tolist()
 
 
+def test_zeros_of_a_shape_are_no_lanes():
+    nodes = [helper.make_node("ConstantOfShape", ["sizes"], ["fill"]), helper.make_node("Concat", ["fill", "x"], ["y"], axis=0)]
+    proto = model(nodes, {"sizes": ("int64", [1]), "x": ("float32", ["n"])}, {"y": ("float32", None)})
+    assert exactly(proto)({"sizes": np.array([2]), "x": np.array([3], np.float32)})["y"].tolist() == [0, 0, 3]
+
+
 @pytest.mark.parametrize("value", [-np.pi, -1, 2**24 + 1, np.float16(-0.1)], ids=str)
 def test_padding_by_a_number(value):
     nodes = [helper.make_node("Pad", ["x", "pads", "value"], ["y"])]
