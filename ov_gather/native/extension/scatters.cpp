@@ -125,6 +125,7 @@ bool scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
         return scatter_widened<ov::bfloat16>(data, updates, output, elements.reduction, update);
     const auto* const from = static_cast<const char*>(data.data());
     auto* const to = static_cast<char*>(output.data());
+    if (data.get_size() == 0) return true;  // Then there is nothing to update, and the addresses may be null.
     in_parallel(data.get_byte_size(), grain,
                 [&](const Range& range) { std::memcpy(to + range.begin(), from + range.begin(), range.size()); });
     return update(elements, static_cast<const char*>(updates.data()), to);

@@ -39,6 +39,7 @@ Range share(int64_t size, int64_t part, int64_t parts) { return {size * part / p
 }  // namespace
 
 void scatter_nd(const ScatterND& scatter, const int64_t* rows, const char* updates, char* output) {
+    if (scatter.updates == 0 || scatter.row_size == 0) return;  // The address of nothing may be null.
     const auto function =
         with_element_type(scatter.kind, scatter.element_size, scatter.reduction,
                           [](auto element, auto reduce) { return scatter_part<decltype(element), decltype(reduce)>; });
