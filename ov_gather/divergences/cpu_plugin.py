@@ -4,6 +4,7 @@ bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from ov_gather.ops.layer_view import LayerView
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ov_gather.divergences.base import Prediction
     from ov_gather.divergences.conditions import Operands
 
 
@@ -43,6 +45,11 @@ def arithmetics_here() -> tuple[Arithmetic, ...]:
         return ARITHMETICS
     bf16 = {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags or {"avx_ne_convert", "avx_vnni_int8"} <= flags
     return (Arithmetic(bf16=bf16, f8="avx512_fp16" in flags),)
+
+
+def on_this_cpu(predict: Callable[[LayerView, Operands, Arithmetic], NDArray[Any]]) -> Prediction:
+    """Return what the plugin computes with the arithmetic of this machine's CPU."""
+    return lambda view, operands: [predict(view, operands, arithmetic) for arithmetic in arithmetics_here()]
 
 
 def evaluated(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:

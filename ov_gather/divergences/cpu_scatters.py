@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 _F8 = ("float8_e4m3fn", "float8_e5m2")
 
 
-def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
+def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic, by_coordinate: bool = True) -> NDArray[Any]:
     """Scatter: 8-bit floating point passes through float32, and reductions have their own arithmetic.
 
-    Raises IndexError for an index out of bounds.
+    Raises IndexError for an index out of bounds; unless `by_coordinate`, only where a tuple names a place outside of data.
     """
     import numpy as np
 
@@ -33,7 +33,8 @@ def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> ND
     attributes: dict[str, Any] = view.attributes_for(operands)
     reduction = attributes.get("reduction", "none")
     use_init_val = bool(attributes.get("use_init_val", True))
-    data, indices, updates, axis = as_elements(view, all_as_seen(view, operands, arithmetic), attributes)
+    seen = all_as_seen(view, operands, arithmetic)
+    data, indices, updates, axis = as_elements(view, seen, attributes, by_coordinate)
     if reduction != "none" and _passes_through_float32(data, arithmetic):
         data, updates = data.astype(np.float32), updates.astype(np.float32)
     if reduction != "none" and data.dtype == bool:
@@ -108,7 +109,7 @@ def _bits(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_elements(
-    view: LayerView, operands: Operands, attributes: dict[str, Any]
+    view: LayerView, operands: Operands, attributes: dict[str, Any], by_coordinate: bool = True
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
     """Return data, indices, updates and axis of the ScatterElementsUpdate that does the same.
 
@@ -123,15 +124,9 @@ def as_elements(
     if view.operation.type.startswith("ScatterElements"):
         return data, indices, updates, attributes["axis"]
     if view.operation.type.startswith("ScatterND"):
-        depth = indices.shape[-1]
-        sizes = data.shape[:depth]
-        tuples = np.moveaxis(indices, -1, 0).reshape(depth, prod(indices.shape[:-1]))
-        outside = [(index < -size) | (index >= size) for index, size in zip(tuples, sizes, strict=True)]
-        if np.any(outside):
-            raise IndexError("a coordinate is out of bounds")
+        sizes = data.shape[: indices.shape[-1]]
         before, size = 1, prod(sizes)
-        positive = tuple(index % max(1, length) for index, length in zip(tuples, sizes, strict=True))
-        indices = np.ravel_multi_index(positive, sizes) if depth else np.zeros(tuples.shape[1], np.int64)
+        indices = _flat(np.moveaxis(indices, -1, 0).reshape(len(sizes), prod(indices.shape[:-1])), sizes, by_coordinate)
     else:
         axis = attributes["axis"] % data.ndim
         before, size = prod(data.shape[:axis]), data.shape[axis]
@@ -139,6 +134,22 @@ def as_elements(
     lines = (before, indices.size, behind)
     where = np.broadcast_to(indices.reshape(1, -1, 1), lines)
     return data.reshape(before, size, behind), where, updates.reshape(lines), 1
+
+
+def _flat(tuples: NDArray[Any], sizes: tuple[int, ...], by_coordinate: bool) -> NDArray[Any]:
+    """Return the places that tuples name, counted through dimensions of these sizes. Raises IndexError."""
+    import numpy as np
+
+    flat = np.zeros(tuples.shape[1], np.int64)
+    is_out = np.zeros(tuples.shape[1], bool)
+    for index, size in zip(tuples.astype(np.int64), sizes, strict=True):
+        is_out |= (index < -size) | (index >= size)
+        flat = flat * size + np.where(index < 0, index + size, index)
+    if not by_coordinate:
+        is_out = (flat < 0) | (flat >= prod(sizes))
+    if is_out.any():
+        raise IndexError("a coordinate is out of bounds")
+    return flat
 
 
 def _stored(array: NDArray[Any], dtype: np.dtype[Any], arithmetic: Arithmetic) -> NDArray[Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.divergences import conditions, cpu_plugin
+from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import data_is
-from ov_gather.divergences.openvino import CPU_PLUGIN, GATHER_NDS, SCATTERS, STOCK, STOCK_GATHERS
+from ov_gather.divergences.openvino import CPU_PLUGIN, GATHER_NDS, SCATTER_NDS, SCATTERS, STOCK, STOCK_GATHERS
 from ov_gather.ir.element_types import F8E4M3, F8E5M2, F8E8M0
 from ov_gather.ops.layer_view import LayerView
 
@@ -24,6 +24,11 @@ def _saturated(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
     """Return what the plugin computes of integers that it does not wrap around."""
     computed = cpu_plugin.gathered if view.operation.name in STOCK_GATHERS else cpu_plugin.evaluated
     return [computed(view, operands, replace(kind, saturates=True)) for kind in cpu_plugin.arithmetics_here()]
+
+
+def _by_place(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
+    """Return what the plugin writes by tuples whose coordinates it does not check one by one."""
+    return [cpu_scatters.scattered(view, operands, kind, by_coordinate=False) for kind in cpu_plugin.arithmetics_here()]
 
 
 OLDER_OPENVINO = (
@@ -52,6 +57,16 @@ OLDER_OPENVINO = (
         why="the CPU plugin turned integers that do not fit into 32 bits into the nearest that does",
         before="2025.4",
         predicts=_saturated,
+    ),
+    Divergence(
+        name="unchecked-coordinates",
+        runtimes=STOCK,
+        operations=SCATTER_NDS,
+        observed=(Observed.ANSWERS,),
+        applies=conditions.is_out_of_bounds,
+        why="the CPU plugin checked only that a tuple names a place within data: a coordinate out of bounds wrote elsewhere",
+        before="2026.4",
+        predicts=_by_place,
     ),
     Divergence(
         name="wrong-below-a-byte",

@@ -10,12 +10,13 @@ from ov_gather.divergences.models import MODELS
 from ov_gather.divergences.older_openvino import OLDER_OPENVINO
 from ov_gather.divergences.onnxruntime import ONNXRUNTIME
 from ov_gather.divergences.openvino import OPENVINO
+from ov_gather.divergences.openvino_scatters import OPENVINO_SCATTERS
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
     from ov_gather.divergences.conditions import Operands
 
-DIVERGENCES = (*OPENVINO, *OLDER_OPENVINO, *ONNXRUNTIME, *MODELS)
+DIVERGENCES = (*OPENVINO, *OPENVINO_SCATTERS, *OLDER_OPENVINO, *ONNXRUNTIME, *MODELS)
 
 
 def explaining(

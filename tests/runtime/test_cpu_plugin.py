@@ -241,6 +241,21 @@ def test_our_scatters_of_bf16_and_booleans(extension, name, reduction):
         assert_predicted(extension, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
 
 
+def test_scatter_nd_of_older_releases():
+    """Before 2026.4 only the place that a tuple names was checked, as measured from 2024.6.0 to 2026.3.1."""
+    for place, row in (([0, 5], 5), ([1, -5], 3), ([0, -1], 3), ([0, 11], 11)):
+        operands = [operand("f32", np.zeros((3, 4))), operand("i64", [place]), operand("f32", [1.0])]
+        layer = Layer("ScatterNDUpdate-3", {}, operands)
+        written = cpu_scatters.scattered(layer, [array for _, array in operands], BASELINE, by_coordinate=False)
+        assert np.flatnonzero(written).tolist() == [row]
+    for place in ([2, 4], [3, 0], [0, 10**9], [-(10**9), 0]):
+        operands = [operand("f32", np.zeros((3, 4))), operand("i64", [place]), operand("f32", [1.0])]
+        with pytest.raises(IndexError):
+            Layer("ScatterNDUpdate-3", {}, operands).predicted(
+                lambda *given: cpu_scatters.scattered(*given, by_coordinate=False), BASELINE
+            )
+
+
 def test_scatter_lets_threads_race():
     """What is permitted of a race: each element is an update of its place, or stays where there is none."""
     indices = np.array([[1], [0], [1], [-2]])

@@ -1,0 +1,107 @@
+"""The divergences of the OpenVINO CPU plugin, as it is and with our extension, in scatters; measured with 2026.4.1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
+from ov_gather.divergences.base import Divergence, Observed
+from ov_gather.divergences.conditions import data_is
+from ov_gather.divergences.openvino import CPU_PLUGIN, SCATTER, SCATTER_ELEMENTS, SCATTER_NDS, STOCK
+from ov_gather.ir.element_types import BF16, BOOLEAN, F8E4M3, F8E5M2
+from ov_gather.ops.layer_view import LayerView
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ov_gather.divergences.conditions import Operands
+
+
+def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which elements of a result are among those that were written to their places."""
+    import numpy as np
+
+    arithmetics = cpu_plugin.arithmetics_here()
+    return np.asarray(
+        np.logical_or.reduce([cpu_scatters.written_in_any_order(view, operands, kind, found) for kind in arithmetics])
+    )
+
+
+OPENVINO_SCATTERS = (
+    Divergence(
+        name="no-scalars",
+        runtimes=STOCK,
+        operations=(SCATTER,),
+        observed=(Observed.REFUSES,),
+        applies=conditions.has_scalars,
+        why="the CPU plugin has no ScatterUpdate for indices or updates that are scalars",
+    ),
+    Divergence(
+        name="no-spare-dimensions",
+        runtimes=CPU_PLUGIN,
+        operations=SCATTER_NDS,
+        observed=(Observed.REFUSES,),
+        applies=conditions.has_spare_dimensions,
+        why="the CPU plugin takes but a scalar for the update of one element; the page allows any tensor with one element",
+    ),
+    Divergence(
+        name="no-negative-indices",
+        runtimes=STOCK,
+        operations=(SCATTER,),
+        observed=(Observed.REFUSES,),
+        applies=conditions.scatters_negative,
+        why="the operation's page does not allow negative indices, and the CPU plugin refuses them",
+    ),
+    Divergence(
+        name="unchecked-short-scatter",
+        runtimes=STOCK,
+        operations=(SCATTER,),
+        observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
+        applies=conditions.scatters_unchecked,
+        why="the CPU plugin scatters into up to 64 integers (computed as i32; no 8-bit ones) in a short way, which writes to "
+        "whatever memory an index out of range points to",
+    ),
+    Divergence(
+        name="scattered-through-f32",
+        runtimes=STOCK,
+        operations=(*SCATTER_ELEMENTS, *SCATTER_NDS),
+        observed=(Observed.DIFFERS, Observed.ANSWERS),
+        applies=data_is(F8E4M3, F8E5M2),
+        why="the CPU plugin scatters f8 as f32, which turns signalling NaNs into quiet ones, and -0.0 into 0.0 on CPUs without "
+        "AVX512-FP16",
+        predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered),
+    ),
+    Divergence(
+        name="scattered-otherwise",
+        runtimes=STOCK,
+        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
+        observed=(Observed.DIFFERS, Observed.ANSWERS),
+        applies=conditions.reduces,
+        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (where the CPU computes in bf16, after "
+        "every step) and means of integers towards 0, lets NaN lose min and max, and adds boolean as u8, where 256 are 0",
+        predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered),
+        any_nan=True,
+    ),
+    Divergence(
+        name="reduced-otherwise-by-ours",
+        runtimes=("extension",),
+        operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather"),
+        observed=(Observed.DIFFERS,),
+        applies=lambda view, operands: data_is(BF16, BOOLEAN)(view, operands) and conditions.reduces(view, operands),
+        why="around our operations the CPU plugin converts boolean to u8, so that the sum of 256 times true is false, and, on "
+        "CPUs that do not compute in bf16, bf16 to f32, which it rounds back in its own way",
+        predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered_by_ours),
+        any_nan=True,
+    ),
+    Divergence(
+        name="last-writer-varies",
+        runtimes=STOCK,
+        operations=(SCATTER, *SCATTER_NDS),
+        observed=(Observed.DIFFERS, Observed.ANSWERS),
+        applies=conditions.writes_twice,
+        why="the page does not say which update of one place is the last; on several threads the CPU plugin lets them race, "
+        "while ONNX's order is that of the updates",
+        permits=_in_any_order,
+    ),
+)
