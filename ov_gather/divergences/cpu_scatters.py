@@ -86,13 +86,18 @@ def written_in_any_order(view: LayerView, operands: Operands, arithmetic: Arithm
 def are_among_written(
     data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, found: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Tell of each element that was found whether a ScatterElementsUpdate writes it to its place, or leaves it there."""
+    """Tell of each element that was found whether a ScatterElementsUpdate writes it to its place, or leaves it there.
+
+    Raises IndexError for an index out of bounds.
+    """
     import numpy as np
 
     if (found.size, found.dtype) != (data.size, data.dtype):
         return np.zeros(found.shape, bool)
     places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
     places[axis] = np.where(indices < 0, indices + data.shape[axis], indices)
+    if indices.size and not 0 <= places[axis].min() <= places[axis].max() < data.shape[axis]:
+        raise IndexError("an index is out of bounds")
     at = np.ravel_multi_index(np.broadcast_arrays(*places), data.shape).ravel()
     flat, before, written = (_bits(array) for array in (found, data, updates))
     fits = np.asarray(flat == before)

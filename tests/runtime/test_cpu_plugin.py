@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -31,20 +33,19 @@ class Live:
 @pytest.fixture(scope="module", params=["this CPU", "AVX2"])
 def openvino(request):
     """OpenVINO on this machine's CPU, and the same restricted to AVX2."""
-    yield from living("openvino", request)
+    with living("openvino", request.param) as live:
+        yield live
 
 
-@pytest.fixture(scope="module", params=["this CPU", "AVX2"])
-def extension(request):
-    """OpenVINO with our operations, likewise."""
-    yield from living("extension", request)
-
-
-def living(name, request):
-    (arithmetic,) = arithmetics_here() if request.param == "this CPU" else (BASELINE,)
+@contextmanager
+def living(name, cpu):
+    """A runtime, whose processes see this CPU. One alone is alive at a time, as they inherit the environment."""
+    (arithmetic,) = arithmetics_here() if cpu == "this CPU" else (BASELINE,)
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "AVX2":
+        if cpu == "AVX2":
             patch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+        else:
+            patch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
         runtime = IsolatedRuntime(name)
         yield Live(runtime, arithmetic)
         runtime.stop()
@@ -225,20 +226,19 @@ def test_scatter_adds_booleans_as_bytes(openvino, name, reduction, count):
     assert_predicted(openvino, Layer(name, attributes, operands), cpu_scatters.scattered)
 
 
-@pytest.mark.parametrize("name", ["ScatterElements", "ScatterND"])
-@pytest.mark.parametrize("reduction", ["add", "mul", "min"])
-def test_our_scatters_of_bf16_and_booleans(extension, name, reduction):
-    tuples = RNG.integers(-6, 6, 9)
-    if name == "ScatterND":
-        tuples = tuples[:, None]
-    values = RNG.standard_normal(6), RNG.standard_normal(9)
-    operands = [operand("bf16", values[0]), operand("i64", tuples), operand("bf16", values[1])]
-    attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
-    assert_predicted(extension, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
-    for count in (255, 256, 257):
-        indices = np.zeros((count, 1)[: tuples.ndim])
-        operands = [operand("boolean", [False, True]), operand("i64", indices), operand("boolean", np.ones(count))]
-        assert_predicted(extension, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
+@pytest.mark.parametrize("cpu", ["this CPU", "AVX2"])
+def test_our_scatters_of_bf16_and_booleans(cpu):
+    with living("extension", cpu) as live:
+        for name, reduction in product(("ScatterElements", "ScatterND"), ("add", "mul", "min")):
+            attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
+            rest = () if name == "ScatterElements" else (1,)
+            indices = operand("i64", RNG.integers(-6, 6, (9, *rest)))
+            operands = [operand("bf16", RNG.standard_normal(6)), indices, operand("bf16", RNG.standard_normal(9))]
+            assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
+            for count in (255, 256):
+                indices = operand("i64", np.zeros((count, *rest)))
+                operands = [operand("boolean", [False, True]), indices, operand("boolean", np.ones(count))]
+                assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
 
 
 def test_scatter_nd_of_older_releases():
@@ -261,6 +261,9 @@ def test_scatter_lets_threads_race():
     indices = np.array([[1], [0], [1], [-2]])
     operands = [operand("f32", [7, 8, 9]), operand("i64", indices), operand("f32", [1, 2, 3, 4])]
     layer = Layer("ScatterNDUpdate-3", {}, operands)
+    outside = [operands[0], operand("i64", [[3]]), operand("f32", [1])]
+    with pytest.raises(IndexError):
+        cpu_scatters.written_in_any_order(layer, [array for _, array in outside], BASELINE, outside[0][1])
     for found, permitted in (([2, 4, 9], [1, 1, 1]), ([2, 1, 9], [1, 1, 1]), ([1, 2, 8], [0, 0, 0]), ([7, 8, 9], [0, 0, 1])):
         result = np.array(found, np.float32)
         said = cpu_scatters.written_in_any_order(layer, [array for _, array in operands], BASELINE, result)

@@ -65,6 +65,12 @@ FAULTS = {
         "flat + index * dims[dims.size() - 1 - i]",
     ),
     "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0»; k < axis.size; ++k", "axis.size > 1"),
+    "tuples write to the row before": ("kernel/scatter_nd.cpp", "to + «rows[i]» * stride;", "(rows[i] ? rows[i] - 1 : 0)"),
+    "a reduction forgets what is there": (
+        "kernel/scatter_nd.cpp",
+        "Reduce::apply(«row[column]», from[column]);",
+        "from[column]",
+    ),
 }
 
 PLANTED = """#pragma once
@@ -79,7 +85,7 @@ inline bool planted(int fault) {
 FASTER = (
     ("CMakeLists.txt", "$<$<NOT:$<CXX_COMPILER_ID:MSVC>>:-O3>", ""),
     ("CMakeLists.txt", "if(MSVC OR NOT ", "if(TRUE OR "),
-    ("kernel/isa.cpp", "defined(__x86_64__)", "0"),
+    ("kernel/platform.hpp", "#if defined(__x86_64__) && !defined(_MSC_VER)", "#if 0"),
 )
 
 
