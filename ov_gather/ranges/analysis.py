@@ -50,8 +50,10 @@ class Analysis:
 
     Attributes:
         given: the assumption.
-        dims: the bounds of open dimensions under it.
+        dims: the bounds of the open dimensions that it speaks of.
+        others: the bounds of open dimensions of which nothing is assumed.
         learned: the bounds of the names that numbers got.
+        learned_before: those of names of which this run has not learned anything, from a run of the whole model.
         names: the names that each step depends on, by its first output, as far as they were asked for.
     """
 
@@ -60,17 +62,22 @@ class Analysis:
     solver: Solver
     given: Assumption
     dims: Mapping[str, tuple[int, Number]]
-    learned: Mapping[str, tuple[int, Number]]
+    others: dict[str, tuple[int, Number]]
+    learned: dict[str, tuple[int, Number]]
+    learned_before: dict[str, tuple[int, Number]]
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
 
     def differing(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
         """List the names that have other bounds, or stand for something else, under another assumption."""
-        found = {name for name in self.dims.keys() | dims.keys() if self.dims.get(name) != dims.get(name)}
+        found = {name for name in self.dims.keys() | dims.keys() if self._bounds(self.dims, name) != self._bounds(dims, name)}
         for name in self.given.same.keys() | given.same.keys():
             one, other = self.given.same.get(name), given.same.get(name)
             if one != other:
                 found |= {name, *(() if one is None else one.names), *(() if other is None else other.names)}
         return found
+
+    def _bounds(self, dims: Mapping[str, tuple[int, Number]], name: str) -> tuple[int, Number] | None:
+        return dims[name] if name in dims else self.others.get(name)
 
     def value(self, key: Key) -> Value:
         """Give what is known of a tensor."""
@@ -113,30 +120,54 @@ def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:
 
 
 def analyse(
-    graph: Graph, steps: Sequence[Step], semantics: Semantics, given: Assumption, near: Analysis | None = None
+    graph: Graph,
+    steps: Sequence[Step],
+    semantics: Semantics,
+    given: Assumption,
+    near: Analysis | None = None,
+    *,
+    is_part: bool = False,
 ) -> Analysis:
-    """Go through some steps of a graph; of a run that is near, with a similar assumption, is taken what holds here, too."""
+    """Go through some steps of a graph; of a run that is near, with a similar assumption, is taken what holds here, too.
+
+    Where the steps are a part of those of the run that is near, the work depends on these alone, and not on the model.
+    """
     if near is not None and near.given.same == given.same:
         shown = near.graph
     else:
         shown = _Renamed(graph, given.same) if given.same else graph
-    learned: dict[str, tuple[int, Number]] = {} if near is None else dict(near.learned)
-    dims = dims_of(graph, given)
-    algebra = Algebra(Sizes(ChainMap(learned, dims, graph.bounds)))
+    learned: dict[str, tuple[int, Number]] = {}
+    before: dict[str, tuple[int, Number]] = {}
+    if near is not None and is_part:
+        is_whole = not near.learned_before
+        learned, before = ({}, near.learned) if is_whole else (dict(near.learned), near.learned_before)
+    elif near is not None:
+        learned = near.learned_before | near.learned
+    dims, others = dims_of(given), open_dims(graph) if near is None else near.others
+    algebra = Algebra(Sizes(ChainMap(learned, before, dims, others, graph.bounds)))
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
     if near is None:
         solver = solve(shown, steps, algebra, semantics, assumed)
     else:
         earlier = Earlier(near.graph, near.solver.known, near.differing(dims, given), near.names)
         solver = solve(shown, steps, algebra, semantics, assumed, earlier, near.solver.numbers)
-    return Analysis(shown, algebra, solver, given, dims, learned)
+    return Analysis(shown, algebra, solver, given, dims, others, learned, before)
 
 
-def dims_of(graph: Graph, given: Assumption) -> dict[str, tuple[int, Number]]:
-    """Bound the open dimensions of inputs: none is larger than `LARGEST_DIM`, unless it has to be."""
+def open_dims(graph: Graph) -> dict[str, tuple[int, Number]]:
+    """Bound the open dimensions of inputs."""
     shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
-    found = {name: graph.bounds[name] for shape in shapes for dim in shape for name in dim.names} | dict(given.dims)
-    return {name: (low, max(low, min(high, LARGEST_DIM))) for name, (low, high) in found.items()}
+    return _limited({name: graph.bounds[name] for shape in shapes for dim in shape for name in dim.names})
+
+
+def dims_of(given: Assumption) -> dict[str, tuple[int, Number]]:
+    """Bound the open dimensions that an assumption speaks of."""
+    return _limited(given.dims)
+
+
+def _limited(dims: Mapping[str, tuple[int, Number]]) -> dict[str, tuple[int, Number]]:
+    """Take for granted that no dimension is larger than `LARGEST_DIM`, unless it has to be."""
+    return {name: (low, max(low, min(high, LARGEST_DIM))) for name, (low, high) in dims.items()}
 
 
 class _Renamed:

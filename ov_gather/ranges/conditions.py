@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from functools import reduce
+from itertools import islice
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
@@ -14,7 +15,7 @@ from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.graph import Graph, Key
 from ov_gather.ranges.inequalities import FINITE, is_open_dim, names_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.runs import Runs, joined
+from ov_gather.ranges.runs import Runs, joined, key_of
 from ov_gather.ranges.sites import Obstacle, Site
 from ov_gather.ranges.weakening import LIMIT, Weakening
 
@@ -39,7 +40,7 @@ class Conditions:
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: Runs) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
         self._found: dict[Hashable, Assumption | None] = {}
-        self._known: list[Assumption] = []
+        self._known: dict[Hashable, Assumption] = {}
         self._of_outputs: dict[Key, Assumption] = {}
 
     def weakest(self, site: Site) -> Assumption | None:
@@ -54,8 +55,8 @@ class Conditions:
         key = (site.indices, tuple((demand.size, demand.counts_from_end) for demand in wanted))
         if key not in self._found:
             found = self._found[key] = self._search(site)
-            if found is not None and found not in self._known:
-                self._known.append(found)
+            if found is not None:
+                self._known.setdefault(key_of(found), found)
         found = self._found[key]
         if found is not None and site.output is not None:
             self._of_outputs[site.output] = found
@@ -63,9 +64,9 @@ class Conditions:
 
     def _search(self, site: Site) -> Assumption | None:
         if self._runs.is_enough:
-            return next((known for known in self._known[-_RECENT:] if self._runs.follows(known, site)), None)
+            return next((known for known in self._recent() if self._runs.prove(known, site)), None)
         guess = next((guess for guess in self._all_guesses(site) if self._runs.prove(guess, site)), None)
-        return None if guess is None else self._with_both_bounds(Weakening(self._graph, self._runs, site).run(guess))
+        return None if guess is None else self._with_both_bounds(Weakening(self._runs, site).run(guess))
 
     def _with_both_bounds(self, condition: Assumption) -> Assumption:
         """Bound inputs of more bits than the runtime keeps on both sides, because a greater number wraps around."""
@@ -82,23 +83,32 @@ class Conditions:
         return replace(condition, inputs=inputs)
 
     def _all_guesses(self, site: Site) -> Iterator[Assumption]:
-        yield from self._known[-_RECENT:]  # because many sites of a model need the same
-        yield self._sizes(1)
+        yield from self._recent()  # because many sites of a model need the same
+        yield self._sizes(site, 1)
         yield from self._solved(site, Assumption())
-        for sizes in (self._sizes(1), self._before(site), self._same_sizes(LARGE), self._same_sizes(1, SMALL)):
-            elements = (dict.fromkeys(self._graph.inputs, Interval(element, element)) for element in (0, 1))
+        for sizes in self._all_sizes(site):
+            elements = (dict.fromkeys(self._runs.inputs_of(site), Interval(element, element)) for element in (0, 1))
             # Where elements that are known do not help, nothing does.
             if any(self._runs.prove(joined(sizes, Assumption(inputs)), site) for inputs in elements):
                 yield from self._guesses(site, sizes)
 
+    def _recent(self) -> list[Assumption]:
+        return list(islice(reversed(self._known.values()), _RECENT))[::-1]
+
+    def _all_sizes(self, site: Site) -> Iterator[Assumption]:
+        yield self._sizes(site, 1)
+        yield self._before(site)
+        yield self._same_sizes(site, LARGE)
+        yield self._same_sizes(site, 1, SMALL)
+
     def _before(self, site: Site) -> Assumption:
         """Join the conditions of the sites on the way to a site."""
         steps = self._runs.steps_to(site)
-        conditions = (self._of_outputs[output] for step in steps for output in step.outputs if output in self._of_outputs)
-        return reduce(joined, conditions, Assumption())
+        conditions = [self._of_outputs[output] for step in steps for output in step.outputs if output in self._of_outputs]
+        return reduce(joined, {id(condition): condition for condition in conditions}.values(), Assumption())
 
     def _guesses(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
-        inputs = self._graph.inputs
+        inputs = self._runs.inputs_of(site)
         yield sizes
         yield joined(sizes, Assumption({name: Interval(-FINITE, FINITE) for name in inputs if self._is_real(name)}))
         exact = self._semantics.exact_integers
@@ -107,8 +117,8 @@ class Conditions:
         for found in self._solved(site, sizes):
             yield found
             if sizes.dims:
-                yield joined(found, self._sizes(1))
-        wanted = self._runs.under(joined(self._runs.implied(site), sizes)).demands(site)
+                yield joined(found, self._sizes(site, 1))
+        wanted = self._runs.under_for(joined(self._runs.implied(site), sizes), site).demands(site)
         for demand in [] if isinstance(wanted, Obstacle) else wanted:
             if not all(map(is_open_dim, demand.size.names)):
                 continue
@@ -119,37 +129,32 @@ class Conditions:
 
     def _solved(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
         """Name the bounds of each input, and solve for them and for dimensions what the indices of a site have to keep to."""
-        symbols = {name: self._symbolic(name) for name in self._graph.inputs}
+        symbols = {name: self._symbolic(name) for name in self._runs.inputs_of(site)}
         dims = {**sizes.dims, **{bound: (-LIMIT, LIMIT) for name in symbols for bound in names_of(name)}}
-        seen = self._runs.under(joined(self._runs.implied(site), Assumption(symbols, dims, sizes.same)))
+        seen = self._runs.under_for(joined(self._runs.implied(site), Assumption(symbols, dims, sizes.same)), site)
         wanted = seen.demands(site)
         found = None if isinstance(wanted, Obstacle) else solve_all(seen.algebra, wanted, sizes)
         if found is not None:
             yield found
 
-    def _sizes(self, least: int, most: Number = inf) -> Assumption:
+    def _sizes(self, site: Site, least: int, most: Number = inf) -> Assumption:
         """Assume of each open dimension of an input that it has some elements at least, and not too many."""
         found = {}
-        for name in self._open_dims():
+        for name in self._runs.dims_of(site):
             low, high = self._given.dims.get(name) or self._graph.bounds[name]
             if low < least <= high or low <= most < high:
                 found[name] = (max(low, min(least, int(min(high, LIMIT)))), min(high, max(low, most)))
         return Assumption(dims=found)
 
-    def _same_sizes(self, least: int, most: Number = inf) -> Assumption:
+    def _same_sizes(self, site: Site, least: int, most: Number = inf) -> Assumption:
         """Assume also that open dimensions of inputs are the same where they are those of the same axis."""
         first: dict[int, str] = {}
         same = {}
-        for key in self._graph.inputs.values():
+        for key in self._runs.shaped_by(site):
             for axis, dim in enumerate(self._graph.declared(key).shape or ()):
                 for name in dim.names - {first.setdefault(axis, name) for name in dim.names}:
                     same[name] = Polynomial.name(first[axis])
-        return replace(self._sizes(least, most), same=same)
-
-    def _open_dims(self) -> Iterator[str]:
-        for key in self._graph.inputs.values():
-            for dim in self._graph.declared(key).shape or ():
-                yield from dim.names
+        return replace(self._sizes(site, least, most), same=same)
 
     def _is_real(self, name: str) -> bool:
         return not is_integer(self._graph.declared(self._graph.inputs[name]).element_type)

@@ -60,10 +60,11 @@ def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites
     conditions = Conditions(graph, semantics, given, runs)
     known = runs.under(Assumption())
     runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
-    return [_proof(runs, conditions, site) for site in sites]
+    ends: dict[Key, Key] = {}
+    return [_proof(runs, conditions, site, ends) for site in sites]
 
 
-def _proof(runs: Runs, conditions: Conditions, site: Site) -> Proof:
+def _proof(runs: Runs, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> Proof:
     analysis = runs.under(Assumption())
     outcome = analysis.outcome(site)
     if outcome is Outcome.OUT_OF_BOUNDS:
@@ -77,7 +78,7 @@ def _proof(runs: Runs, conditions: Conditions, site: Site) -> Proof:
     if condition is not None:
         requires = _requirements(condition)
         return _made(analysis, site, "conditional", f"in bounds if {text_of(requires)}", requires)
-    return _made(analysis, site, "unknown", _first_unknown(analysis, site))
+    return _made(analysis, site, "unknown", _first_unknown(analysis, site, ends))
 
 
 def refuted(graph: SiteGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
@@ -189,21 +190,25 @@ def _text(name: str, low: Bound, high: Bound) -> str:
     return f"{name} <= {high}" if low is None else f"{name} in {low}..{high}"
 
 
-def _first_unknown(analysis: Analysis, site: Site) -> str:
-    """Name the first value on the way whose range is not known."""
+def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
+    """Name the first value on the way whose range is not known; `ends` remembers where ways have led to."""
     wanted = analysis.demands(site)
     key = wanted.key if isinstance(wanted, Obstacle) else site.indices
     name = analysis.graph.name_of
     if isinstance(wanted, Obstacle) and key is not None:
         return f"{name(key)}: {wanted.reason}"
-    seen: set[Key] = set()
-    while key not in seen:
-        seen.add(key)
+    way: dict[Key, None] = {}
+    while key not in way:
+        if key in ends:
+            key = ends[key]
+            break
+        way[key] = None
         step = analysis.graph.step_of(key)
         loose = [given for given in (step.inputs if step else ()) if given is not None and _is_loose(analysis, given)]
         if not loose:
             break
         key = loose[0]
+    ends.update(dict.fromkeys(way, key))
     low, high = range_of(analysis.value(key).elements)
     if low is None and high is None:
         return f"nothing is known of the values of {name(key)}"

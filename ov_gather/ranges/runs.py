@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
@@ -18,8 +18,33 @@ from ov_gather.ranges.sites import Demand, Obstacle, Site
 _SHARE = 4
 """Less than one of so many steps of a model is gone through for one site alone."""
 
+_NEAREST = 8
+"""A run takes over what holds of one of so many that were made last, or of the first one."""
+_REMEMBERED = 10_000
+"""Of so many conditions is known how many steps were gone through for single sites."""
 ENOUGH, ENOUGH_OF_EACH = 400_000, 50
 """How many steps are gone through in search of conditions, and how often each of a model; real models take a fifth of it."""
+
+
+@dataclass
+class _Part:
+    """A Part of a model is what leads to one site.
+
+    Attributes:
+        inputs: the inputs of the model whose elements may matter to the site.
+        shaping: the inputs of the model whose shapes may matter.
+        dims: the open dimensions of inputs that may matter.
+        seen: what is known of the part under conditions.
+        runs: the same, in order.
+    """
+
+    key: Hashable
+    steps: list[Step]
+    inputs: list[str]
+    shaping: list[Key]
+    dims: list[str]
+    seen: dict[Hashable, Analysis] = field(default_factory=dict)
+    runs: list[Analysis] = field(default_factory=list)
 
 
 class Runs:
@@ -35,16 +60,19 @@ class Runs:
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
         self._graph, self._semantics, self._given = graph, semantics, given
         self._sites, self._steps = sites, steps_to(graph, sites)
-        self._slices: dict[tuple[Key, Key], list[Step]] = {}
+        self._places = {key: (place, name) for place, (name, key) in enumerate(graph.inputs.items())}
+        self._part = _Part((), [], [], [], [])
         self._implied: dict[Key, Assumption] = {}
         self._seen: dict[Hashable, Analysis] = {}
-        self._kept: dict[int, list[Analysis]] = {}
+        self._runs: list[Analysis] = []
+        self._in_parts: dict[Hashable, int] = {}
         self._spent = 0
+        self._enough = ENOUGH + ENOUGH_OF_EACH * (len(self._steps) + len(sites) + len(graph.inputs))
 
     @property
     def is_enough(self) -> bool:
         """Whether so many steps were gone through that no more conditions are searched, as in a model of very many sites."""
-        return self._spent > ENOUGH + ENOUGH_OF_EACH * len(self._steps)
+        return self._spent > self._enough
 
     def leave_out(self, sites: Sequence[Site]) -> None:
         """Go from now on only through what leads to other sites than these."""
@@ -52,33 +80,64 @@ class Runs:
         self._sites = [site for site in self._sites if site not in known]
         self._steps = steps_to(self._graph, self._sites)
 
-    def under(self, condition: Assumption, steps: Sequence[Step] | None = None) -> Analysis:
-        """Give what is known under a condition, of all steps or of some."""
-        parts = (condition.inputs, condition.dims, condition.same)
-        key = (id(steps), *(tuple(sorted(part.items(), key=str)) for part in parts))
+    def under(self, condition: Assumption) -> Analysis:
+        """Give what is known of the whole model under a condition."""
+        key = key_of(condition)
         if key not in self._seen:
-            some = self._steps if steps is None else steps
-            self._spent += len(some)
-            given = joined(self._given, condition)
-            candidates = self._kept.setdefault(id(steps), [])
-            near = self._nearest(given, candidates if steps is None else [*self._kept[id(None)], *candidates])
-            self._seen[key] = analyse(self._graph, some, self._semantics, given, near)
-            candidates.append(self._seen[key])
+            self._seen[key] = self._run(condition, self._steps, self._runs)
         return self._seen[key]
+
+    def under_for(self, condition: Assumption, site: Site) -> Analysis:
+        """Give what is known under a condition, as far as it leads to a site.
+
+        What leads to most sites is gone through for all of them at once, and so is the whole model where as much was gone
+        through under the same condition for single sites.
+        """
+        key = key_of(condition)
+        if key in self._seen:
+            return self._seen[key]
+        part = self._part_of(site)
+        if key not in part.seen:
+            if len(part.steps) * _SHARE > len(self._steps) or self._is_in_many_parts(key, len(part.steps)):
+                return self.under(condition)
+            part.seen[key] = self._run(condition, part.steps, [*self._runs[:1], *part.runs])
+            part.runs.append(part.seen[key])
+        return part.seen[key]
+
+    def _is_in_many_parts(self, key: Hashable, count: int) -> bool:
+        """Whether as many steps as those of the whole model were gone through under one condition, these ones counted."""
+        spent = self._in_parts.pop(key, 0) + 1 + count
+        self._in_parts[key] = spent
+        if len(self._in_parts) > _REMEMBERED:
+            self._in_parts.pop(next(iter(self._in_parts)))
+        return spent > len(self._steps) + len(self._sites)
+
+    def _run(self, condition: Assumption, steps: Sequence[Step], runs: list[Analysis]) -> Analysis:
+        """Go through some steps under a condition, beginning with the run among some whose assumption differs least."""
+        self._spent += 1 + len(steps) + len(condition.inputs) + len(condition.dims)
+        given = joined(self._given, condition)
+        near = self._nearest(given, [*runs[:1], *runs[1:][-_NEAREST:]])
+        found = analyse(self._graph, steps, self._semantics, given, near, is_part=steps is not self._steps)
+        if steps is self._steps:
+            self._runs.append(found)
+        return found
 
     def _nearest(self, given: Assumption, candidates: Sequence[Analysis]) -> Analysis | None:
         """Choose the run whose assumption differs least from another one."""
-        dims = dims_of(self._graph, given)
+        dims = dims_of(given)
 
         def distance(analysis: Analysis) -> int:
-            inputs = sum(analysis.given.inputs.get(name) != given.inputs.get(name) for name in self._graph.inputs)
-            return inputs + len(analysis.differing(dims, given))
+            one, other = analysis.given.inputs, given.inputs
+            return sum(one.get(name) != other.get(name) for name in {**one, **other}) + len(analysis.differing(dims, given))
 
         return min(candidates, key=distance, default=None)
 
     def around(self, site: Site) -> Analysis:
         """Give what is known in the runs in which a site has an index: no dimension of its indices is 0."""
-        return self.under(self.implied(site))
+        implied = self.implied(site)
+        if self._spent > 2 * self._enough and key_of(implied) not in self._seen:
+            return self.under(Assumption())
+        return self.under_for(implied, site)
 
     def implied(self, site: Site) -> Assumption:
         """Tell what the sizes of the inputs' dimensions are if a site has an index."""
@@ -92,19 +151,48 @@ class Runs:
 
     def steps_to(self, site: Site) -> list[Step]:
         """List the steps that lead to a site."""
+        return self._part_of(site).steps
+
+    def inputs_of(self, site: Site) -> list[str]:
+        """List the inputs whose elements may matter to a site."""
+        return self._part_of(site).inputs
+
+    def shaped_by(self, site: Site) -> list[Key]:
+        """List the inputs whose shapes may matter to a site."""
+        return self._part_of(site).shaping
+
+    def dims_of(self, site: Site) -> list[str]:
+        """List the open dimensions of inputs that may matter to a site."""
+        return self._part_of(site).dims
+
+    def _part_of(self, site: Site) -> _Part:
+        """Find what leads to a site. Only that of the last site is remembered, because each site has one of its own."""
         key = (site.indices, site.data)
-        if key not in self._slices:
-            self._slices[key] = steps_to(self._graph, [site])
-        return self._slices[key]
+        if self._part.key != key:
+            self._part = self._made_part(key, site)
+        return self._part
+
+    def _made_part(self, key: Hashable, site: Site) -> _Part:
+        steps = steps_to(self._graph, [site])
+        self._spent += len(steps)
+        fed = {given for step in steps for given in step.inputs} | {site.indices, *site.wanted}
+        inputs = sorted(self._places[given] for given in fed if given in self._places)
+        shaped = sorted({self._places[given] for given in (site.data, *fed) if given in self._places})
+        shaping = [self._graph.inputs[name] for _, name in shaped]
+        shapes = [self._graph.declared(given).shape or () for given in shaping]
+        known = self.under(Assumption())
+        shapes += [known.value(given).shape or () for given in (site.indices, site.data)]
+        names = [name for shape in shapes for dim in shape for name in sorted(dim.names) if name in known.others]
+        return _Part(key, steps, [name for _, name in inputs], shaping, list(dict.fromkeys(names)))
 
     def prove(self, condition: Assumption, site: Site) -> bool:
-        """Whether every index of a site is in bounds under a condition."""
+        """Whether every index of a site is in bounds under a condition; what is not known when it is enough is not proved."""
         if self.follows(condition, site):
             return True
-        condition, steps = joined(self.implied(site), condition), self.steps_to(site)
-        # What leads to most sites is gone through for all of them at once.
-        some = steps if len(steps) * _SHARE < len(self._steps) else None
-        return self.under(condition, some).outcome(site) is Outcome.IN_BOUNDS
+        condition = joined(self.implied(site), condition)
+        if self.is_enough and key_of(condition) not in self._seen:
+            return False
+        return self.under_for(condition, site).outcome(site) is Outcome.IN_BOUNDS
 
     def follows(self, condition: Assumption, site: Site) -> bool:
         """Whether what is known without a condition tells already that it suffices."""
@@ -125,6 +213,11 @@ def _renamed(demand: Demand, names: Mapping[str, Polynomial]) -> Demand:
         tuple(bound.with_values(names) for bound in bounds) for bounds in (demand.indices.lows, demand.indices.highs)
     )
     return replace(demand, size=demand.size.with_values(names), indices=replace(demand.indices, lows=lows, highs=highs))
+
+
+def key_of(condition: Assumption) -> Hashable:
+    """Give what is the same for conditions that are the same."""
+    return tuple(frozenset(part.items()) for part in (condition.inputs, condition.dims, condition.same))
 
 
 def joined(one: Assumption, other: Assumption) -> Assumption:

@@ -8,7 +8,6 @@ from math import inf
 
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
-from ov_gather.ranges.graph import Graph
 from ov_gather.ranges.inequalities import FINITE
 from ov_gather.ranges.runs import Runs
 from ov_gather.ranges.sites import Site
@@ -18,12 +17,11 @@ LIMIT = 2**31
 
 
 class Weakening:
-    """A Weakening takes from a condition of a site what is not needed."""
+    """A Weakening takes from a condition of a site what is not needed, as long as runs have not gone through enough steps."""
 
-    def __init__(self, graph: Graph, runs: Runs, site: Site) -> None:
+    def __init__(self, runs: Runs, site: Site) -> None:
         self._runs, self._site = runs, site
-        leaves = {key for step in runs.steps_to(site) for key in step.inputs} | {site.indices}
-        self._inputs = [name for name, key in graph.inputs.items() if key in leaves]
+        self._inputs = set(runs.inputs_of(site))
 
     def run(self, condition: Assumption) -> Assumption:
         """Leave out what can be left out, and move each bound as far as it goes."""
@@ -31,8 +29,12 @@ class Weakening:
         condition = self._reduced(replace(condition, inputs=inputs))
         for name in condition.inputs:
             for is_high in (False, True):
+                if self._runs.is_enough:
+                    return condition
                 condition = self._moved(condition, name, is_high)
         for name in condition.dims:
+            if self._runs.is_enough:
+                return condition
             condition = self._larger(self._smaller(condition, name), name)
         return condition
 
@@ -46,6 +48,8 @@ class Weakening:
             if getattr(condition, part) and self._suffices(without):
                 condition = without
             for name in list(getattr(condition, part)):
+                if self._runs.is_enough:
+                    return condition
                 smaller = {other: bounds for other, bounds in getattr(condition, part).items() if other != name}
                 candidate = replace(condition, **{part: smaller})
                 if smaller and self._suffices(candidate):
