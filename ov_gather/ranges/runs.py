@@ -16,7 +16,7 @@ from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import Demand, Obstacle, Site
 
 _SHARE = 4
-"""Less than one of so many steps of a model is gone through for one site alone."""
+"""Less than one of so many steps of a model is gone through for single sites under one condition."""
 
 _NEAREST = 8
 """A run takes over what holds of one of so many that were made last, or of the first one."""
@@ -105,16 +105,16 @@ class Runs:
         return part.seen[key]
 
     def _is_in_many_parts(self, key: Hashable, count: int) -> bool:
-        """Whether as many steps as those of the whole model were gone through under one condition, these ones counted."""
+        """Whether a share of the whole model's steps was gone through in parts under one condition, these ones counted."""
         spent = self._in_parts.pop(key, 0) + 1 + count
         self._in_parts[key] = spent
         if len(self._in_parts) > _REMEMBERED:
             self._in_parts.pop(next(iter(self._in_parts)))
-        return spent > len(self._steps) + len(self._sites)
+        return spent * _SHARE > len(self._steps) + len(self._sites)
 
     def _run(self, condition: Assumption, steps: Sequence[Step], runs: list[Analysis]) -> Analysis:
         """Go through some steps under a condition, beginning with the run among some whose assumption differs least."""
-        self._spent += 1 + len(steps) + len(condition.inputs) + len(condition.dims)
+        self._spent += 1 + max(len(steps), len(condition.inputs) + len(condition.dims))
         given = joined(self._given, condition)
         near = self._nearest(given, [*runs[:1], *runs[1:][-_NEAREST:]])
         found = analyse(self._graph, steps, self._semantics, given, near, is_part=steps is not self._steps)
