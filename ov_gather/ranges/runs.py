@@ -90,8 +90,8 @@ class Runs:
     def under_for(self, condition: Assumption, site: Site) -> Analysis:
         """Give what is known under a condition, as far as it leads to a site.
 
-        What leads to most sites is gone through for all of them at once, and so is the whole model where as much was gone
-        through under the same condition for single sites.
+        The whole model is gone through at once where much of it leads to the site, or where much was gone through under the
+        same condition for other sites.
         """
         key = key_of(condition)
         if key in self._seen:
