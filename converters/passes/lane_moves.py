@@ -250,7 +250,9 @@ def _pad(move: Move) -> Sequence[Value]:
     if move.kind.dims and axes is not None:
         axes = move.constant([_shifted(axis) for axis in _axes(move.node, 3) or ()])
     elif move.kind.dims:
-        begins, ends = np.split(np.asarray(constant_of(pads).numpy()), 2)
+        constant_pads = constant_of(pads)
+        assert constant_pads is not None  # because such a Pad is no move otherwise
+        begins, ends = np.split(np.asarray(constant_pads.numpy()), 2)
         pads = move.constant([*begins.tolist(), 0, *ends.tolist(), 0])
     tensor = None if value is None else constant_of(value)
     lanes = np.zeros(1, move.kind.lane.numpy()) if tensor is None else tensor.numpy().reshape(-1)

@@ -102,7 +102,9 @@ class _Building:
         """Make lanes of numbers that fit in 32 bits: the lower one, and the one that repeats the sign."""
         insert, shape, kind = self._rewriter.insert, value.shape, _kind_of(value)
         producer = value.producer()
-        nodes = list(producer.graph if producer is not None else value.graph)
+        graph = producer.graph if producer is not None else value.graph
+        assert graph is not None
+        nodes = list(graph)
         anchor = nodes[0 if producer is None else nodes.index(producer) + 1]
         dims = None if shape is None else shape.dims
         low = insert(anchor, "Cast", [value], kind.lane, dims, to=kind.lane)
@@ -146,7 +148,7 @@ class _Building:
         graph = value.graph if node is None else node.graph
         assert isinstance(graph, onnx_ir.Graph)
         lanes.const_value = tensor_in_lanes(tensor, str(lanes.name))
-        lanes.shape = onnx_ir.Shape(lanes.const_value.shape)
+        lanes.shape = onnx_ir.Shape(lanes.const_value.shape.numpy())
         graph.register_initializer(lanes)
 
     def _add_node(self, node: onnx_ir.Node) -> None:
