@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -55,6 +56,18 @@ def lock(file: IO[str]) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX)
+
+
+@contextmanager
+def unseen_by_children() -> Iterator[None]:
+    """Let processes that start meanwhile never see Ctrl+C, which would end them with a traceback while Python itself starts."""
+    mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
+    before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else None
+    try:
+        yield
+    finally:
+        if mask:
+            mask(signal.SIG_SETMASK, before)
 
 
 def peak_memory() -> int:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ov_gather.interrupts import held
-from ov_gather.platforms import HAS_FORKS
+from ov_gather.platforms import HAS_FORKS, unseen_by_children
 
 _LONGEST = 103 - len("/pymp-......../listener-........")
 """Bytes of the longest path of the directory for temporary files with which the socket of a fork server has a valid path."""
@@ -88,7 +88,7 @@ class _Worker:
         if self.process is None:
             self.connection, theirs = self.context.Pipe()
             process = self.context.Process(target=_serve, args=(self.function, theirs), daemon=True)
-            with held():  # because a process that was interrupted while it started cannot be stopped, and says so
+            with held(), unseen_by_children():  # A process that is interrupted while it starts cannot be stopped, and says so.
                 process.start()
                 self.process = process
             theirs.close()  # otherwise the death of the process would not close the connection

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
+from typing import Any
 
 from ov_gather.ir.attributes import meaning
-from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.location import Location
+from ov_gather.ir.model import Model
 from ov_gather.rules.findings import Finding
 
 _COUNTED = re.compile(r"(\w+)_\d+")
@@ -25,26 +27,36 @@ def with_fingerprints(findings: Iterable[Finding], model: Model | None) -> list[
     findings = list(findings)
     if not findings:
         return []
-    graphs = dict(model.walk()) if model else {}
-    seen: Counter[str] = Counter()
-    return [replace(finding, fingerprint=_numbered(_fingerprint(finding, graphs), seen)) for finding in findings]
+    prints, seen = _Prints(model), Counter[str]()
+    return [replace(finding, fingerprint=_numbered(prints.of(finding), seen)) for finding in findings]
 
 
-def _fingerprint(finding: Finding, graphs: dict[tuple[str, ...], Model]) -> str:
-    place = finding.location
-    graph = graphs.get(place.subgraph_path)
-    layer = graph.layer_by_id.get(place.layer_id) if graph and place.layer_id is not None else None
-    attributes = sorted(meaning(layer).items()) if layer else []
-    way = [_without_count(*step) for step in _steps(place.subgraph_path)]
-    named = _without_count(place.layer_type, place.layer_name)
-    parts = (finding.rule, way, place.layer_type, named, _port(layer, place.port), attributes)
-    return blake2b(repr(parts).encode(), digest_size=8).hexdigest()
+class _Prints:
+    """Fingerprints of one document. What findings of one layer have in common is made once."""
 
+    def __init__(self, model: Model | None) -> None:
+        self._graphs = dict(model.walk()) if model else {}
+        self._layers: dict[tuple[Any, ...], tuple[bytes, dict[int, tuple[str, int]]]] = {}
 
-def _port(layer: Layer | None, port_id: int | None) -> tuple[str, int] | None:
-    """Name a port by its position among the inputs or outputs of its layer."""
-    sides = (("input", layer.inputs), ("output", layer.outputs)) if layer else ()
-    return next(((side, i) for side, ports in sides for i, port in enumerate(ports) if port.id == port_id), None)
+    def of(self, finding: Finding) -> str:
+        place = finding.location
+        key = (place.subgraph_path, place.layer_id, place.layer_type, place.layer_name)
+        if key not in self._layers:
+            self._layers[key] = self._layer(place)
+        layer, ports = self._layers[key]
+        port = None if place.port is None else ports.get(place.port)
+        return blake2b(layer + repr((finding.rule, port)).encode(), digest_size=8).hexdigest()
+
+    def _layer(self, place: Location) -> tuple[bytes, dict[int, tuple[str, int]]]:
+        """Hash the layer of a place and its way there; name each port by its position among the inputs or outputs."""
+        graph = self._graphs.get(place.subgraph_path)
+        layer = graph.layer_by_id.get(place.layer_id) if graph and place.layer_id is not None else None
+        attributes = sorted(meaning(layer).items()) if layer else []
+        way = [_without_count(*step) for step in _steps(place.subgraph_path)]
+        parts = (way, place.layer_type, _without_count(place.layer_type, place.layer_name), attributes)
+        sides = (("output", layer.outputs), ("input", layer.inputs)) if layer else ()
+        ports = {port.id: (side, i) for side, of_side in sides for i, port in reversed(list(enumerate(of_side)))}
+        return blake2b(repr(parts).encode()).digest(), ports
 
 
 def _steps(subgraph_path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
