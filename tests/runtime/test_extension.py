@@ -156,13 +156,12 @@ def test_lanes_stay_together(core, lanes, broadcast):
     data = rng.integers(-(2**31), 2**31, (3, 7, 5, lanes), np.int64).astype(np.int32)
     where = rng.integers(-7, 7, (3, 10, 1) if broadcast else (2, 10, 4))
     model = read(core, layer_model("?,?,?,?", "?,?,?", -3, data_type=I32, broadcast=broadcast, lanes=True))
-    request = compiled(core, model)
     part = data if broadcast else data[:2, :, :4]
     expected = np.take_along_axis(part, np.broadcast_to(where, (len(part), 10, part.shape[2]))[..., None], 1)
-    assert np.array_equal(infer(request, data, where), expected)
+    assert np.array_equal(evaluate(model, I32, data, where), expected)
     where[1, 9, 0] = 7
     with pytest.raises(RuntimeError, match=r"indices\[1, 9, 0\] = 7 is out of bounds for axis 1 of size 7"):
-        infer(request, data, where)
+        evaluate(model, I32, data, where)
 
 
 @pytest.mark.parametrize(
