@@ -167,8 +167,8 @@ def _convert(
         _accelerate(conversion.model, target, assume_in_bounds)
     with written(conversion.model, output, fp16=fp16) as path:
         verified = not verify or _verify(source, path, output, target, bisects, given)
-    for name, (given, dtype) in conversion.in_lanes.items():
-        click.echo(f"{output}: '{name}' holds {dtype} '{given}' in lanes")
+    for name, (original, dtype) in conversion.in_lanes.items():
+        click.echo(f"{output}: '{name}' holds {dtype} '{original}' in lanes")
     click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
     return 0 if verified else 1
 
