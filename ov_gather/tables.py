@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -41,14 +42,14 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
-class InNotebooks:
+class InNotebooks(ABC):
     """Something that a notebook shows as the table that it has of itself."""
 
     __slots__ = ()
 
+    @abstractmethod
     def table(self) -> Table:
         """Return the table, for `rich.print`."""
-        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         from rich.console import Console

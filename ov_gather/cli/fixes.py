@@ -40,12 +40,12 @@ def mend_files(
     for file in with_progress(files, len(files), "mending"):
         try:
             mended = mend(file, unsafe=unsafe, ignores=ignores, select=select, ignore=ignore, target=target)
-            if write and mended.changed:
+            if write and mended.mended:
                 mended.write()
         except OSError as error:
             click.echo(f"{file}: not mended: {error.strerror or error}", err=True)
             continue
-        if mended.changed:
+        if mended.mended:
             changed.append(mended)
         for line in () if write else mended.diff():
             click.echo(line)

@@ -21,7 +21,7 @@ _SHARE = 4
 _NEAREST = 8
 """A run takes over what holds of one of so many that were made last, or of the first one."""
 _REMEMBERED = 10_000
-"""Of so many conditions is known how many steps were gone through for single sites."""
+"""Runs remember for so many conditions how many steps were gone through for single sites."""
 ENOUGH, ENOUGH_OF_EACH = 400_000, 50
 """How many steps are gone through in search of conditions, and how often each of a model; real models take a fifth of it."""
 

@@ -34,11 +34,6 @@ class Mended:
     left: list[Finding]
     mended: list[Finding] = field(default_factory=list)
 
-    @property
-    def changed(self) -> bool:
-        """Whether there is anything to write."""
-        return bool(self.mended)
-
     def write(self) -> None:
         """Put the files in the place of the old ones, both or none. Raises OSError."""
         with replacing_together(self.path) as path:

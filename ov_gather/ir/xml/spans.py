@@ -26,10 +26,6 @@ class Span:
         """Yield the children of a tag."""
         return (child for child in self.children if child.tag == tag)
 
-    def one(self, tag: str) -> Span | None:
-        """Return the first child of a tag, if there is any."""
-        return next(self.all(tag), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Edit:
