@@ -102,8 +102,6 @@ def command(
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
     if legalize_only and (accelerate or fp16 or strict or verify or lanes):
         raise click.UsageError("--legalize-only writes ONNX: --accelerate, --fp16, --lanes, --strict and --verify are for IR")
-    if lanes and verify:
-        raise click.UsageError("--verify takes an IR that has the inputs of the original: with --lanes it has others")
     refuse_existing([output] if legalize_only else [output, output.with_suffix(".bin")], force)
     if legalize_only:
         _legalize(model, output, target, assume_in_bounds)
@@ -166,7 +164,7 @@ def _convert(
     if accelerate:
         _accelerate(conversion.model, target, assume_in_bounds)
     with written(conversion.model, output, fp16=fp16) as path:
-        verified = not verify or _verify(source, path, output, target, bisects, given)
+        verified = not verify or _verify(source, path, output, target, bisects, given, conversion.in_lanes)
     for name, (original, dtype) in conversion.in_lanes.items():
         click.echo(f"{output}: '{name}' holds {dtype} '{original}' in lanes")
     click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
@@ -174,20 +172,27 @@ def _convert(
 
 
 def _verify(
-    source: Path, ir: Path, output: Path, target: str, bisects: bool, inputs: Mapping[str, NDArray[Any]] | None
+    source: Path,
+    ir: Path,
+    output: Path,
+    target: str,
+    bisects: bool,
+    inputs: Mapping[str, NDArray[Any]] | None,
+    lanes: Mapping[str, tuple[str, str]],
 ) -> bool:
     """Compare the IR with the original, print what came out, and tell whether it passed. Raises ValueError where it cannot.
 
-    A difference is followed to the first node that differs. `ir` is where the IR is until it is moved to `output`.
+    A difference is followed to the first node that differs, but not in an IR with inputs or outputs in lanes: the original
+    has none. `ir` is where the IR is until it is moved to `output`.
     """
     from ov_gather.crosscheck.models.verify import verify_conversion
     from ov_gather.report.convert.verification import summary
 
-    result = verify_conversion(source, ir, target=target, inputs=inputs)
+    result = verify_conversion(source, ir, target=target, inputs=inputs, lanes=lanes)
     if result.not_run:
         raise ValueError(f"{source}: not verified: {result.not_run}")
     print_all([result.table(), *summary(result)])
-    if not result.passed and bisects:
+    if not result.passed and bisects and not lanes:
         _bisect(source, ir, output, target, inputs or result.inputs)
     return result.passed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +14,7 @@ from onnx import helper, numpy_helper
 
 import ov_gather
 from ov_gather.converters import as_lanes, convert_model, from_lanes
+from ov_gather.crosscheck.models.verify import verify_conversion
 
 TYPES = ("int64", "uint64", "float64", "complex64", "complex128", "float16", "bfloat16", "float32", "uint32")
 
@@ -76,8 +78,35 @@ def test_the_command(tmp_path, cli):
     assert "x.xml: 'x.lanes' holds int64 'x' in lanes" in done.stdout
     assert "x.xml: 'y.lanes' holds int64 'y' in lanes" in done.stdout
     assert ov_gather.validate(tmp_path / "x.xml") == []
-    refused = cli("convert", tmp_path / "x.onnx", "-o", tmp_path / "z.xml", "--lanes", "--verify")
-    assert (refused.returncode, "with --lanes it has others" in refused.stderr) == (2, True)
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize("target", ["stock", "extension"])
+def test_the_command_verifies(tmp_path, cli, target):
+    """Numbers of 64 bits, which OpenVINO alone cannot keep, are compared with those of onnxruntime, all of them."""
+    onnx.save(gather("Gather", "int64"), tmp_path / "x.onnx")
+    x = np.array([[2**40, -(2**63), 3, 4, 2**63 - 1]])
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "i.npy", np.array([[4, 1]]))
+    given = ("--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy")
+    options = ("--lanes", "--assume-in-bounds", "--verify", "--target", target, *given)
+    done = cli("convert", tmp_path / "x.onnx", "-o", tmp_path / "x.xml", *options)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^y +int64\[1, 1, 2\] +\S+: passed \(exact\)", done.stdout, re.M), done.stdout
+    assert "outputs: 1, passed: 1" in done.stdout
+
+
+@pytest.mark.onnxruntime
+def test_the_command_finds_other_lanes(tmp_path):
+    """What another model became does not pass."""
+    onnx.save(gather("Gather", "int64"), tmp_path / "x.onnx")
+    wrong = gather("Gather", "int64", np.array([[9, 8, 7, 6, 2**40 + 1]]))
+    convert_model(wrong, output=tmp_path / "x.xml", lanes=True, assume_in_bounds=True)
+    given = {"x": np.array([[2**40, 1, 2, 3, 4]]), "i": np.array([[4, 0]])}
+    lanes = {"y.lanes": ("y", "int64")}
+    result = verify_conversion(tmp_path / "x.onnx", tmp_path / "x.xml", inputs=given, lanes=lanes)
+    assert not result.passed
+    assert result.outputs[0].comparison.difference is not None
 
 
 @pytest.mark.parametrize("dtype", TYPES)

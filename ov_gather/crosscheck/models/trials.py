@@ -6,7 +6,7 @@ so small that rounding decides what comes out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import onnx_ir
 from numpy.typing import NDArray
 
+from ov_gather.converters.lane_types import as_lanes, from_lanes
 from ov_gather.crosscheck.comparisons import OutputResult
 from ov_gather.crosscheck.inputs.onnx import Inputs
 from ov_gather.crosscheck.models import intermediates
@@ -48,12 +49,22 @@ class Attempt:
 
 
 class Trial:
-    """A model and its conversion on their runtimes. `refusals` is what onnxruntime said of inputs that it did not accept."""
+    """A model and its conversion on their runtimes. `refusals` is what onnxruntime said of inputs that it did not accept.
 
-    def __init__(self, model: onnx_ir.Model, ir_path: Path, origin: IsolatedRuntime[Any], target: IsolatedRuntime[Any]) -> None:
+    `lanes` names the inputs and outputs of the IR that are in lanes, each with the original and the type of its numbers.
+    """
+
+    def __init__(
+        self,
+        model: onnx_ir.Model,
+        ir_path: Path,
+        origin: IsolatedRuntime[Any],
+        target: IsolatedRuntime[Any],
+        lanes: Mapping[str, tuple[str, str]],
+    ) -> None:
         self.refusals: list[str] = []
         self._model, self._origin, self._target = model, origin, target
-        self._ir_path = ir_path.resolve()
+        self._ir_path, self._lanes = ir_path.resolve(), lanes
         self._converted = read_ir(ir_path)
 
     def run(self, choices: Iterable[Inputs]) -> Attempt | None:
@@ -102,9 +113,10 @@ class Trial:
         if isinstance(found, Exception):
             problem = f"{self._target.name} does not execute the result: {found}"
             return Attempt(inputs, expected, problem=problem, is_conclusive=not isinstance(found, RefusedError))
-        outputs = compare_outputs(self._model, expected, found, self._target.name)
+        numbers = self._numbers(found)
+        outputs = compare_outputs(self._model, expected, numbers, self._target.name)
         if not _all_passed(outputs):
-            outputs = self._excused(inputs, expected, found)
+            outputs = self._excused(inputs, expected, numbers)
         is_conclusive = not any(ROUNDING in output.comparison.divergences for output in outputs)
         return Attempt(inputs, expected, outputs, is_conclusive=is_conclusive)
 
@@ -137,15 +149,23 @@ class Trial:
             return ()
         if isinstance(found, Exception):
             return ()
-        outputs = self._excused(attempt.inputs, attempt.expected, found)
+        outputs = self._excused(attempt.inputs, attempt.expected, self._numbers(found))
         return tuple(f"{layer.type} '{layer.name}'" for layer in gathers) if _all_passed(outputs) else ()
 
     def _in_order(self, inputs: Inputs) -> list[NDArray[Any]]:
         """Put the inputs in the order of the IR's Parameters. Raises ValueError where these bear other names."""
         names = [layer.name for layer in self._converted.of_type("Parameter")]
-        if not set(names) <= set(inputs):
+        in_lanes = {name: as_lanes(inputs[given]) for name, (given, _) in self._lanes.items() if given in inputs}
+        known = {**inputs, **in_lanes}
+        if not set(names) <= set(known):
             raise ValueError(f"{self._ir_path}: its inputs are {', '.join(names)}; those of the original {', '.join(inputs)}")
-        return [inputs[name] for name in names]
+        return [known[name] for name in names]
+
+    def _numbers(self, outputs: Arrays) -> Arrays:
+        """Return the numbers of outputs that are in lanes, and the other outputs as they are."""
+        types, values = dict(self._lanes.values()), zip(self._model.graph.outputs, outputs, strict=False)
+        named = [(str(value.name), array) for value, array in values]
+        return [from_lanes(array, types[name]) if name in types else array for name, array in named]
 
 
 def _all_passed(outputs: Sequence[OutputResult]) -> bool:

@@ -41,6 +41,7 @@ def verify_conversion(
     inputs: Mapping[str, NDArray[Any]] | None = None,
     seed: int = DEFAULT_SEED,
     target: str = "stock",
+    lanes: Mapping[str, tuple[str, str]] | None = None,
 ) -> CrossCheckResult:
     """Execute an ONNX model on onnxruntime, and the IR that it became on OpenVINO, with the same inputs, and compare.
 
@@ -51,6 +52,7 @@ def verify_conversion(
             runtimes accept them.
         seed: for inputs that are made up.
         target: what the model was converted for: "stock" operations, or those of our "extension".
+        lanes: by name of an input or output of the IR that is in lanes, that of the original, and the type of its numbers.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`. `.not_run` tells why nothing could be compared, though nothing
@@ -74,7 +76,7 @@ def verify_conversion(
             original=str(onnx_path),
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
         )
-        trial = Trial(model, ir_path, origin, others[-1])
+        trial = Trial(model, ir_path, origin, others[-1], lanes or {})
         try:
             attempt = trial.run(choices)
             if attempt is None and inputs is None:

@@ -1,0 +1,169 @@
+"""Every form of an operator that moves values through `compile_onnx`, bit by bit: python tests/tools/lane_sweep.py [NAME...]
+
+The forms of tests/helpers/moving_operators.py x 16 element types x static, open and unknown shapes x data as an input or an
+initializer. A result that is not what NumPy says must have been named by a LossyConversionWarning or an error; whatever is
+silent is a mistake. Exit code 1 where something is silently wrong, or the worker process crashes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.parser
+from onnx import helper, numpy_helper
+from rich.console import Console
+from rich.table import Table
+
+from ov_gather.converters import LossyConversionWarning, compile_onnx
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
+
+from helpers.lane_models import values
+from helpers.moving_operators import COMPUTING, FORMS
+from helpers.worker_process import call_each
+
+TYPES = {
+    **{"int64": "int64", "uint64": "uint64", "float64": "double", "complex64": "complex64", "complex128": "complex128"},
+    **{"float16": "float16", "bfloat16": "bfloat16", "float32": "float", "uint32": "uint32", "uint16": "uint16"},
+    **{"int32": "int32", "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool", "string": "string"},
+}
+"""By name in NumPy, the name in ONNX's text."""
+OUTCOMES = ("exact", "warned", "refused", "WRONG", "CRASH")
+
+
+@dataclass(frozen=True)
+class Cell:
+    name: str
+    type: str
+    form: str = "static"
+    source: str = "input"
+
+
+class Result(NamedTuple):
+    cell: Cell
+    outcome: str
+    reason: str
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is wrong, and nothing says so."""
+        return self.outcome in ("WRONG", "CRASH")
+
+
+def cells(name: str) -> Iterator[Cell]:
+    """The cells of a form."""
+    for element_type, form, source in product(TYPES, ("static", "open", "unknown rank"), ("input", "initializer")):
+        yield Cell(name, element_type, form, source)
+
+
+def data(cell: Cell, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    """Random bits; where results for NaN are free, there is none."""
+    if cell.type == "string":
+        return np.array([f"ä{i}" * (i % 30) for i in range(seed, seed + int(np.prod(shape)))], object).reshape(shape)
+    if cell.type == "bool":
+        return np.random.default_rng(seed).integers(0, 2, shape).astype(bool)
+    found = values(getattr(ml_dtypes, cell.type, cell.type), shape, seed)
+    return np.nan_to_num(found) if cell.name in COMPUTING and found.dtype.kind not in "iu" else found
+
+
+def arrays(cell: Cell) -> dict[str, np.ndarray]:
+    """`x` and other inputs of its type."""
+    form = FORMS[cell.name]
+    return {name: data(cell, tuple(shape), i) for i, (name, shape) in enumerate({"x": form.shape, **form.more}.items())}
+
+
+def model(cell: Cell) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+    """The model of a cell, and its inputs."""
+    form, numbers = FORMS[cell.name], arrays(cell)
+    given = {name: np.asarray(array) for name, array in form.given.items()}
+    constants = {name: np.asarray(array) for name, array in form.constants.items()}
+    (constants if cell.source == "initializer" else given)["x"] = numbers.pop("x")
+    (constants if "k" in numbers else given).update(numbers)
+    number = numpy_helper.from_array(next(iter(arrays(cell).values()))).data_type
+    text = re.sub(r"\bN\b", str(number), re.sub(r"\bT\b", f"{TYPES[cell.type]}[]", form.text)).replace("'", '"')
+    graph = onnx.parser.parse_graph(f"g () => ({TYPES[cell.type]}[] y) {{ {text} }}")
+    for name, array in given.items():
+        shapes = {"static": array.shape, "open": [f"{name}{i}" for i in range(array.ndim)], "unknown rank": None}
+        shape = shapes[cell.form] if name in numbers or name == "x" else array.shape
+        kind = numpy_helper.from_array(array).data_type
+        graph.input.append(helper.make_tensor_value_info(name, kind, shape))
+    graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in constants.items())
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", form.opset)], ir_version=10), given
+
+
+def outcome(cell: Cell) -> tuple[str, str] | None:
+    """The outcome of a cell, one of OUTCOMES, and the reason; None where ONNX has no such operator of the type."""
+    proto, given = model(cell)
+    if not is_defined(proto, TYPES[cell.type]):
+        return None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = compile_onnx(proto)(given)["y"]
+        except (IndexError, TypeError, ValueError, RuntimeError) as error:
+            return "refused", str(error)
+    right = np.asarray(FORMS[cell.name].right(*arrays(cell).values()))
+    if found.dtype == right.dtype and found.shape == right.shape and _bits(found) == _bits(right):
+        return "exact", ""
+    lossy = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
+    return ("warned", lossy[0]) if lossy else ("WRONG", f"{found.dtype}{found.shape}, not {right.dtype}{right.shape}")
+
+
+def _bits(array: np.ndarray) -> object:
+    return array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
+def is_defined(proto: onnx.ModelProto, element_type: str) -> bool:
+    """Tell whether all operators of a model take an element type."""
+    nodes = [*proto.graph.node, *(node for outer in proto.graph.node for attr in outer.attribute for node in attr.g.node)]
+    schemas = [onnx.defs.get_schema(node.op_type, proto.opset_import[0].version) for node in nodes]
+    return all(any(f"tensor({element_type})" in kind for kind in schema.outputs[0].types) for schema in schemas)
+
+
+def run(chosen: Sequence[Cell]) -> list[Result]:
+    """The results of cells, which a worker process executes."""
+    found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
+    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True) if answer is not None]
+
+
+def table(results: Sequence[Result]) -> Table:
+    view = Table("form", "cells", *OUTCOMES, "not exact", box=None, padding=(0, 1, 0, 0))
+    for name in [*(name for name in FORMS if any(name == result.cell.name for result in results)), "all"]:
+        mine = [result for result in results if name in (result.cell.name, "all")]
+        counts = Counter(result.outcome for result in mine)
+        types = dict.fromkeys(result.cell.type for result in mine if result.outcome != "exact")
+        numbers = (str(counts[outcome] or "") for outcome in OUTCOMES)
+        view.add_row(name, str(len(mine)), *numbers, "" if name == "all" else " ".join(types))
+    return view
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*", choices=[[], *FORMS], metavar="NAME", help="only forms of these names")
+    parser.add_argument("--verbose", action="store_true", help="list what is not exact, not just what is silently wrong")
+    arguments = parser.parse_args()
+    chosen = [cell for name in arguments.names or FORMS for cell in cells(name)]
+    with ThreadPoolExecutor(2) as pool:
+        results = [result for group in pool.map(run, (chosen[::2], chosen[1::2])) for result in group]
+    Console(width=160).print(table(results))
+    for result in results:
+        if result.is_bad or (arguments.verbose and result.outcome != "exact"):
+            print(*result)
+    return int(any(result.is_bad for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
