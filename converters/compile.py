@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import onnx_ir
 from numpy.typing import NDArray
 
+from .calls import port_of
 from .graphs import inputs_of, is_used, uses_of
 from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, is_index, is_read, summaries, survives
 from .legalize import legalize
@@ -28,11 +29,12 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     integers must fit in 32 bits.
 
     Args:
-        model: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
+        model: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
         device: of OpenVINO. Our operations execute on the CPU.
 
     Returns:
-        A callable: arrays by input name to arrays by output name.
+        A callable: it takes a dict of arrays by input name, or the arrays by position or keyword, and returns arrays by output
+        name.
 
     Warns:
         LossyConversionWarning: something will not be executed as ONNX says; one warning for each kind, which names the nodes.
@@ -49,7 +51,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     with naming(model):
         original = load(model)
         legalize(original, target=_TARGET)
-        inputs, outputs = ([str(value.name) for value in side] for side in (inputs_of(original), original.graph.outputs))
+        inputs, outputs = (list(map(port_of, side)) for side in (inputs_of(original), original.graph.outputs))
         _drop_unused_inputs(original.graph)
         travel = travel_in_lanes(original, stock=False)
         carried = _carry_constants(original)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from ov_gather.extension import reason
 from ov_gather.ir.element_types import I64, STRING, U64
+from ov_gather.kernels.tensors import as_array
 from ov_gather.runtimes.base import OutOfBoundsError
 from ov_gather.runtimes.openvino import core_with_extension
 from ov_gather.runtimes.session import Session
 from ov_gather.runtimes.tensors import element_type_of
 
+from .calls import Outputs, Port, arrays_by_name, listed
 from .errors import ConversionError
 from .lane_types import LANE_TYPES, as_lanes, from_lanes
 from .passes.lanes import Travel
@@ -25,29 +27,35 @@ _INT32 = np.iinfo(np.int32)
 
 
 class CompiledModel:
-    """A compiled ONNX model. May be called by several threads at once."""
+    """A compiled ONNX model. May be called by several threads at once.
+
+    Attributes:
+        inputs: the inputs, in the order in which arrays are given by position.
+        outputs: the outputs, in their order.
+    """
 
     def __init__(
         self,
         model: openvino.Model,
-        inputs: Sequence[str],
-        outputs: Sequence[str],
+        inputs: Sequence[Port],
+        outputs: Sequence[Port],
         travel: Travel,
         carried: Mapping[str, NDArray[Any]],
         index_inputs: Collection[str],
         unread_inputs: Collection[str],
         device: str,
     ) -> None:
-        """Take a model that `read` made, the names of its inputs and outputs in ONNX, those that are in lanes, and arrays for
-        inputs added to those.
+        """Take a model that `read` made, its inputs and outputs in ONNX, those that are in lanes, and arrays for inputs added
+        to those.
 
         Indices come from `index_inputs`, and only the shape matters of `unread_inputs`. No other check of an input is needless
         because indices are proved to be in bounds: OpenVINO would read another element for an index that it has cut to 32 bits.
         """
-        self._model, self._outputs, self._device = model, outputs, device
+        self._model, self._device = model, device
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self._carried, self._index_inputs, self._unread_inputs = carried, index_inputs, unread_inputs
         self._ports = {port.get_node().get_friendly_name(): port for port in model.inputs}
-        self._names = [name for name in inputs if name not in carried]
+        self._names = [port.name for port in inputs]
         self._travel = travel
         self._in_lanes = {name: (lanes, kind) for lanes, (name, kind) in travel.inputs.items() if lanes in self._ports}
         self._needed = [name for name in self._names if name in self._ports or name in self._in_lanes]
@@ -57,16 +65,19 @@ class CompiledModel:
         if not self._needs_shapes:
             self._session_for(())
 
-    def __call__(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def __call__(self, /, *arrays: Any, **named: Any) -> Outputs:
         """Execute the model.
 
         Args:
-            inputs: an array for each input, of exactly its element type (string: objects or `str`) in any byte order, and a
-                shape that it allows.
-                What is given for an input that no output depends on is ignored, and may be left out.
+            arrays: a dict with an array for each input, by name; or the arrays, in the order of `inputs`.
+            named: arrays by the names of inputs.
+
+        An array is what NumPy takes for one, or a tensor that knows DLPack. It has exactly the element type of its input
+        (string: objects or `str`) in any byte order, and a shape that the input allows. What is given for an input that no
+        output depends on is ignored, and may be left out.
 
         Returns:
-            An array for each output, of the element type that it has in ONNX.
+            A dict with an array for each output, of the element type that it has in ONNX; a position finds an array, too.
 
         Raises:
             IndexError: an index is out of bounds.
@@ -74,9 +85,8 @@ class CompiledModel:
                 computes with.
             RuntimeError: what else OpenVINO says.
         """
-        if not set(self._needed) <= inputs.keys() <= set(self._names):
-            raise ValueError(f"the inputs are {_listed(self._names)}, not {_listed(inputs)}")
-        given = {name: _in_native_order(np.asarray(inputs[name])) for name in self._needed}
+        inputs = arrays_by_name(self._names, self._needed, arrays, named)
+        given = {name: _in_native_order(np.asarray(as_array(f"input '{name}'", inputs[name]))) for name in self._needed}
         for name, array in given.items():
             if name in self._ports:
                 self._check(name, array)
@@ -92,7 +102,10 @@ class CompiledModel:
             raise IndexError(str(error)) from None
         for position, kind in self._travel.positions.items():
             outputs[position] = from_lanes(outputs[position], kind.numpy())
-        return dict(zip(self._outputs, outputs, strict=True))
+        return Outputs(zip((port.name for port in self.outputs), outputs, strict=True))
+
+    def __repr__(self) -> str:
+        return f"<CompiledModel on {self._device}: ({listed(self.inputs)}) -> ({listed(self.outputs)})>"
 
     def _check_lanes(self, name: str, array: NDArray[Any]) -> None:
         """Check an input of which only lanes are taken."""
@@ -137,7 +150,3 @@ def _check_shape(name: str, shape: openvino.PartialShape, array: NDArray[Any]) -
 def _in_native_order(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array whose numbers have the byte order of this machine."""
     return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names) or "none"

@@ -16,7 +16,8 @@ from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors
 from .graphs import bodies_of, nodes_of
 
-OnnxSource = str | os.PathLike[str] | onnx.ModelProto
+OnnxSource = str | os.PathLike[str] | bytes | onnx.ModelProto
+_IN_MEMORY = bytes | onnx.ModelProto
 
 
 def load(source: OnnxSource) -> onnx_ir.Model:
@@ -25,10 +26,15 @@ def load(source: OnnxSource) -> onnx_ir.Model:
     Raises:
         ConversionError: it is not a valid ONNX model.
         OSError: a file cannot be read.
+        TypeError: the source is nothing of this kind.
     """
-    if not isinstance(source, onnx.ModelProto) and not Path(source).is_file():
+    if not isinstance(source, str | os.PathLike | _IN_MEMORY):
+        raise TypeError(f"an ONNX model is a path, bytes, or an onnx.ModelProto, not {type(source).__name__}")
+    if not isinstance(source, _IN_MEMORY) and not Path(source).is_file():
         raise FileNotFoundError(f"{os.fspath(source)}: no such file")
     try:
+        if isinstance(source, bytes):
+            source = onnx.ModelProto.FromString(source)
         _check(source)
         model = _read(source)
         check_sizes(model)
@@ -47,7 +53,7 @@ def load(source: OnnxSource) -> onnx_ir.Model:
     return model
 
 
-def _read(source: OnnxSource) -> onnx_ir.Model:
+def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
     if isinstance(source, onnx.ModelProto):
         check_locations(source, Path())
         return onnx_ir.from_proto(source)
@@ -69,7 +75,7 @@ def naming(source: OnnxSource) -> Iterator[None]:
     try:
         yield
     except ConversionError as error:
-        if isinstance(source, onnx.ModelProto):
+        if isinstance(source, _IN_MEMORY):
             raise
         raise ConversionError(f"{os.fspath(source)}: {error}") from error
 
@@ -77,7 +83,7 @@ def naming(source: OnnxSource) -> Iterator[None]:
 def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
     """Return the files that a model is read from: itself and its external data."""
     files = {Path(tensor.path) for tensor in external_tensors(model)}
-    if not isinstance(source, onnx.ModelProto):
+    if not isinstance(source, _IN_MEMORY):
         files.add(Path(source))
     return {path.resolve() for path in files}
 
@@ -89,7 +95,7 @@ def refuse_to_overwrite(files: Collection[Path], *outputs: Path) -> None:
             raise ConversionError(f"writing {output} would overwrite a part of the model; choose another name")
 
 
-def _check(source: OnnxSource) -> None:
+def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
     """Call ONNX's own checker, but let inputs and outputs of open rank pass, as onnxruntime takes them, too."""
     try:
         onnx.checker.check_model(source)

@@ -56,7 +56,7 @@ def convert_model(
     """Convert an ONNX model so that its gathers do on OpenVINO what ONNX says, or say where they do not.
 
     Args:
-        source: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
+        source: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
         output: path of the .xml to write; the .bin gets the same stem. Nothing is written if not given.
         target: "stock", only operations of OpenVINO; or "extension", gathers and scatters become operations of ov-gather, which
             raise where an index is out of bounds, but for a Gather that is proved to be in bounds: whoever reads the model

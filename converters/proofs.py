@@ -19,7 +19,7 @@ def prove_onnx(source: OnnxSource, *, assume: Mapping[str, Limits] | None = None
     """Prove of every Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds, as ONNX says.
 
     Args:
-        source: path of the .onnx (with external data beside it), or an `onnx.ModelProto`.
+        source: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
         assume: for names of inputs, and of open dimensions, the least and the greatest value that is taken for granted; None is
             no bound. A dimension is "dim(batch)", or "dim(x, 1)" where the model does not name it.
 

@@ -24,11 +24,11 @@ def on_arrays(function: Callable[..., NDArray[Any]], *values: Any, out: Any, **o
     Raises TypeError for a tensor that cannot be seen as an array: on another device, with a gradient, of a type that NumPy
     lacks. Beside this, it raises what the function raises.
     """
-    arrays = [_as_array(function.__name__, value) for value in values]
+    arrays = [as_array(function.__name__, value) for value in values]
     if out is None:
         result: NDArray[Any] = _like(values[0], function(*arrays, **options))
         return result
-    function(*arrays, out=_as_array(function.__name__, out), **options)
+    function(*arrays, out=as_array(function.__name__, out), **options)
     given: NDArray[Any] = out
     return given
 
@@ -42,7 +42,8 @@ def _is_of_openvino(value: Any) -> bool:
     return type(value).__module__.startswith("openvino.") and type(value).__name__ == "Tensor"
 
 
-def _as_array(function: str, value: Any) -> Any:
+def as_array(function: str, value: Any) -> Any:
+    """See a tensor as an array that shares its memory; what is no tensor is returned as it is. Raises TypeError."""
     if isinstance(value, np.ndarray) or not _is_tensor(value):
         return value
     if _is_of_openvino(value):

@@ -10,11 +10,13 @@ from itertools import product
 
 import numpy as np
 import onnx
+import openvino
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from onnxruntime import OrtValue
 
-from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx
 from tools import gather_matrix
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
@@ -232,3 +234,58 @@ def test_what_openvino_says_of_other_operations():
     compiled = compile_onnx(model([helper.make_node("Reshape", ["x", "i"], ["y"])], [("x", FLOAT, [5, 4]), ("i", INT64, [3])]))
     with pytest.raises(RuntimeError):
         compiled({"x": X, "i": np.array([7, 7, 7])})
+
+
+def test_the_ways_to_call_it():
+    compiled = compile_onnx(gather(data=("x", FLOAT, ["n", 4])).SerializeToString())
+    assert repr(compiled) == "<CompiledModel on CPU: (x: float[n, 4], i: int64[3]) -> (y: float[...])>"
+    assert [port.name for port in compiled.inputs] == ["x", "i"]
+    i = np.array([4, 0, -2])
+    for outputs in (compiled({"x": X, "i": i}), compiled(X, i), compiled(X, i=i), compiled(i=i, x=X)):
+        np.testing.assert_array_equal(outputs["y"], X[[4, 0, -2]])
+        assert outputs[0] is outputs[-1] is outputs["y"] is outputs.to_tuple()[0]
+        assert list(outputs) == ["y"]
+    with pytest.raises(KeyError, match=r"there is no output 'z'; there are 'y', and positions 0\.\.0"):
+        outputs["z"]
+    with pytest.raises(IndexError, match="there is no output 1"):
+        outputs[1]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "named", "text"),
+    [
+        ((1, 2, 3), {}, "3 arrays are given, but there are 2 inputs: 'x', 'i'"),
+        ((1,), {"j": 2}, "there is no input 'j'; the inputs are 'x', 'i'"),
+        ((1,), {"x": 2, "i": 3}, "an array is given by position and by keyword for 'x'; the inputs are 'x', 'i'"),
+        ((1,), {}, "no array is given for 'i'; the inputs are 'x', 'i'"),
+        ((), {}, "no array is given for 'x', 'i'; the inputs are 'x', 'i'"),
+        (({"x": 1}, 2), {}, "beside a dict of all inputs nothing else is given; the inputs are 'x', 'i'"),
+    ],
+)
+def test_calls_that_do_not_fit(compiled_gather, arrays, named, text):
+    with pytest.raises(TypeError, match=text):
+        compiled_gather(*arrays, **named)
+
+
+@pytest.fixture(scope="module")
+def compiled_gather():
+    return compile_onnx(gather())
+
+
+def test_tensors_of_other_libraries_are_inputs(compiled_gather):
+    i = np.array([4, 0, -2])
+    tensor = OrtValue.ortvalue_from_numpy(X)
+    np.testing.assert_array_equal(compiled_gather(tensor, openvino.Tensor(i))["y"], X[[4, 0, -2]])
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "text"),
+    [
+        (b"no model", ConversionError, "not a valid ONNX model: "),
+        (b"", ConversionError, "not a valid ONNX model: "),
+        (7, TypeError, "an ONNX model is a path, bytes, or an onnx.ModelProto, not int"),
+    ],
+)
+def test_what_is_no_onnx_model(source, error, text):
+    with pytest.raises(error, match=text):
+        compile_onnx(source)
