@@ -40,7 +40,7 @@ def listed(ports: Iterable[Port]) -> str:
 
 
 class Outputs(dict[str, NDArray[Any]]):
-    """Arrays by the names of outputs, in the order of the outputs; as with the results of OpenVINO, a position finds one, too."""
+    """Arrays by the names of outputs, in their order; as with the results of OpenVINO, a position finds one, too."""
 
     def __missing__(self, key: object) -> NDArray[Any]:
         if isinstance(key, int) and -len(self) <= key < len(self):

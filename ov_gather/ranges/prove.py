@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ov_gather.ir.model import Model
-from ov_gather.ir.reader import Source, read_ir
+from ov_gather.ir.reader import Source, WeightsSource, read_ir
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.ir_graph import IrGraph
@@ -17,18 +17,16 @@ from ov_gather.ranges.proofs import Bound, Proof, prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import SiteGraph
 
-if TYPE_CHECKING:
-    import openvino
-
 Limits = tuple[int | float | None, int | float | None]
 NOTHING: tuple[Bound, Bound] = (None, None)
 
 
-def prove(source: Source | Model | openvino.Model, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
+def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
     """Prove of every Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds.
 
     Args:
         source: an IR as `read_ir` takes it, or what that returns; or an `openvino.Model`.
+        weights: path or bytes of the .bin, where it does not stand beside the .xml.
         assume: for names of inputs, and of open dimensions such as "dim(x, 1)", the least and the greatest value that is taken
             for granted; None is no bound.
 
@@ -39,7 +37,7 @@ def prove(source: Source | Model | openvino.Model, *, assume: Mapping[str, Limit
         IRError: the IR cannot be read.
         ValueError: `assume` names what the model does not have, or contradicts itself or the model.
     """
-    graph = graph_of(source)
+    graph = graph_of(source, weights)
     proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites)
     return proofs + (_of_broken_layers(graph) if isinstance(graph, IrGraph) else [])
 
@@ -63,13 +61,13 @@ def _of_broken_layers(graph: IrGraph) -> list[Proof]:
     ]
 
 
-def graph_of(source: Any) -> SiteGraph:
+def graph_of(source: Any, weights: WeightsSource = None) -> SiteGraph:
     """Choose the adapter for a model."""
     if isinstance(source, Model):
         return IrGraph(source)
     if "openvino" in sys.modules and isinstance(source, sys.modules["openvino"].Model):
         return OpenvinoGraph(source)
-    return IrGraph(read_ir(source))
+    return IrGraph(read_ir(source, weights))
 
 
 def names_of(graph: SiteGraph) -> list[str]:

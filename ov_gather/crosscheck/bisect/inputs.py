@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import onnx
 import onnx_ir
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.crosscheck.bisect.correspondence import pair_inputs
 from ov_gather.crosscheck.bisect.graphs import Graph, arrays_graph, ir_graph, onnx_graph
@@ -20,11 +21,12 @@ from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.ir.model import Model
-from ov_gather.ir.reader import read_ir
+from ov_gather.ir.reader import Source, read_ir
 from ov_gather.runtimes.configured import Setting
 
 Arrays = Mapping[str, NDArray[Any]]
 Read = onnx_ir.Model | Model | Arrays
+Reference: TypeAlias = "Source | Model | onnx.ModelProto | Mapping[str, ArrayLike]"
 
 MOST_CHOICES = 4
 """So many choices of made-up inputs are tried, until the reference accepts one."""
@@ -40,16 +42,21 @@ class Sides:
     arrays: Arrays
 
 
-def read_reference(source: str | Path | Arrays) -> Read:
-    """Read the reference: an .onnx, an .xml, a .npz, or arrays by name. Raises OSError, ValueError (IRError)."""
+def read_reference(source: Reference) -> Read:
+    """Read the reference: a model, a .npz, or arrays by name. Raises OSError, ValueError (IRError)."""
     if isinstance(source, Mapping):
         return {name: np.asarray(array) for name, array in source.items()}
-    path = Path(source)
-    if path.suffix == ".onnx":
-        return intermediates.load(path)
-    if path.suffix == ".npz":
-        return load_arrays(path)
-    return read_ir(path)
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, onnx.ModelProto):
+        return intermediates.from_proto(source)
+    if isinstance(source, bytes) and not source.lstrip().startswith(b"<"):
+        return intermediates.from_bytes(source)
+    if isinstance(source, str | Path) and Path(source).suffix == ".onnx":
+        return intermediates.load(Path(source))
+    if isinstance(source, str | Path) and Path(source).suffix == ".npz":
+        return load_arrays(Path(source))
+    return read_ir(source)
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:

@@ -14,7 +14,7 @@ from ov_gather.crosscheck.bisect.blame import Blame
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
-from ov_gather.crosscheck.bisect.inputs import Sides, choices, read_reference
+from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, read_reference
 from ov_gather.crosscheck.bisect.inside import SUBGRAPHS, iterations
 from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.bisect.refusals import first_refused
@@ -26,7 +26,7 @@ from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.ir.model import Model
-from ov_gather.ir.reader import read_ir
+from ov_gather.ir.reader import Source, WeightsSource, path_of, read_ir
 from ov_gather.ir.states import stored_values
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.configured import Setting
@@ -40,10 +40,11 @@ Progress = Callable[[str], None]
 
 
 def bisect(
-    reference: str | Path | Mapping[str, ArrayLike],
-    model: str | Path | Model,
+    reference: Reference,
+    model: Source | Model,
     inputs: Mapping[str, ArrayLike] | None = None,
     *,
+    weights: WeightsSource = None,
     runtime: str = "openvino",
     device: str = "CPU",
     precision: str = "f32",
@@ -56,9 +57,11 @@ def bisect(
     """Find the first node at which a model parts from its reference.
 
     Args:
-        reference: the path of an .onnx (executed by onnxruntime), of an .xml (executed by OpenVINO in f32), or of a .npz; or
-            arrays by the names of outputs and of values inside of the model.
-        model: the path of an .xml, or what `read_ir` returns.
+        reference: an ONNX model (executed by onnxruntime): the path of an .onnx, bytes, or an `onnx.ModelProto`; or an IR
+            (executed by OpenVINO in f32) as `model` is one; or the path of a .npz; or arrays by the names of outputs and of
+            values inside of the model.
+        model: an IR, as `read_ir` takes it, or what that returns.
+        weights: path or bytes of the .bin of `model`, where it does not stand beside the .xml.
         inputs: arrays by the names of inputs; taken from the .npz, or made up, if not given.
         runtime: what executes the model: "openvino", "extension" or "accelerated".
         device, precision: where, and with which INFERENCE_PRECISION_HINT.
@@ -76,6 +79,8 @@ def bisect(
         ValueError: a file is not a model; the models have other inputs or outputs; the inputs do not fit.
         ImportError: onnxruntime, or the extension, is not installed.
     """
+    if not isinstance(model, Model):
+        model = read_ir(model, weights)
     return _Bisection(reference, model, inputs, Setting(runtime, device, precision), memory, seed, reproducers, progress).run(
         every
     )
@@ -86,8 +91,8 @@ class _Bisection:
 
     def __init__(
         self,
-        reference: str | Path | Mapping[str, ArrayLike],
-        model: str | Path | Model,
+        reference: Reference,
+        model: Model,
         inputs: Mapping[str, ArrayLike] | None,
         setting: Setting,
         memory: int,
@@ -95,13 +100,14 @@ class _Bisection:
         directory: Path | None,
         progress: Progress | None,
     ) -> None:
-        self._reference = read_reference(reference if not isinstance(reference, Mapping) else _arrays(reference))
-        self._model = model if isinstance(model, Model) else read_ir(model)
+        self._reference = read_reference(reference)
+        self._model = model
         self._given = None if inputs is None else _arrays(inputs)
         self._setting, self._memory, self._seed, self._directory = setting, memory, seed, directory
         self._progress = progress or (lambda text: None)
-        names = "arrays" if isinstance(reference, Mapping) else str(reference)
-        self._result = BisectResult(names, self._model.path or "the model", seed=None if inputs is not None else seed)
+        path = reference.path if isinstance(reference, Model) else path_of(reference)
+        name = "arrays" if isinstance(reference, Mapping) else path or "the reference"
+        self._result = BisectResult(name, self._model.path or "the model", seed=None if inputs is not None else seed)
 
     def run(self, every: bool) -> BisectResult:
         with borrowed(["configured", *(["onnxruntime"] if self._needs_onnxruntime else [])]) as runtimes:

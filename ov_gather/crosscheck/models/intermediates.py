@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnx_ir
 from numpy.typing import NDArray
 from onnx_ir.passes.common import InlinePass
@@ -34,13 +35,35 @@ class GatherTensors:
 
 def load(path: Path) -> onnx_ir.Model:
     """Load a model and inline its functions. Raises ValueError where the file is not a model."""
+    with _naming(str(path)):
+        return _inlined(onnx_ir.load(path))
+
+
+def from_proto(proto: onnx.ModelProto) -> onnx_ir.Model:
+    """Take a model that is in memory, and inline its functions. Raises ValueError where it is none."""
+    with _naming("onnx.ModelProto"):
+        return _inlined(onnx_ir.from_proto(proto))
+
+
+def from_bytes(content: bytes) -> onnx_ir.Model:
+    """Read a model from its bytes, and inline its functions. Raises ValueError where they are none."""
+    with _naming("bytes"):
+        return _inlined(onnx_ir.from_proto(onnx.ModelProto.FromString(content)))
+
+
+def _inlined(model: onnx_ir.Model) -> onnx_ir.Model:
+    return InlinePass()(model).model if model.functions else model
+
+
+@contextmanager
+def _naming(source: str) -> Iterator[None]:
+    """While this lasts, what is wrong with a model becomes a ValueError that names its source."""
     try:
-        model = onnx_ir.load(path)
-        return InlinePass()(model).model if model.functions else model
+        yield
     except OSError:
         raise
     except Exception as error:  # what protobuf and onnx-ir raise has no common base
-        raise ValueError(f"{path}: not a valid ONNX model: {error}") from error
+        raise ValueError(f"{source}: not a valid ONNX model: {error}") from error
 
 
 def gathers(model: onnx_ir.Model) -> tuple[list[onnx_ir.Node], list[onnx_ir.Node]]:

@@ -8,11 +8,11 @@ from ov_gather.ir.differences.graph import GraphMaker
 from ov_gather.ir.differences.interfaces import named_roles
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.model import Model
-from ov_gather.ir.reader import Source, read_ir
+from ov_gather.ir.reader import Source, WeightsSource, read_ir
 
 
 @paused_collection()
-def diff(a: Source | Model, b: Source | Model) -> Differences:
+def diff(a: Source | Model, b: Source | Model, *, weights: tuple[WeightsSource, WeightsSource] = (None, None)) -> Differences:
     """Find what differs between two IRs: operations, attributes, connections, element types, shapes and constants.
 
     Layers are matched by what they compute and by what they are connected with, those in bodies of If, Loop and
@@ -22,6 +22,7 @@ def diff(a: Source | Model, b: Source | Model) -> Differences:
     Args:
         a: what `read_ir` takes, or what it returns.
         b: the same for the other model.
+        weights: for each of the two, path or bytes of the .bin, where it does not stand beside the .xml.
 
     Returns:
         Differences with `.changes`, `.consequences` (types and shapes that follow from a change) and `.passed`.
@@ -30,7 +31,9 @@ def diff(a: Source | Model, b: Source | Model) -> Differences:
         IRError: a document, or a constant of it, cannot be read.
         OSError: a file cannot be opened.
     """
-    models = [source if isinstance(source, Model) else read_ir(source) for source in (a, b)]
+    models = [
+        source if isinstance(source, Model) else read_ir(source, given) for source, given in zip((a, b), weights, strict=True)
+    ]
     maker = GraphMaker()
     first, second = (maker.make(model, roles) for model, roles in zip(models, named_roles(*models), strict=True))
     found = Comparison(maker, first, second)
