@@ -9,11 +9,12 @@ import onnx_ir
 from numpy.typing import NDArray
 
 from .calls import port_of
-from .graphs import inputs_of, is_used, uses_of
+from .graphs import constant_of, inputs_of, is_used, uses_of
 from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, is_index, is_read, summaries, survives
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
 from .models import read
+from .passes.empty_constants import lost_constants
 from .passes.lanes import travel_in_lanes
 
 if TYPE_CHECKING:
@@ -79,9 +80,11 @@ def _drop_unused_inputs(graph: onnx_ir.Graph) -> None:
 
 
 def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:
-    """Make inputs of the constants that OpenVINO's CPU plugin alters, where it leaves inputs alone; the arrays to feed them."""
+    """Make inputs of the constants that OpenVINO alters, where it leaves inputs alone; the arrays to feed them."""
     graph, carried = model.graph, {}
-    for value, array in list(altered_constants(model)):
+    no_strings = (value for value in lost_constants(model) if value.dtype is onnx_ir.DataType.STRING)
+    empty = ((value, tensor.numpy().astype(object)) for value in no_strings if (tensor := constant_of(value)) is not None)
+    for value, array in [*altered_constants(model), *empty]:
         if value.graph is not graph or value.is_graph_output() or not survives(array, constant=False):
             continue
         given = onnx_ir.Value(name=f"{value.name}.carried", shape=onnx_ir.Shape(array.shape), type=value.type)

@@ -51,7 +51,7 @@ def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic, by_co
 
 
 def scattered_by_ours(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
-    """A reduction of our own scatters: the plugin rounds bf16 that it computes in f32, and gives them booleans as u8.
+    """A reduction of our own scatters of bf16: the plugin rounds what it computes in f32.
 
     Raises IndexError for an index out of bounds.
     """
@@ -61,10 +61,7 @@ def scattered_by_ours(view: LayerView, operands: Operands, arithmetic: Arithmeti
 
     attributes, dtype = view.attributes_for(operands), operands[0].dtype
     data, indices, updates, axis = as_elements(view, all_as_seen(view, operands, arithmetic), attributes)
-    if dtype.name == "bfloat16":
-        data, updates = data.astype(np.float32), updates.astype(np.float32)
-    if dtype.name == "bool":
-        data, updates = data.view(np.uint8), updates.view(np.uint8)
+    data, updates = data.astype(np.float32), updates.astype(np.float32)
     reduction: Any = ONNX_REDUCTIONS.get(attributes["reduction"], attributes["reduction"])
     with np.errstate(all="ignore"):
         result = scatter_elements(data, indices, updates, axis, reduction=reduction).reshape(operands[0].shape)

@@ -8,7 +8,7 @@ from ov_gather.divergences import conditions, cpu_plugin, cpu_scatters
 from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import data_is
 from ov_gather.divergences.openvino import CPU_PLUGIN, SCATTER, SCATTER_ELEMENTS, SCATTER_NDS, STOCK
-from ov_gather.ir.element_types import BF16, BOOLEAN, F8E4M3, F8E5M2
+from ov_gather.ir.element_types import BF16, F8E4M3, F8E5M2
 from ov_gather.ops.layer_view import LayerView
 
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ OPENVINO_SCATTERS = (
         runtimes=("extension",),
         operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-ov_gather", "ScatterND-ov_gather"),
         observed=(Observed.DIFFERS,),
-        applies=lambda view, operands: data_is(BF16, BOOLEAN)(view, operands) and conditions.reduces(view, operands),
-        why="around our operations the CPU plugin converts boolean to u8, so that the sum of 256 times true is false, and, on "
-        "CPUs that do not compute in bf16, bf16 to f32, which it rounds back in its own way",
+        applies=lambda view, operands: data_is(BF16)(view, operands) and conditions.reduces(view, operands),
+        why="on CPUs that do not compute in bf16 the CPU plugin converts bf16 to f32 around our operations, and rounds it back "
+        "in its own way",
         predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered_by_ours),
         any_nan=True,
     ),

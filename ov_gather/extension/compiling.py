@@ -20,7 +20,7 @@ from ov_gather.extension.installed import OpenVINO
 
 _SOURCES = Path(__file__).parents[1] / "native"
 _COMPILERS = ("g++", "clang++", "c++")
-_FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden"]
+_FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-ffp-contract=off"]
 # The library is never unloaded, because models that hold our operations may outlive the core that loaded it.
 _LINUX = ["-shared", "-s", "-pthread", "-Wl,-z,nodelete", "-Wl,--exclude-libs,ALL", "-Wl,-rpath,$ORIGIN/libs"]
 _MACOS = ["-bundle", "-Wl,-x", "-Wl,-rpath,@loader_path/libs"]

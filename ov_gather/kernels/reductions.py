@@ -12,6 +12,7 @@ NATIVE = ("none", "sum", "prod", "min", "max")
 """The compiled kernel numbers reductions in this order."""
 
 _WIDENED = ("float16", "bfloat16")
+_COMPUTED = (np.float32, np.float64, np.complex64, np.complex128)
 _OF_BOOLEANS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
 
 Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
@@ -55,7 +56,7 @@ def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], redu
         return in_bounds
     if dtype.kind == "b" and reduction in _OF_BOOLEANS:
         return update(output, updates, _OF_BOOLEANS[reduction])
-    if dtype.kind in "iu" or dtype in (np.float32, np.float64):  # because a type of 8 bits is also of kind "f"
+    if dtype.kind in "iu" or dtype in _COMPUTED:
         return update(output, updates, reduction)
     raise TypeError(f"{function}: {dtype} has no reduction {reduction}")
 

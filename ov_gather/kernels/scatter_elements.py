@@ -29,7 +29,8 @@ def scatter_elements(
     """Copy data, and update `output[p with p[axis] replaced by indices[p]]` by `updates[p]` for every position p.
 
     Updates of one element come in the order of their positions: without a reduction the last one wins. float16 and bfloat16
-    are reduced in float32; integers wrap around; the mean of integers is rounded down; a NaN stays in min and max.
+    are reduced in float32; integers wrap around; the mean of integers is rounded down; a NaN stays in min and max, which
+    compare complex numbers as NumPy does, by the real part, then by the imaginary one.
 
     Args:
         data: any dtype (numbers where there is a reduction), rank r >= 1.
@@ -94,7 +95,8 @@ def _mean(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], ax
     _reduce(output, indices, updates, axis, "sum", use_init_val)
     counts += use_init_val
     divide = np.floor_divide if output.dtype.kind in "iu" else np.divide
-    divide(output, counts.astype(output.dtype), out=output, where=updated)
+    for part in (output.real, output.imag) if output.dtype.kind == "c" else (output,):
+        divide(part, counts.astype(part.dtype), out=part, where=updated)
     return True
 
 
@@ -104,8 +106,9 @@ def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
         return int(reduction == "prod")
     if dtype.kind == "b":
         return reduction == "min"
-    if dtype.kind == "f":
-        return np.inf if reduction == "min" else -np.inf
+    if dtype.kind in "fc":
+        last = np.inf if reduction == "min" else -np.inf
+        return complex(last, last) if dtype.kind == "c" else last
     return np.iinfo(dtype).max if reduction == "min" else np.iinfo(dtype).min
 
 

@@ -28,7 +28,8 @@ def scatter_nd(
     """Copy data, and update `output[tuple(indices[p])]` by `updates[p]` for every position p of tuples.
 
     Updates of one element come in the order of their positions: without a reduction the last one wins. float16 and bfloat16
-    are reduced in float32; integers wrap around; a NaN stays in min and max.
+    are reduced in float32; integers wrap around; a NaN stays in min and max, which compare complex numbers as NumPy does, by
+    the real part, then by the imaginary one.
 
     Args:
         data: any dtype (numbers where there is a reduction), rank r >= 1.

@@ -1,4 +1,7 @@
-"""Our scatters also take numbers of 64 bits in lanes: two i32 each, along one more dimension of data and updates, the last."""
+"""Our scatters also take numbers of 64 bits and complex numbers in lanes: as i32, along one more dimension, the last.
+
+Data and updates have it: two i32 a number, for complex128 four.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from ov_gather.ops.spec import Attribute, Attributes, DimensionError, Operation,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DTYPES = {"i64": "int64", "u64": "uint64", "f64": "float64"}
+_DTYPES = {"i64": "int64", "u64": "uint64", "f64": "float64", "c64": "complex64", "c128": "complex128"}
 
 
 def with_lanes(operation: Operation) -> Operation:
@@ -25,7 +28,7 @@ def with_lanes(operation: Operation) -> Operation:
 
     def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
         data, indices, updates = operation.choose_sizes(_of_numbers(shapes, attributes), attributes, size)
-        lanes = (2,) if _has_lanes(attributes) else ()
+        lanes = (_count(attributes),) if _has_lanes(attributes) else ()
         return ((*data, *lanes), indices, (*updates, *lanes))
 
     def sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
@@ -56,18 +59,23 @@ def _has_lanes(attributes: Attributes) -> bool:
     return bool(attributes.get("lanes", "none") != "none")
 
 
+def _count(attributes: Attributes) -> int:
+    """Return how many lanes a number has."""
+    return 4 if attributes["lanes"] == "c128" else 2
+
+
 def _of_numbers(shapes: Shapes, attributes: Attributes) -> Shapes:
-    """Return the shapes of the numbers. Raises DimensionError where there are not two lanes."""
+    """Return the shapes of the numbers. Raises DimensionError where there are not as many lanes as they have."""
     if not _has_lanes(attributes):
         return shapes
-    found = list(shapes)
+    found, count = list(shapes), _count(attributes)
     for port in (DATA, UPDATES):
         dims = shapes[port].dims
         if dims is None:
             continue
-        if not dims or 2 not in dims[-1]:
-            reason = f"the last dimension of {shapes[port]} is not 2"
-            raise DimensionError(reason, f"with lanes={attributes['lanes']} it holds the two i32 of a number", port)
+        if not dims or count not in dims[-1]:
+            reason = f"the last dimension of {shapes[port]} is not {count}"
+            raise DimensionError(reason, f"with lanes={attributes['lanes']} it holds the {count} i32 of a number", port)
         found[port] = PartialShape(dims[:-1])
     return tuple(found)
 

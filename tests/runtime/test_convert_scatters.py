@@ -57,6 +57,9 @@ def losses(call, *arguments, **options):
         (("complex128", "int64", "repeated", "none", "dynamic"), "exact"),
         (("complex64", "int64", "smaller"), "exact"),
         (("string", "int64", "empty"), "exact"),
+        (("string", "int64", "empty", "none", "static", "updates"), "exact"),
+        (("complex128", "int64", "beyond"), "raises"),
+        (("complex128", "int64", "before", "none", "dynamic"), "raises"),
         (("uint64", "int64", "repeated", "none", "unknown rank"), "exact"),
         (("float32", "int64", "beyond"), "raises"),
         (("float32", "int64", "before", "none", "dynamic"), "raises"),
@@ -70,7 +73,11 @@ def test_a_part_of_the_scatter_matrix(op, cell, outcome):
 
 @pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
 @pytest.mark.parametrize(
-    "cell", [("bfloat16", "add"), ("float16", "mul"), ("uint32", "max"), ("uint32", "min"), ("bool", "add")]
+    "cell",
+    [
+        *(("bfloat16", "add"), ("float16", "mul"), ("uint32", "max"), ("uint32", "min"), ("bool", "add")),
+        *(("complex64", "add"), ("complex64", "max"), ("complex128", "mul"), ("complex128", "min")),
+    ],
 )
 def test_reductions_of_the_scatter_matrix(op, cell):
     element_type, reduction = cell
@@ -78,7 +85,9 @@ def test_reductions_of_the_scatter_matrix(op, cell):
 
 
 @pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
-@pytest.mark.parametrize("cell", [("int64", "add"), ("uint64", "max"), ("float64", "mul"), ("float64", "min")])
+@pytest.mark.parametrize(
+    "cell", [("int64", "add"), ("uint64", "max"), ("float64", "mul"), ("float64", "min"), ("complex128", "add")]
+)
 @pytest.mark.parametrize("form", ["static", "dynamic"])
 def test_numbers_of_64_bits_are_reduced_exactly(op, cell, form):
     element_type, reduction = cell

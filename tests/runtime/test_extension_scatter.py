@@ -24,9 +24,9 @@ from helpers.inside_openvino import (
     read,
     same_bits,
 )
+from helpers.reductions import REDUCTIONS
 from ov_gather.ir.element_types import BF16, F16, F32, I32, I64, by_name
 
-FUNCTIONS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 NUMBERS = ["boolean", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"]
 
 
@@ -78,7 +78,7 @@ def test_every_type_of_whole_bytes_bit_by_bit(core, kind, row):
 
 @pytest.mark.sanitized
 @pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
-@pytest.mark.parametrize("reduction", FUNCTIONS)
+@pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_reductions_of_every_number(core, kind, reduction):
     attributes = {"reduction": reduction, **({"axis": -2} if kind == "ScatterElements" else {})}
     for name in NUMBERS:
@@ -89,7 +89,7 @@ def test_reductions_of_every_number(core, kind, reduction):
         model = read(core, layer_model(kind, *texts(data, indices, updates), row, **attributes))
         result = evaluate(model, row, data, indices, as_tensor(row, updates))
         with np.errstate(all="ignore"):
-            assert same_bits(result, loop(kind, data, indices, updates, 1, FUNCTIONS[reduction])), name
+            assert same_bits(result, loop(kind, data, indices, updates, 1, REDUCTIONS[reduction])), name
 
 
 @pytest.mark.sanitized
@@ -119,17 +119,22 @@ def test_half_floats_are_rounded_to_the_nearest_even_number(core, kind, row, dty
 
 
 @pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
-@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64])
+@pytest.mark.parametrize(
+    ("row", "dtype"),
+    [("i64", "int64"), ("u64", "uint64"), ("f64", "float64"), ("c64", "complex64"), ("c128", "complex128")],
+)
 @pytest.mark.parametrize("shapes", ["static", "open"])
-def test_numbers_of_64_bits_in_lanes(core, kind, dtype, shapes):
-    """The CPU plugin would compute them in 32 bits."""
-    row = {np.int64: "i64", np.uint64: "u64", np.float64: "f64"}[dtype]
-    data, indices, updates = case(kind, by_name(row))
-    if dtype is np.float64:
-        data, updates = (np.nan_to_num(array) % 100 for array in (data, updates))
-    lanes = [array.view(np.int32).reshape(*array.shape, 2) for array in (data, updates)]
+def test_numbers_in_lanes(core, kind, row, dtype, shapes):
+    """The CPU plugin would compute them in 32 bits, or not at all."""
+    data, indices, updates = case(kind, I64)
+    if row not in ("i64", "u64"):
+        data, updates = (array / 2**60 for array in (data, updates))
+    if row in ("c64", "c128"):
+        data, updates = data + 1j * data[::-1], updates + 1j * updates[::-1]
+    data, updates = data.astype(dtype), updates.astype(dtype)
+    lanes = [array.view(np.int32).reshape(*array.shape, -1) for array in (data, updates)]
     given = texts(lanes[0], indices, lanes[1]) if shapes == "static" else ["...", "...", "..."]
-    for reduction, function in {"none": None, **FUNCTIONS}.items():
+    for reduction, function in {"none": None, **REDUCTIONS}.items():
         attributes = {"reduction": reduction, "lanes": row, **({"axis": -2} if kind == "ScatterElements" else {})}
         model = read(core, layer_model(kind, *given, I32, **attributes))
         if shapes == "open":
@@ -145,12 +150,23 @@ def test_numbers_of_64_bits_in_lanes(core, kind, dtype, shapes):
 def test_lanes_that_are_refused(core, kind):
     shapes = ("3,2", "2", "2,2") if kind == "ScatterElements" else ("3,2", "2,1", "2,2")
     for texts_given, data_type, lanes, reason in [
-        (shapes, I32, "i32", "lanes must be none, i64, u64 or f64, not 'i32'"),
+        (shapes, I32, "i32", "lanes must be none, i64, u64, f64, c64 or c128, not 'i32'"),
         (shapes, F32, "i64", "data of f32 are no lanes of i64: these are i32"),
         (("3,4", *shapes[1:]), I32, "i64", r"the last dimension of \[3,4\] must be 2, for the lanes of i64"),
+        (shapes, I32, "c128", r"the last dimension of \[3,2\] must be 4, for the lanes of c128"),
     ]:
         with pytest.raises(RuntimeError, match=f"gather[^$]*{reason}"):
             read(core, layer_model(kind, *texts_given, data_type, lanes=lanes))
+
+
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+def test_a_sum_of_booleans_is_or(core, kind):
+    """The CPU plugin turns the type of the model's booleans into u8, where the sum of 256 ones is 0."""
+    data, updates = np.array([False, False, True]), np.ones(256, bool)
+    indices = np.ones(256 if kind == "ScatterElements" else (256, 1), np.int64)
+    for reduction, expected in {"add": [False, True, True], "mul": [False, False, True]}.items():
+        model = read(core, layer_model(kind, *texts(data, indices, updates), by_name("boolean"), reduction=reduction))
+        assert infer(compiled(core, model.clone()), data, indices, updates).tolist() == expected
 
 
 @pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
@@ -161,7 +177,7 @@ def test_u32_is_compared_as_it_is(core, kind, reduction):
     data, updates = (rng.integers(0, 2**32, shape, np.uint32) for shape in ((5, 9), (20, 9)))
     indices = rng.integers(-5, 5, (20, 9) if kind == "ScatterElements" else (20, 1))
     model = read(core, layer_model(kind, *texts(data, indices, updates), row, reduction=reduction))
-    expected = loop(kind, data, indices, updates, 0, FUNCTIONS[reduction])
+    expected = loop(kind, data, indices, updates, 0, REDUCTIONS[reduction])
     assert np.array_equal(infer(compiled(core, model.clone()), data, indices, updates), expected)
 
 
@@ -240,7 +256,7 @@ def test_parts_of_tensors_are_refused(core, kind):
 def test_against_a_loop(core, data):
     kind = data.draw(st.sampled_from(["ScatterElements", "ScatterND"]))
     shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
-    reduction = data.draw(st.sampled_from(["none", *FUNCTIONS]))
+    reduction = data.draw(st.sampled_from(["none", *REDUCTIONS]))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     axis, attributes = 0, {"reduction": reduction}
     if kind == "ScatterElements":
@@ -257,7 +273,7 @@ def test_against_a_loop(core, data):
     result = evaluate(
         read(core, layer_model(kind, *texts(table, indices, updates), **attributes)), F32, table, indices, updates
     )
-    assert same_bits(result, loop(kind, table, indices, updates, axis, FUNCTIONS.get(reduction)))
+    assert same_bits(result, loop(kind, table, indices, updates, axis, REDUCTIONS.get(reduction)))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -344,7 +360,7 @@ def test_onnx_is_read_as_ours(core, op, version, reduction):
     data, updates = rng.random(shapes[0], np.float32), rng.random(shapes[2], np.float32)
     indices = rng.integers(-3, 3, shapes[1])
     request = compiled(core, model)
-    expected = loop(kind, data, indices, updates, 1, FUNCTIONS.get(reduction))
+    expected = loop(kind, data, indices, updates, 1, REDUCTIONS.get(reduction))
     assert same_bits(infer(request, data, indices, updates), expected)
     indices[1, 0] = -5
     with pytest.raises(RuntimeError, match=rf"{kind} '.*': indices\[1, 0\] = -5 is out of bounds"):

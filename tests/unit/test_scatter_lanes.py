@@ -21,29 +21,30 @@ def parsed(shapes):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("dtype", ["i64", "u64", "f64"])
+@pytest.mark.parametrize("dtype", ["i64", "u64", "f64", "c64", "c128"])
 def test_numbers_in_lanes(name, dtype):
     operation, texts, attributes, sizes = CASES[name]
-    shapes = parsed(texts)
+    count = 4 if dtype == "c128" else 2
+    shapes = parsed([texts[0][:-1] + str(count), texts[1], texts[2][:-1] + str(count)])
     read = operation.read_attributes({**attributes, "lanes": dtype, "reduction": "add"}, shapes)
     assert [str(shape) for shape in operation.infer_shapes(shapes, read)] == [str(shapes[0])]
     assert operation.index_rule.sizes(shapes, read) == sizes
     assert operation.choose_sizes(shapes, read, 7) == tuple(shape.sizes for shape in shapes)
     rng = np.random.default_rng(0)
-    numbers = {"i64": np.int64, "u64": np.uint64, "f64": np.float64}[dtype]
+    numbers = {"i64": "int64", "u64": "uint64", "f64": "float64", "c64": "complex64", "c128": "complex128"}[dtype]
     data, updates = (rng.integers(2**40, 2**41, shape.sizes[:-1]).astype(numbers) for shape in (shapes[0], shapes[2]))
     indices = rng.integers(-4, 4, shapes[1].sizes)
     expected = data.copy()
     for at in np.ndindex(*(indices.shape if name == "elements" else indices.shape[:-1])):
         expected[(*at[:-1], indices[at]) if name == "elements" else tuple(indices[at])] += updates[at]
-    lanes = [array.view(np.int32).reshape(*array.shape, 2) for array in (data, updates)]
+    lanes = [array.view(np.int32).reshape(*array.shape, count) for array in (data, updates)]
     (output,) = operation.evaluate([lanes[0], indices, lanes[1]], read)
     assert output.tobytes() == expected.tobytes()
     assert (output.dtype, output.shape) == (np.int32, lanes[0].shape)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_there_must_be_two_lanes(name):
+def test_there_must_be_as_many_lanes_as_a_number_has(name):
     operation, texts, attributes, _ = CASES[name]
     shapes = parsed([texts[0], texts[1], texts[2][:-1] + "3"])
     read = operation.read_attributes({**attributes, "lanes": "i64"}, shapes)

@@ -1,7 +1,6 @@
 #include "scatter_elements_op.hpp"
 
 #include "scatter.hpp"
-#include "scatters.hpp"
 #include "tensors.hpp"
 
 namespace ov_gather {
@@ -37,29 +36,23 @@ bool fits(const ov::Dimension& part, const ov::Dimension& whole) {
 }  // namespace
 
 ScatterElementsOp::ScatterElementsOp(const ov::OutputVector& inputs, int64_t axis, const std::string& reduction,
-                                     const std::string& lanes, bool is_unsigned)
-    : Op(inputs), m_axis(axis), m_reduction(reduction), m_lanes(lanes), m_is_unsigned(is_unsigned) {
+                                     const std::string& lanes)
+    : ScatterOp(inputs, reduction, lanes), m_axis(axis) {
+    constructor_validate_and_infer_types();
+}
+
+ScatterElementsOp::ScatterElementsOp(const ov::OutputVector& inputs, const ScatterElementsOp& model)
+    : ScatterOp(inputs, model), m_axis(model.m_axis) {
     constructor_validate_and_infer_types();
 }
 
 bool ScatterElementsOp::visit_attributes(ov::AttributeVisitor& visitor) {
     visitor.on_attribute("axis", m_axis);
-    visitor.on_attribute("reduction", m_reduction);
-    visitor.on_attribute("lanes", m_lanes);
-    return true;
+    return ScatterOp::visit_attributes(visitor);
 }
 
-void ScatterElementsOp::validate_and_infer_types() {
-    check_scatter(*this, m_reduction, m_lanes);
-    check_shapes(get_input_partial_shape(0), get_input_partial_shape(1), get_input_partial_shape(2));
-    m_is_unsigned |= get_input_element_type(0) == ov::element::u32;
-    set_output_type(0, get_input_element_type(0), get_input_partial_shape(0));
-}
-
-void ScatterElementsOp::check_shapes(const ov::PartialShape& given_data, const ov::PartialShape& indices,
-                                     const ov::PartialShape& given_updates) const {
-    const auto data = shape_of_numbers(*this, given_data, m_lanes);
-    const auto updates = shape_of_numbers(*this, given_updates, m_lanes);
+void ScatterElementsOp::check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
+                                     const ov::PartialShape& updates) const {
     NODE_VALIDATION_CHECK(this, updates.compatible(indices), "updates ", updates, " must have the shape of indices ", indices);
     NODE_VALIDATION_CHECK(this, data.rank().compatible(indices.rank()) && data.rank().compatible(updates.rank()), "data ", data,
                           ", indices ", indices, " and updates ", updates, " must have the same rank");
@@ -79,31 +72,24 @@ void ScatterElementsOp::check_shapes(const ov::PartialShape& given_data, const o
 
 std::shared_ptr<ov::Node> ScatterElementsOp::clone_with_new_inputs(const ov::OutputVector& inputs) const {
     check_new_args_count(this, inputs);
-    return std::make_shared<ScatterElementsOp>(inputs, m_axis, m_reduction, m_lanes, m_is_unsigned);
+    return std::shared_ptr<ScatterElementsOp>(new ScatterElementsOp(inputs, *this));
 }
 
-bool ScatterElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
-    check_shapes(inputs[0].get_shape(), inputs[1].get_shape(), inputs[2].get_shape());
-    if (outputs[0].get_shape() != inputs[0].get_shape()) outputs[0].set_shape(inputs[0].get_shape());
-    check_continuous(*this, {inputs[0], inputs[1], inputs[2], outputs[0]});
-    const auto data = numbers_of(inputs[0], m_lanes), updates = numbers_of(inputs[2], m_lanes);
-    auto output = numbers_of(outputs[0], m_lanes);
-    const ov::Tensor& indices = inputs[1];
-    const auto shape = data.get_shape(), index_shape = indices.get_shape();
-
-    const size_t axis = normalized(m_axis, shape.size());
-    const auto* const index = static_cast<const char*>(indices.data());
+Update ScatterElementsOp::update(const ov::Shape& data, const ov::Tensor& indices) const {
+    const size_t axis = normalized(m_axis, data.size());
+    const int64_t size = data[axis];
     const IndexType type = index_type(indices);
-    const bool in_bounds = are_in_bounds(index, type, indices.get_size(), shape[axis]) &&
-                           scatter_tensors(data, updates, output, m_reduction, m_is_unsigned,
-                                           [&](const Elements& elements, const char* values, char* to) {
-                                               const Scatter scatter = describe(shape, index_shape, axis, elements, type);
-                                               return scatter_elements(scatter, index, values, to);
-                                           });
-    if (in_bounds) return true;
-    const auto place = unravel(first_bad(indices, shape[axis]), index_shape);
-    OPENVINO_THROW("ScatterElements '", get_friendly_name(),
-                   "': ", out_of_bounds(place, index_at(indices, place), axis, shape[axis]));
+    const auto* const index = static_cast<const char*>(indices.data());
+    const auto check = [this, axis, size, indices](bool in_bounds) {
+        if (in_bounds) return;
+        const auto place = unravel(first_bad(indices, size), indices.get_shape());
+        OPENVINO_THROW("ScatterElements '", get_friendly_name(),
+                       "': ", out_of_bounds(place, index_at(indices, place), axis, size));
+    };
+    check(are_in_bounds(index, type, indices.get_size(), size));
+    return [=](const Elements& elements, const char* updates, char* output) {
+        check(scatter_elements(describe(data, indices.get_shape(), axis, elements, type), index, updates, output));
+    };
 }
 
 }  // namespace ov_gather

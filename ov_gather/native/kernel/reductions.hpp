@@ -13,6 +13,24 @@ struct Bytes16 {
     uint64_t low, high;
 };
 
+// Both parts of a product are rounded after each step, as Python's are; the type of C++ would look for infinities, too.
+template <typename T>
+struct Complex {
+    T real, imag;
+
+    friend Complex operator+(Complex a, Complex b) { return {a.real + b.real, a.imag + b.imag}; }
+    friend Complex operator*(Complex a, Complex b) {
+        return {a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real};
+    }
+    friend bool operator!=(Complex a, Complex b) { return a.real != b.real || a.imag != b.imag; }
+    // The order is NumPy's: by the real part, and where that is the same by the imaginary one; a NaN is in no order.
+    friend bool operator<(Complex a, Complex b) {
+        const bool is_ordered = a.imag == a.imag && b.imag == b.imag;
+        return is_ordered && (a.real < b.real || (a.real == b.real && a.imag < b.imag));
+    }
+    friend bool operator>(Complex a, Complex b) { return b < a; }
+};
+
 struct Replace {
     template <typename T>
     static T apply(T, T update) {
@@ -24,20 +42,20 @@ struct Replace {
 struct Sum {
     template <typename T>
     static T apply(T old, T update) {
-        if constexpr (std::is_floating_point_v<T>)
-            return old + update;
-        else
+        if constexpr (std::is_integral_v<T>)
             return static_cast<T>(static_cast<uint64_t>(old) + static_cast<uint64_t>(update));
+        else
+            return old + update;
     }
 };
 
 struct Product {
     template <typename T>
     static T apply(T old, T update) {
-        if constexpr (std::is_floating_point_v<T>)
-            return old * update;
-        else
+        if constexpr (std::is_integral_v<T>)
             return static_cast<T>(static_cast<uint64_t>(old) * static_cast<uint64_t>(update));
+        else
+            return old * update;
     }
 };
 
@@ -68,10 +86,11 @@ auto with_reduction(Reduction reduction, const Choice& choice) {
 }
 
 // Returns what `choice` returns for an element type and one of the reductions above. `kind` is the kind of elements, as NumPy
-// names it: 'f', 'i' or 'u'; it is ignored where nothing is reduced. Elements of 16 bytes are not reduced.
+// names it: 'f', 'i', 'u' or 'c'; it is ignored where nothing is reduced. Other elements of 16 bytes are not reduced.
 template <typename Choice>
 auto with_element_type(char kind, int64_t element_size, Reduction reduction, const Choice& choice) {
-    const bool reduces = reduction != Reduction::none, floating = reduces && kind == 'f', is_signed = reduces && kind == 'i';
+    const bool reduces = reduction != Reduction::none, floating = reduces && kind == 'f', is_signed = reduces && kind == 'i',
+               is_complex = reduces && kind == 'c';
     switch (element_size) {
         case 1: return is_signed ? with_reduction<int8_t>(reduction, choice) : with_reduction<uint8_t>(reduction, choice);
         case 2: return is_signed ? with_reduction<int16_t>(reduction, choice) : with_reduction<uint16_t>(reduction, choice);
@@ -80,10 +99,11 @@ auto with_element_type(char kind, int64_t element_size, Reduction reduction, con
                    : is_signed ? with_reduction<int32_t>(reduction, choice)
                                : with_reduction<uint32_t>(reduction, choice);
         case 8:
-            return floating    ? with_reduction<double>(reduction, choice)
-                   : is_signed ? with_reduction<int64_t>(reduction, choice)
-                               : with_reduction<uint64_t>(reduction, choice);
-        default: return choice(Bytes16{}, Replace{});
+            return floating     ? with_reduction<double>(reduction, choice)
+                   : is_complex ? with_reduction<Complex<float>>(reduction, choice)
+                   : is_signed  ? with_reduction<int64_t>(reduction, choice)
+                                : with_reduction<uint64_t>(reduction, choice);
+        default: return is_complex ? with_reduction<Complex<double>>(reduction, choice) : choice(Bytes16{}, Replace{});
     }
 }
 

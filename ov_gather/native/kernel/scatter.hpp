@@ -24,7 +24,7 @@ struct Scatter {
     int64_t axis_size;  // the size of the output along the axis
     IndexType index_type;
     Reduction reduction;
-    char kind;  // the kind of elements: 'f', 'i' or 'u'
+    char kind;  // the kind of elements: 'f', 'i', 'u' or 'c'
     int64_t element_size;
 };
 

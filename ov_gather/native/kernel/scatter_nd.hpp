@@ -13,7 +13,7 @@ struct ScatterND {
     int64_t rows;      // of the output
     int64_t row_size;  // elements of a row
     Reduction reduction;
-    char kind;  // the kind of elements: 'f', 'i' or 'u'
+    char kind;  // the kind of elements: 'f', 'i', 'u' or 'c'
     int64_t element_size;
 };
 

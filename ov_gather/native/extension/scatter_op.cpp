@@ -1,0 +1,106 @@
+#include "scatter_op.hpp"
+
+#include <algorithm>
+
+#include "tensors.hpp"
+
+namespace ov_gather {
+namespace {
+
+const std::vector<std::string> reductions{"none", "add", "mul", "min", "max"};  // in the order of the kernel's
+
+struct Lanes {
+    std::string name;
+    int64_t count;
+    char kind;
+};
+
+const std::vector<Lanes> numbers_in_lanes{{"i64", 2, 'i'}, {"u64", 2, 'u'}, {"f64", 2, 'f'}, {"c64", 2, 'c'}, {"c128", 4, 'c'}};
+
+// Gives the lanes of this name; null for "none".
+const Lanes* find(const std::string& name) {
+    const auto found =
+        std::find_if(numbers_in_lanes.begin(), numbers_in_lanes.end(), [&](const Lanes& lanes) { return lanes.name == name; });
+    return found == numbers_in_lanes.end() ? nullptr : &*found;
+}
+
+bool has_reductions(const ov::element::Type& type) {
+    const bool is_small_float = type.is_real() && type.bitwidth() < 16;
+    return type != ov::element::string && !is_small_float;
+}
+
+}  // namespace
+
+ScatterOp::ScatterOp(const ov::OutputVector& inputs, const std::string& reduction, const std::string& lanes)
+    : Op(inputs), m_reduction(reduction), m_lanes(lanes) {}
+
+ScatterOp::ScatterOp(const ov::OutputVector& inputs, const ScatterOp& model)
+    : Op(inputs), m_reduction(model.m_reduction), m_lanes(model.m_lanes), m_type(model.m_type) {}
+
+bool ScatterOp::visit_attributes(ov::AttributeVisitor& visitor) {
+    visitor.on_attribute("reduction", m_reduction);
+    visitor.on_attribute("lanes", m_lanes);
+    return true;
+}
+
+void ScatterOp::validate_and_infer_types() {
+    check_types();
+    const auto data = without_lanes(get_input_partial_shape(0));
+    check_shapes(data, get_input_partial_shape(1), without_lanes(get_input_partial_shape(2)));
+    m_type = type_in_model(get_input_element_type(0));
+    set_output_type(0, get_input_element_type(0), get_input_partial_shape(0));
+}
+
+void ScatterOp::check_types() const {
+    NODE_VALIDATION_CHECK(this, get_input_size() == 3, "takes data, indices and updates, not ", get_input_size(), " inputs");
+    ov_gather::check_types(*this);
+    const auto data = get_input_element_type(0), updates = get_input_element_type(2);
+    NODE_VALIDATION_CHECK(this, data.compatible(updates), "updates must have the type ", data, " of data, not ", updates);
+    NODE_VALIDATION_CHECK(this, std::find(reductions.begin(), reductions.end(), m_reduction) != reductions.end(),
+                          "reduction must be none, add, mul, min or max, not '", m_reduction, "'");
+    const bool is_wide = find(m_lanes) != nullptr;
+    NODE_VALIDATION_CHECK(this, is_wide || m_lanes == "none", "lanes must be none, i64, u64, f64, c64 or c128, not '", m_lanes,
+                          "'");
+    NODE_VALIDATION_CHECK(this, !is_wide || data.is_dynamic() || data == ov::element::i32, "data of ", data,
+                          " are no lanes of ", m_lanes, ": these are i32");
+    NODE_VALIDATION_CHECK(this, data.is_dynamic() || m_reduction == "none" || has_reductions(data), "elements of ", data,
+                          " have no reduction ", m_reduction);
+}
+
+ov::PartialShape ScatterOp::without_lanes(const ov::PartialShape& shape) const {
+    const Lanes* const lanes = find(m_lanes);
+    if (!lanes || shape.rank().is_dynamic()) return shape;
+    NODE_VALIDATION_CHECK(this, shape.size() > 0 && shape.rbegin()->compatible(lanes->count), "the last dimension of ", shape,
+                          " must be ", lanes->count, ", for the lanes of ", m_lanes);
+    return std::vector<ov::Dimension>(shape.begin(), shape.end() - 1);
+}
+
+ov::element::Type ScatterOp::type_in_model(const ov::element::Type& given) const {
+    const bool is_renamed = (m_type == ov::element::u32 && given == ov::element::i32) ||
+                            (m_type == ov::element::boolean && given == ov::element::u8);
+    return is_renamed ? m_type : given;
+}
+
+Elements ScatterOp::elements(const ov::element::Type& type) const {
+    auto reduction = static_cast<Reduction>(std::find(reductions.begin(), reductions.end(), m_reduction) - reductions.begin());
+    const Lanes* const lanes = find(m_lanes);
+    if (lanes) return {lanes->count * static_cast<int64_t>(sizeof(int32_t)), lanes->kind, reduction};
+    if (type == ov::element::boolean && reduction == Reduction::sum) reduction = Reduction::max;   // or
+    if (type == ov::element::boolean && reduction == Reduction::prod) reduction = Reduction::min;  // and
+    return {static_cast<int64_t>(type.size()), type.is_real() ? 'f' : type.is_signed() ? 'i' : 'u', reduction};
+}
+
+bool ScatterOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
+    const ov::Tensor &data = inputs[0], &indices = inputs[1], &updates = inputs[2];
+    const auto shape = without_lanes(data.get_shape());
+    check_shapes(shape, indices.get_shape(), without_lanes(updates.get_shape()));
+    if (outputs[0].get_shape() != data.get_shape()) outputs[0].set_shape(data.get_shape());
+    for (const auto& tensor : {data, indices, updates, outputs[0]})
+        OPENVINO_ASSERT(tensor.is_continuous(), get_type_name(), " '", get_friendly_name(),
+                        "': a part of a tensor is not scattered: copy it");
+    const auto change = update(shape.to_shape(), indices);
+    scatter_tensors(data, updates, outputs[0], elements(type_in_model(data.get_element_type())), change);
+    return true;
+}
+
+}  // namespace ov_gather
