@@ -40,11 +40,17 @@ def _context() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """How a process ended before it gave a result. A negative exit code is the number of a signal."""
+    """How a process ended before it gave a result. A negative exit code is the number of a signal.
 
-    exit_code: int
+    No exit code is known of the workers of a cluster; so many of them died one after another.
+    """
+
+    exit_code: int | None
+    workers: int = 1
 
     def __str__(self) -> str:
+        if self.exit_code is None:
+            return f"died, on {self.workers} workers of the cluster one after another"
         if self.exit_code < 0:
             return f"was killed by {signal.Signals(-self.exit_code).name}"
         return f"ended with exit code {self.exit_code}"

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import Configured
+from ov_gather.cli.each_file import STDIN, Checks, each
 from ov_gather.cli.files import find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
 from ov_gather.cli.releases import parse_release
+from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.ir.files import Found
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.oldest import line as oldest_line
 from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
-from ov_gather.rules.selection import select_rules
-from ov_gather.rules.validation import not_checked, validate
+from ov_gather.rules.selection import Chosen, select_rules
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
     from ov_gather.rules.suppression import Ignore, Suppressed
 
-T = TypeVar("T")
-
-_STDIN = Path("-")
 _WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "oldest")
 _SEVERITIES = [severity.value for severity in Severity]
 
@@ -81,6 +79,7 @@ _SEVERITIES = [severity.value for severity in Severity]
     help="Keep what is found in this directory, and skip files that have not changed.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
+@SCHEDULER
 @click.pass_obj
 def command(
     ignores: tuple[Ignore, ...],
@@ -105,6 +104,7 @@ def command(
     oldest: bool,
     cache: Path | None,
     jobs: int,
+    scheduler: str | None,
 ) -> None:
     """Find what is wrong in OpenVINO IR files; without --infer no runtime is needed.
 
@@ -122,6 +122,8 @@ def command(
     if oldest:
         _refuse_with_oldest()
         sys.exit(_print_oldest(found.files, jobs))
+    if scheduler and STDIN in found.files:
+        raise click.UsageError("no worker of a cluster can read standard input")
     known = suppressions.read(baseline, write_baseline)
     fixes.check_options(fix, diff, unsafe_fixes, found.files)
     if fix or diff:
@@ -133,8 +135,7 @@ def command(
         least = Severity(min_severity)
         results: list[list[Finding]] = [[] for _ in found.files]
         kept = None if cache is None or infer else _cache(cache)  # OpenVINO looks at more of a .bin than we know
-        check = partial(_check, select=select, ignore=ignore, infer=infer, target=target or "", cache=kept)
-        checks = _each(check, _died, found.files, jobs)
+        checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(found.files, jobs, scheduler)
         unchanged = 0
         for index, (findings, is_unchanged) in with_progress(checks, len(found.files), "validating"):
             results[index] = findings
@@ -166,29 +167,11 @@ def command(
 
 
 def _find(paths: tuple[Path, ...], exclude: tuple[str, ...], skip_other_xml: bool) -> Found:
-    if _STDIN not in paths:
+    if STDIN not in paths:
         return find_irs(paths, exclude=exclude, skip_other_xml=skip_other_xml)
     if len(paths) > 1:
         raise click.UsageError("- is standard input and must stand alone")
     return Found(paths, ())
-
-
-def _each(
-    check: Callable[[Path], T], died: Callable[[Path, str], T], files: Sequence[Path], jobs: int
-) -> Iterator[tuple[int, T]]:
-    """Yield the index of each file with what `check` returns, in the order in which the files are done."""
-    if min(jobs, len(files)) < 2:
-        yield from enumerate(map(check, files))
-        return
-    from ov_gather.cli.processes import Died, in_processes
-
-    for index, result in in_processes(check, files, jobs):
-        yield index, died(files[index], str(result)) if isinstance(result, Died) else result
-
-
-def _died(file: Path, how: str) -> tuple[list[Finding], bool]:
-    hint = "was there enough memory? fewer --jobs need less"
-    return not_checked(str(file), f"the process that checked the file {how}", hint), False
 
 
 def _cache(directory: Path) -> Cache:
@@ -212,7 +195,7 @@ def _refuse_with_oldest() -> None:
 def _print_oldest(files: Sequence[Path], jobs: int) -> int:
     """Print a line for each file, in their order. Returns the exit code."""
     results = [OldestRelease("") for _ in files]
-    for index, result in with_progress(_each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
+    for index, result in with_progress(each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
         results[index] = result
     for file, result in zip(files, results, strict=True):
         click.echo(oldest_line(_name(file), result))
@@ -220,7 +203,7 @@ def _print_oldest(files: Sequence[Path], jobs: int) -> int:
 
 
 def _oldest(file: Path) -> OldestRelease:
-    return oldest_release(sys.stdin.buffer if file == _STDIN else file)
+    return oldest_release(sys.stdin.buffer if file == STDIN else file)
 
 
 def _died_oldest(file: Path, how: str) -> OldestRelease:
@@ -228,20 +211,4 @@ def _died_oldest(file: Path, how: str) -> OldestRelease:
 
 
 def _name(file: Path) -> str:
-    return "<stdin>" if file == _STDIN else str(file)
-
-
-def _check(
-    file: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], infer: bool, target: str, cache: Cache | None
-) -> tuple[list[Finding], bool]:
-    """Return what is found in a file, and whether the cache knew it."""
-    try:
-        if file == _STDIN:
-            ignore = (*ignore, "OVG501")
-            return validate(sys.stdin.buffer, select=select, ignore=ignore, infer=infer, target=target), False
-        if cache:
-            return cache.validate(file, select=select, ignore=ignore, target=target)
-        return validate(file, select=select, ignore=ignore, infer=infer, target=target), False
-    except Exception as error:  # a fault of ours in one file must not hide what is wrong in the others
-        reason = f"the check failed: {type(error).__name__}: {error}"
-        return not_checked(str(file), reason, "this is a fault of ov-gather: report it"), False
+    return "<stdin>" if file == STDIN else str(file)

@@ -19,6 +19,7 @@ from ov_gather.files import replacing
 from ov_gather.ir.location import Location
 from ov_gather.ir.weights import Weights
 from ov_gather.rules.findings import Finding, Severity
+from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import validate
 
 
@@ -58,27 +59,46 @@ class Cache:
                 (directory / name).write_text(text)
         self._directory = directory
 
-    def validate(
-        self, path: Path, *, select: tuple[str, ...], ignore: tuple[str, ...], target: str
-    ) -> tuple[list[Finding], bool]:
+    def entry(self, name: str, chosen: Chosen) -> bytes:
+        """Read what is kept of a file; b"" if that is nothing."""
+        try:
+            return self._place(name, chosen).read_bytes()
+        except OSError:
+            return b""
+
+    def keep(self, name: str, chosen: Chosen, entry: bytes) -> None:
+        """Write an entry. A cache that is full or gone makes nothing wrong, only slower."""
+        with suppress(OSError), replacing(self._place(name, chosen)) as file:
+            file.write(entry)
+
+    def validate(self, path: Path, chosen: Chosen) -> tuple[list[Finding], bool]:
         """Return what `validate` finds in a file, and whether the cache knew it."""
-        key = repr((version("ov-gather"), str(path), select, ignore, target))
-        entry = self._directory / f"{blake2b(key.encode(errors='surrogateescape'), digest_size=16).hexdigest()}.json"
-        before = _digest(path)
-        known = _known(entry, before, _Recorded(path.with_suffix(".bin"))) if before else None
-        if known is not None:
-            return known, True
-        weights = _Recorded(path.with_suffix(".bin"))
-        findings = validate(path, weights=weights, select=select, ignore=ignore, target=target)
-        if before and _digest(path) == before:
-            document = {
-                "xml": before,
-                "bin": weights.state(),
-                "findings": [asdict(replace(finding, fix=None)) for finding in findings],
-            }
-            with suppress(OSError), replacing(entry) as file:  # A cache that is full or gone makes nothing wrong, only slower.
-                file.write(json.dumps(document, default=_value).encode())
-        return findings, False
+        findings, entry = validate_unless_known(path, chosen, self.entry(str(path), chosen))
+        if entry:
+            self.keep(str(path), chosen, entry)
+        return findings, entry is None
+
+    def _place(self, name: str, chosen: Chosen) -> Path:
+        key = repr((version("ov-gather"), name, chosen.select, chosen.ignore, chosen.target))
+        return self._directory / f"{blake2b(key.encode(errors='surrogateescape'), digest_size=16).hexdigest()}.json"
+
+
+def validate_unless_known(path: Path, chosen: Chosen, entry: bytes) -> tuple[list[Finding], bytes | None]:
+    """Return what `validate` finds in a file, and a new entry to keep: None if the old one holds, b"" if there can be none."""
+    before = _digest(path)
+    known = _known(entry, path, before) if before else None
+    if known is not None:
+        return known, None
+    weights = _Recorded(path.with_suffix(".bin"))
+    findings = validate(path, weights=weights, **asdict(chosen))
+    if not before or _digest(path) != before:
+        return findings, b""
+    document = {
+        "xml": before,
+        "bin": weights.state(),
+        "findings": [asdict(replace(finding, fix=None)) for finding in findings],
+    }
+    return findings, json.dumps(document, default=_value).encode()
 
 
 def _digest(path: Path) -> str:
@@ -89,13 +109,13 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _known(entry: Path, digest: str, weights: _Recorded) -> list[Finding] | None:
+def _known(entry: bytes, path: Path, digest: str) -> list[Finding] | None:
     """Return the findings of an entry; None if there is none, if it is of other bytes, or if it is damaged."""
     try:
-        kept = json.loads(entry.read_bytes())
+        kept, weights = json.loads(entry), _Recorded(path.with_suffix(".bin"))
         if kept["xml"] != digest or weights.state(kept["bin"]["parts"]) != kept["bin"]:
             return None
-        return list(map(_finding, kept["findings"]))
+        return [_finding(finding, path) for finding in kept["findings"]]
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -104,6 +124,7 @@ def _value(severity: Severity) -> str:
     return severity.value
 
 
-def _finding(kept: dict[str, Any]) -> Finding:
-    place = Location(**kept["location"] | {"subgraph_path": tuple(kept["location"]["subgraph_path"])})
+def _finding(kept: dict[str, Any], path: Path) -> Finding:
+    """Make a finding again. A worker of a cluster may have written another path of the same file."""
+    place = Location(**kept["location"] | {"path": str(path), "subgraph_path": tuple(kept["location"]["subgraph_path"])})
     return Finding(**kept | {"severity": Severity(kept["severity"]), "location": place})

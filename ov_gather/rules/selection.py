@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ov_gather.rules.base import Rule
 from ov_gather.rules.register import RULES
 
 GROUP_LENGTH = len("OVG4")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What `validate` is to look for: its arguments of the same names."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    target: str = ""
 
 
 def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Rule]:

@@ -1,0 +1,189 @@
+"""Run a function over many items on the workers of a Dask cluster. A worker that dies costs the item that it died of, no other.
+
+Items go out in batches, because the scheduler takes about a millisecond for each task. Only so many batches are on their way at
+once as keep all workers busy, so that neither this process nor the scheduler holds more than a few of them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from itertools import islice
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+from ov_gather.cli.processes import Died
+from ov_gather.cli.scheduler import CONFIGURED
+from ov_gather.extras import require
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_PACKAGE = "ov-gather"
+_A_THREAD = 3
+"""How many batches are on their way for each thread of the workers: one that is done, one that is under way, one that waits."""
+_PAUSE = 0.01
+_BETWEEN_LOOKS = 1.0
+
+Numbered = tuple[int, Any]
+
+
+class ClusterError(OSError):
+    """A ClusterError says why a cluster cannot do the work, or cannot go on."""
+
+
+def in_cluster(
+    function: Callable[[Any], Any], items: Iterable[Any], address: str, *, together: int = 1
+) -> Iterator[tuple[int, Any]]:
+    """Yield the index of each item with its result, or with Died, in the order in which the items are done.
+
+    Args:
+        function: is imported by the workers, so it must be one of a module of ours, or a partial of one.
+        items: are taken as workers become free.
+        address: where the scheduler is, such as "tcp://10.0.0.5:8786"; or "config".
+        together: how many items make a batch.
+
+    Raises:
+        ImportError: distributed is not installed.
+        ClusterError: there is no cluster, it has another version of ov-gather, or it is lost in the middle.
+    """
+    require("distributed")
+    cluster = _Cluster(address)
+    try:
+        yield from cluster.run(function, enumerate(items), together)
+    finally:
+        cluster.close()
+
+
+class _Cluster:
+    """A connection to a scheduler whose workers have our version."""
+
+    def __init__(self, address: str) -> None:
+        import dask
+        from distributed import Client
+
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters of it becomes an error of ours
+        self.address = dask.config.get("scheduler-address", None) if address == CONFIGURED else address
+        if not self.address:
+            raise ClusterError("Dask's configuration has no scheduler-address: name the scheduler, e.g. tcp://10.0.0.5:8786")
+        self._patience = _seconds("distributed.comm.timeouts.connect")
+        try:
+            self._client: Client = Client(self.address, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise ClusterError(f"there is no Dask scheduler at {self.address}: {_first_line(error)}") from None
+        try:
+            self._threads = self._count_threads()
+            self._compare_versions()
+        except BaseException:
+            self.close()
+            raise
+        self._seen = self._looked = monotonic()
+
+    def close(self) -> None:
+        """Leave the cluster, which drops whatever is still on its way."""
+        with suppress(OSError, TimeoutError):  # nothing is left to be told to a cluster that is gone
+            self._client.close(timeout=2)
+
+    def run(self, function: Callable[[Any], Any], items: Iterator[Numbered], together: int) -> Iterator[Numbered]:
+        """Yield what `in_cluster` yields."""
+        suspects: list[Numbered] = []
+        batches = iter(lambda: list(islice(items, together)), [])
+        for batch, results in self._results(function, batches, None):
+            if isinstance(results, Died):
+                suspects += batch  # whichever of them it was, or one on another thread of the same worker
+            else:
+                yield from zip((index for index, _ in batch), results, strict=True)
+        # Alone on the cluster, an item can be blamed for what happens.
+        for batch, results in self._results(function, ([suspect] for suspect in suspects), 1):
+            yield batch[0][0], results if isinstance(results, Died) else results[0]
+
+    def _results(
+        self, function: Callable[[Any], Any], batches: Iterator[Sequence[Numbered]], at_once: int | None
+    ) -> Iterator[tuple[Sequence[Numbered], Sequence[Any] | Died]]:
+        """Yield each batch with its results, or with Died where it took workers with it."""
+        from distributed import KilledWorker, as_completed
+
+        under_way: dict[Future, Sequence[Numbered]] = {}
+        completed = as_completed(with_results=True, raise_errors=False, loop=self._client.loop)
+        while True:
+            for batch in islice(batches, max(0, (at_once or _A_THREAD * self._threads) - len(under_way))):
+                future = self._client.submit(_run, _ours(), function, [item for _, item in batch], pure=False)
+                under_way[future] = batch
+                completed.add(future)
+            if not under_way:
+                return
+            if not completed.has_ready():
+                self._look_after()
+                sleep(_PAUSE)
+                continue
+            for future, result in completed.next_batch(block=False):
+                batch = under_way.pop(future)
+                if future.status == "cancelled":
+                    raise self._lost("the scheduler has ended, or the connection to it")
+                if future.status == "finished":
+                    yield batch, result
+                    continue
+                _, error, _ = result
+                if not isinstance(error, KilledWorker):
+                    raise error
+                yield batch, Died(None, error.allowed_failures + 1)
+
+    def _look_after(self) -> None:
+        """Look now and then whether the cluster is still there. Raises ClusterError where it is not."""
+        if self._client.status != "running":
+            raise self._lost("the scheduler has ended, or the connection to it")
+        if monotonic() - self._looked < _BETWEEN_LOOKS:
+            return
+        self._looked = monotonic()
+        if threads := self._count_threads():
+            self._seen, self._threads = self._looked, threads
+        elif self._looked - self._seen > self._patience:
+            raise self._lost(f"no worker has been there for {self._patience:g} s")
+
+    def _lost(self, why: str) -> ClusterError:
+        return ClusterError(f"the Dask cluster at {self.address} is lost: {why}; with --cache the next run goes on from here")
+
+    def _count_threads(self) -> int:
+        try:
+            return sum(self._client.nthreads().values())
+        except (OSError, TimeoutError):
+            raise self._lost("the scheduler does not answer") from None
+
+    def _compare_versions(self) -> None:
+        """Raise ClusterError where there is no worker, or one that has not our version."""
+        if not self._threads:  # a cluster that grows with its work has none until it gets some
+            with suppress(OSError, TimeoutError):
+                self._client.submit(version, _PACKAGE, pure=False).exception(timeout=self._patience)
+            self._threads = self._count_threads()
+            if not self._threads:
+                raise ClusterError(f"the Dask cluster at {self.address} has no workers, and none came in {self._patience:g} s")
+        ours = _ours()
+        found = self._client.run(version, _PACKAGE, on_error="return")
+        for worker, theirs in sorted(found.items()):
+            if theirs != ours:
+                what = "no ov-gather" if isinstance(theirs, Exception) else f"ov-gather {theirs}"
+                raise ClusterError(f"worker {worker} of the Dask cluster has {what}: install ov-gather {ours} there, as here")
+
+
+def _ours() -> str:
+    return version(_PACKAGE)
+
+
+def _run(expected: str, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """Run the function over a batch, on a worker. A worker that came after the versions were compared is held to ours, too."""
+    if version(_PACKAGE) != expected:
+        raise ClusterError(f"a worker of the Dask cluster has ov-gather {version(_PACKAGE)}: install {expected} there, as here")
+    return [function(item) for item in items]
+
+
+def _seconds(key: str) -> float:
+    import dask
+    from dask.utils import parse_timedelta
+
+    return float(parse_timedelta(dask.config.get(key)))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

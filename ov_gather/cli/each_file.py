@@ -1,0 +1,114 @@
+"""How `ov-gather validate` goes through the files: in this process, in several, or on a cluster."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from ov_gather.rules.findings import Finding
+from ov_gather.rules.selection import Chosen
+from ov_gather.rules.validation import not_checked, validate
+
+if TYPE_CHECKING:
+    from ov_gather.rules.cache import Cache
+
+T = TypeVar("T")
+
+STDIN = Path("-")
+_TOGETHER = 16
+"""How many files make a batch for a worker of a cluster: few enough that no worker is idle for long in the end."""
+
+Checked = tuple[list[Finding], bool]
+"""What is found in a file, and whether the cache knew it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What is looked for in each file, and where what is found is kept."""
+
+    chosen: Chosen
+    infer: bool = False
+    cache: Cache | None = None
+
+    def run(self, files: Sequence[Path], jobs: int, scheduler: str | None) -> Iterator[tuple[int, Checked]]:
+        """Yield the index of each file with what is found in it, in the order in which the files are done."""
+        if scheduler:
+            return self._on_cluster(files, scheduler)
+        return each(partial(_check, checks=self), _died, files, jobs)
+
+    def _on_cluster(self, files: Sequence[Path], scheduler: str) -> Iterator[tuple[int, Checked]]:
+        """Let workers read and check the files. The cache is here, whose entries go to the workers and come back."""
+        from ov_gather.cli.cluster import in_cluster
+        from ov_gather.cli.processes import Died
+
+        there = partial(_check_there, checks=replace(self, cache=None), keeps=self.cache is not None)
+        entries = (self.cache.entry(str(file), self.chosen) if self.cache else b"" for file in files)
+        items = ((file.absolute(), entry) for file, entry in zip(files, entries, strict=True))
+        for index, result in in_cluster(there, items, scheduler, together=_TOGETHER):
+            name = str(files[index])
+            if isinstance(result, Died):
+                yield index, _died(files[index], str(result))
+                continue
+            findings, entry = result
+            named = [replace(finding, location=replace(finding.location, path=name)) for finding in findings]
+            if self.cache and entry:
+                self.cache.keep(name, self.chosen, entry)
+            yield index, (named, entry is None)
+
+
+def each(
+    check: Callable[[Path], T], died: Callable[[Path, str], T], files: Sequence[Path], jobs: int
+) -> Iterator[tuple[int, T]]:
+    """Yield the index of each file with what `check` returns, in the order in which the files are done."""
+    if min(jobs, len(files)) < 2:
+        yield from enumerate(map(check, files))
+        return
+    from ov_gather.cli.processes import Died, in_processes
+
+    for index, result in in_processes(check, files, jobs):
+        yield index, died(files[index], str(result)) if isinstance(result, Died) else result
+
+
+def _died(file: Path, how: str) -> Checked:
+    hint = "was there enough memory? fewer processes at once need less"
+    return not_checked(str(file), f"the process that checked the file {how}", hint), False
+
+
+def _check(file: Path, checks: Checks) -> Checked:
+    """Check a file."""
+    chosen = checks.chosen
+    try:
+        if checks.cache:
+            return checks.cache.validate(file, chosen)
+        return _validate(file, checks), False
+    except Exception as error:  # a fault of ours in one file must not hide what is wrong in the others
+        return _fault(file, error), False
+
+
+def _check_there(item: tuple[Path, bytes], checks: Checks, keeps: bool) -> tuple[list[Finding], bytes | None]:
+    """Check a file on a worker of a cluster, unless its entry in the cache holds. Returns an entry that is new, too."""
+    file, entry = item
+    try:
+        if keeps:
+            from ov_gather.rules.cache import validate_unless_known
+
+            return validate_unless_known(file, checks.chosen, entry)
+        return _validate(file, checks), b""
+    except Exception as error:  # as above
+        return _fault(file, error), b""
+
+
+def _validate(file: Path, checks: Checks) -> list[Finding]:
+    chosen = checks.chosen
+    ignore = (*chosen.ignore, "OVG501") if file == STDIN else chosen.ignore  # standard input has no .bin beside it
+    source = sys.stdin.buffer if file == STDIN else file
+    return validate(source, select=chosen.select, ignore=ignore, infer=checks.infer, target=chosen.target)
+
+
+def _fault(file: Path, error: Exception) -> list[Finding]:
+    reason = f"the check failed: {type(error).__name__}: {error}"
+    return not_checked(str(file), reason, "this is a fault of ov-gather: report it")

@@ -1,0 +1,150 @@
+"""Work that is handed to a Dask cluster: what comes back, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+
+import dask
+import pytest
+from distributed import LocalCluster
+
+from ov_gather.cli import cluster as module
+from ov_gather.cli.cluster import ClusterError, in_cluster
+from ov_gather.cli.processes import Died
+
+pytestmark = pytest.mark.slow
+
+KILL = "__import__('os').kill(__import__('os').getpid(), 9)"
+SQUARES = [f"{number} ** 2" for number in range(12)]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes, which are started again when they die; a task that takes a worker with it is not tried again."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
+    ):
+        yield made
+
+
+@pytest.fixture
+def threads():
+    """A cluster of one worker in this process."""
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as made,
+    ):
+        yield made
+
+
+@pytest.fixture
+def zoo(samples, tmp_path):
+    """Sound and faulty models in a directory."""
+    for name in ("valid", "invalid/OVG402", "invalid/OVG601"):
+        shutil.copytree(samples / name, tmp_path / "models" / name)
+    return tmp_path
+
+
+def run(cluster, items, **options):
+    done = list(in_cluster(eval, items, cluster.scheduler_address, **options))
+    assert sorted(index for index, _ in done) == list(range(len(items))), "an item came twice, or never"
+    return [result for _, result in sorted(done, key=lambda numbered: numbered[0])]
+
+
+def pids(cluster):
+    return [nanny.pid for nanny in cluster.workers.values()]
+
+
+@pytest.mark.parametrize("together", [1, 5, 100])
+def test_each_item_has_its_result(threads, together):
+    assert run(threads, SQUARES, together=together) == [number**2 for number in range(12)]
+
+
+def test_a_worker_that_dies_costs_the_item_that_it_died_of(cluster):
+    results = run(cluster, [*SQUARES[:5], KILL, *SQUARES[6:], KILL], together=4)
+    died = Died(None, 1)
+    assert results == [*(n**2 for n in range(5)), died, *(n**2 for n in range(6, 12)), died]
+    assert str(died) == "died, on 1 workers of the cluster one after another"
+
+
+def test_a_worker_that_is_killed_costs_nothing(cluster):
+    items = ["__import__('time').sleep(0.05)"] * 40
+    results = in_cluster(eval, items, cluster.scheduler_address)
+    done = [next(results)]
+    os.kill(pids(cluster)[0], signal.SIGKILL)
+    done += results
+    assert sorted(done) == [(index, None) for index in range(40)]
+
+
+def test_items_are_taken_as_they_are_needed(threads):
+    taken = []
+    items = (taken.append(text) or text for text in SQUARES * 100)
+    results = in_cluster(eval, items, threads.scheduler_address, together=2)
+    next(results)
+    assert len(taken) < 20
+    results.close()
+
+
+def test_an_error_of_the_function_is_raised(threads):
+    with pytest.raises(ZeroDivisionError):
+        run(threads, ["1", "1 // 0"])
+
+
+def test_a_cluster_that_ends_in_the_middle(threads):
+    results = in_cluster(eval, ["__import__('time').sleep(0.01)"] * 1000, threads.scheduler_address)
+    next(results)
+    threading.Thread(target=threads.close).start()
+    with pytest.raises(ClusterError, match=r"is lost: .*; with --cache the next run goes on from here"):
+        list(results)
+
+
+def test_a_cluster_without_workers(threads):
+    threads.scale(0)
+    with pytest.raises(ClusterError, match="has no workers, and none came in 1 s"):
+        run(threads, SQUARES)
+
+
+def test_another_version(threads, monkeypatch):
+    monkeypatch.setattr(module, "_ours", lambda: "9.9")
+    with pytest.raises(
+        ClusterError, match=r"worker inproc://\S+ of the Dask cluster has ov-gather 0.1.0: install ov-gather 9.9"
+    ):
+        run(threads, SQUARES)
+
+
+def test_no_cluster(real_cli):
+    impatient = os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
+    done = real_cli("validate", "ir_samples/valid", "--scheduler", "tcp://127.0.0.1:1", env=impatient)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: there is no Dask scheduler at tcp://127.0.0.1:1: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_address():
+    with pytest.raises(ClusterError, match="Dask's configuration has no scheduler-address"):
+        next(in_cluster(eval, SQUARES, "config"))
+
+
+def test_the_address_in_the_configuration(threads):
+    with dask.config.set({"scheduler-address": threads.scheduler_address}):
+        assert dict(in_cluster(eval, ["1 + 1"], "config")) == {0: 2}
+
+
+def test_the_same_findings_as_with_jobs(cli, zoo, cluster):
+    """Paths are seen from where the command runs, which is elsewhere than where the workers are."""
+    expected = cli("validate", "models", "--format", "json", "--jobs", "2", cwd=zoo)
+    done = cli("validate", "models", "--format", "json", "--scheduler", cluster.scheduler_address, cwd=zoo)
+    assert (done.returncode, done.stdout, done.stderr) == (1, expected.stdout, "")
+
+
+def test_the_cache_is_where_the_command_runs(cli, zoo, cluster):
+    command = ("validate", "models", "--format", "concise", "--cache", "cache", "--scheduler", cluster.scheduler_address)
+    first = cli(*command, cwd=zoo)
+    again = cli(*command, cwd=zoo)
+    count = len([*(zoo / "models").rglob("*.xml")])
+    assert first.stdout.replace("unchanged: 0", f"unchanged: {count}") == again.stdout
+    assert cli("validate", "models", "--format", "concise", "--cache", "cache", cwd=zoo).stdout == again.stdout
