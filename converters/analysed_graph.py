@@ -9,7 +9,7 @@ from typing import Any
 
 import onnx_ir
 
-from ov_gather.ir.element_types import ElementType, by_onnx
+from ov_gather.ir.element_types import STRING, ElementType, by_onnx
 from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.ranges.algebra.constants import CHUNK, constant_value
 from ov_gather.ranges.algebra.intervals import Interval
@@ -119,7 +119,8 @@ class AnalysedGraph:
     def _declare(self, value: onnx_ir.Value, *, is_made_here: bool) -> Value:
         element_type = _element_type(value)
         tensor = constant_of(value)
-        if tensor is not None and element_type is not None and tensor.dtype.bitwidth >= 32 and tensor.size <= CHUNK:
+        is_number = element_type is not None and element_type is not STRING
+        if tensor is not None and is_number and tensor.dtype.bitwidth >= 32 and tensor.size <= CHUNK:
             return constant_value(element_type, tensor.numpy())
         shape = value.shape if tensor is None else onnx_ir.Shape(tensor.shape.numpy())
         found = Value(element_type, self._shape(value, shape), may_be_nan=not is_integer(element_type))

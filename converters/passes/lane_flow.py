@@ -10,6 +10,7 @@ from onnx_ir import DataType, Value
 from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexactness import survives
 from ..lane_types import CHANGED, LANE_TYPES
+from .lane_loops import LoopParts, has_parts
 from .lane_moves import is_move, sources_of
 from .lane_scatters import takes_lanes
 from .rewriter import Rewriter
@@ -21,20 +22,25 @@ class Flow:
     """A Flow tells which values of a model can travel in lanes, and which do.
 
     A value that is computed otherwise can join others in lanes where it is proved to fit in 32 bits, or has no elements.
+
+    Attributes:
+        nodes: those of the model in their order, those of bodies before the node that has these.
+        loops: the Loops and Scans among them.
+        joining: the values that are computed and can join.
     """
 
     def __init__(self, rewriter: Rewriter, stock: bool) -> None:
         self._stock = stock
         self._rewriter, self._graph, self._opset = rewriter, rewriter.model.graph, rewriter.opset
         self.nodes = list(_nodes_of(self._graph))
+        self.loops = {node: LoopParts(node) for node in self.nodes if has_parts(node, self._opset)}
+        self._arrivals = {inner: outer for loop in self.loops.values() for inner, outer in loop.arrivals().items()}
         self.joining: set[Value] = set()
         self._gains: dict[Value, bool] = {
             value: value.dtype in CHANGED for value in inputs_of(rewriter.model) if value.dtype in LANE_TYPES
         }
-        wanted = self._before(value for value in self._wanted() if value.dtype in LANE_TYPES)
-        for node in self.nodes:
-            if not wanted.keys().isdisjoint(node.outputs):
-                self._follow(node)
+        self._candidates = self._before(value for value in self._wanted() if value.dtype in LANE_TYPES)
+        self._follow(self._graph)
 
     def _wanted(self) -> Iterator[Value]:
         """Yield what may have to be in lanes: outputs of the model, and complex numbers of which the shape is asked."""
@@ -46,35 +52,73 @@ class Flow:
 
     def _before(self, values: Iterable[Value]) -> dict[Value, None]:
         """Return values with all that moves bring there."""
-        found = dict.fromkeys(values)
-        for node in reversed(self.nodes):
-            for source in (source for output in node.outputs if output in found for source in self._sources(node, output)):
-                found[source] = None
+        found, waiting = dict[Value, None](), list(values)
+        while waiting:
+            value = waiting.pop()
+            if value not in found:
+                found[value] = None
+                waiting += self._sources(value)
         return found
 
-    def _sources(self, node: onnx_ir.Node, output: Value) -> list[Value]:
-        """Return the values of which one is, or parts are, the output of a node; none where the node computes."""
+    def _sources(self, value: Value) -> list[Value]:
+        """Return the values of which one is, or parts are, this one; none where it is computed."""
+        node = value.producer()
+        if node is None or value in self.joining:
+            return [] if value in self.joining else self._arrivals.get(value, [])
+        if node in self.loops:
+            return [self.loops[node].source_of(value)]
         if node.op_type == "If" and node.domain == "":
-            return [body.outputs[output.index() or 0] for _, body in bodies_of(node)]
-        positions = sources_of(node) if self._moves(node) and output not in self.joining else []
+            return [body.outputs[value.index() or 0] for _, body in bodies_of(node)]
+        positions = sources_of(node) if self._moves(node) else []
         return [value for i in positions if (value := node.inputs[i]) is not None]
 
     def _moves(self, node: onnx_ir.Node) -> bool:
         return is_move(node, self._opset) or (takes_lanes(node) and not self._stock)
 
-    def _follow(self, node: onnx_ir.Node) -> None:
-        for output in node.outputs:
-            sources = self._sources(node, output)
-            dtype = sources[0].dtype if sources else output.dtype
-            if dtype not in LANE_TYPES or any(value.dtype != dtype for value in sources):
-                continue
-            gains = [self.gain(value) for value in sources]
-            if node.op_type == "ConstantOfShape" and is_move(node, self._opset):
-                gains = [_is_changed(node.attributes["value"].as_tensor())]
-            if True in gains and None in gains:
-                gains = [self._joins(value) if gain is None else gain for value, gain in zip(sources, gains, strict=True)]
-            if gains and None not in gains:
-                self._gains[output] = any(gains)
+    def _follow(self, graph: onnx_ir.Graph) -> None:
+        """Tell what can travel in a graph."""
+        for node in graph:
+            if node in self.loops:
+                self._follow_loop(self.loops[node])
+            else:
+                for _, body in bodies_of(node):
+                    self._follow(body)
+            for output in node.outputs:
+                if output in self._candidates:
+                    self._set(output, self._gain_of(output))
+
+    def _follow_loop(self, loop: LoopParts) -> None:
+        """Tell what can travel in a body: what is given to it, if its iterations can hand it on, and what these make of it."""
+        arrivals = {inner: outer for inner, outer in loop.arrivals().items() if inner in self._candidates}
+        for inner, (first, *_) in arrivals.items():
+            self._gains[inner] = self.gain(first) or False
+        is_settled = False
+        while not is_settled:
+            for value in (output for node in _nodes_of(loop.body) for output in node.outputs):
+                self._gains.pop(value, None)
+                self.joining.discard(value)
+            self._follow(loop.body)
+            found = {inner: self._gain_of(inner) for inner in arrivals if inner in self._gains}
+            is_settled = all(self._gains[inner] is gain for inner, gain in found.items())
+            for inner, gain in found.items():
+                self._set(inner, gain)
+
+    def _set(self, value: Value, gain: bool | None) -> None:
+        self._gains.pop(value, None)
+        if gain is not None:
+            self._gains[value] = gain
+
+    def _gain_of(self, value: Value) -> bool | None:
+        """Tell what `gain` does of a value that moves make of others; these join, where they must and can."""
+        sources, node = self._sources(value), value.producer()
+        if value.dtype not in LANE_TYPES or any(source.dtype != value.dtype for source in sources):
+            return None
+        if node is not None and node.op_type == "ConstantOfShape" and is_move(node, self._opset):
+            return _is_changed(node.attributes["value"].as_tensor())
+        gains = [self.gain(source) for source in sources]
+        if True in gains and None in gains:
+            gains = [self._joins(source) if gain is None else gain for source, gain in zip(sources, gains, strict=True)]
+        return any(gains) if gains and None not in gains else None
 
     def _joins(self, value: Value) -> bool | None:
         """Take a value that is computed, if it fits in 32 bits for sure; then tell that lanes keep nothing more of it."""

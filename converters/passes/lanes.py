@@ -6,7 +6,7 @@ in lanes. What else needs the numbers finds them as before: an input that is mov
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import onnx_ir
@@ -18,6 +18,7 @@ from ..graphs import bodies_of, is_used
 from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
 from ..ranges import Ranges
 from .lane_flow import Flow, is_shape, tensor_of
+from .lane_loops import LoopParts, Slices
 from .lane_moves import Move, in_lanes, move, sources_of, unsqueezed
 from .lane_scatters import scatter, takes_lanes
 from .rewriter import Rewriter, drop
@@ -62,6 +63,7 @@ class _Building:
         self._needed = flow.needed()
         self._names = {value: rewriter.new_name(f"{value.name}.lanes") for value in self._needed}
         self._lanes: dict[Value, Value] = {}
+        self._grown: set[onnx_ir.Node] = set()
         self._travel = Travel()
 
     def build(self) -> Travel:
@@ -75,8 +77,12 @@ class _Building:
         for value in self._flow.joining:
             if value in self._needed:
                 self._add_joining(value)
+        for value in (value for loop in self._flow.loops.values() for value in loop.arrivals() if value in self._needed):
+            self._named(value)
         for node in self._flow.nodes:
-            if any(output in self._needed and output not in self._lanes for output in node.outputs):
+            if node in self._flow.loops:
+                self._add_parts(self._flow.loops[node])
+            elif any(output in self._needed and output not in self._lanes for output in node.outputs):
                 self._add_branches(node) if node.op_type == "If" else self._add_node(node)
         outputs = list(self._graph.outputs)
         for position, value in enumerate(outputs):
@@ -92,6 +98,8 @@ class _Building:
         for node in reversed(self._flow.nodes):
             if node.op_type == "If" and node.graph is not None:
                 _drop_unused_outputs(node)
+            elif node in self._grown:
+                self._flow.loops[node].rebuild(self._flow.loops)
         for name, _ in self._travel.inputs.values():
             value = next(value for value in self._graph.inputs if value.name == name)
             if not is_used(value):
@@ -103,9 +111,10 @@ class _Building:
         insert, shape, kind = self._rewriter.insert, value.shape, _kind_of(value)
         producer = value.producer()
         graph = producer.graph if producer is not None else value.graph
-        assert graph is not None
+        assert isinstance(graph, onnx_ir.Graph)
         nodes = list(graph)
-        anchor = nodes[0 if producer is None else nodes.index(producer) + 1]
+        at = 0 if producer is None else nodes.index(producer) + 1
+        anchor = nodes[min(at, len(nodes) - 1)]
         dims = None if shape is None else shape.dims
         low = insert(anchor, "Cast", [value], kind.lane, dims, to=kind.lane)
         zero = self._rewriter.constant(anchor, np.array(0, np.int32))
@@ -114,6 +123,9 @@ class _Building:
         high = insert(anchor, "Neg", [sign], kind.lane, dims)
         parts = [unsqueezed(self._rewriter, anchor, part, kind.lane) for part in (low, high)]
         self._lanes[value] = insert(anchor, "Concat", parts, kind.lane, in_lanes(shape, kind), axis=-1)
+        if producer is anchor:  # it is the last node
+            first = list(graph)[nodes.index(producer)]
+            graph.insert_before(first, producer)
 
     def _add_branches(self, node: onnx_ir.Node) -> None:
         """Let both branches of an If yield lanes, beside what they yield."""
@@ -121,11 +133,32 @@ class _Building:
             for _, body in bodies_of(node):
                 body.outputs.append(self._lanes[body.outputs[output.index() or 0]])
             node.resize_outputs(len(node.outputs) + 1)
-            kind, lanes = _kind_of(output), node.outputs[-1]
-            shape = in_lanes(output.shape, kind)
-            lanes.name, lanes.type = self._names[output], onnx_ir.TensorType(kind.lane)
-            lanes.shape = None if shape is None else onnx_ir.Shape(shape)
-            self._lanes[output] = lanes
+            self._declare(output, node.outputs[-1])
+
+    def _add_parts(self, loop: LoopParts) -> None:
+        """Let a Loop or Scan hand on lanes, beside what it hands on."""
+        for state in [state for state in loop.states if state.inner in self._needed]:
+            lanes = [self._lanes[value] for value in (state.given, state.inner, state.end)]
+            self._declare(state.out, loop.add_state(*lanes))
+            self._grown.add(loop.node)
+        for part in [part for part in loop.into if part.inner in self._needed]:
+            outer, inner = self._lanes[part.outer], self._lanes[part.inner]
+            loop.add_into(replace(part, outer=outer, inner=inner, axis=self._axis(part)))
+            self._grown.add(loop.node)
+        for part in [part for part in loop.out_of if part.outer in self._needed]:
+            self._declare(part.outer, loop.add_out_of(self._lanes[part.inner], self._axis(part), part.direction))
+            self._grown.add(loop.node)
+
+    def _axis(self, part: Slices) -> int:
+        """Return the axis of slices in lanes."""
+        return part.axis - len(_kind_of(part.outer).dims) if part.axis < 0 else part.axis
+
+    def _declare(self, value: Value, lanes: Value) -> None:
+        """Let a value stand for another in lanes, and have a like name."""
+        kind, shape = _kind_of(value), in_lanes(value.shape, _kind_of(value))
+        lanes.name = self._names.get(value) or self._rewriter.new_name(f"{value.name}.lanes")
+        lanes.type, lanes.shape = onnx_ir.TensorType(kind.lane), None if shape is None else onnx_ir.Shape(shape)
+        self._lanes[value] = lanes
 
     def _add_input(self, value: Value) -> None:
         lanes = self._named(value)
@@ -133,14 +166,9 @@ class _Building:
         self._travel.inputs[str(lanes.name)] = (str(value.name), _type_of(value))
 
     def _named(self, value: Value) -> Value:
-        """Make the value that stands for another in lanes, and has a like name."""
-        kind, shape = _kind_of(value), in_lanes(value.shape, _kind_of(value))
-        lanes = Value(
-            name=self._names[value],
-            shape=None if shape is None else onnx_ir.Shape(shape),
-            type=onnx_ir.TensorType(kind.lane),
-        )
-        self._lanes[value] = lanes
+        """Make the value that stands for another in lanes."""
+        lanes = Value()
+        self._declare(value, lanes)
         return lanes
 
     def _add_constant(self, value: Value, tensor: onnx_ir.TensorProtocol) -> None:

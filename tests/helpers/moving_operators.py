@@ -234,7 +234,8 @@ FORMS: Mapping[str, Moving] = {
     "If of a constant": Moving(_IF.format("Identity(x)", "Transpose(x)"), lambda x: x.T, {"c": False}),
     "If, one side computes": Moving(_IF.format("Identity(x)", "Max(x, x)"), lambda x: x, given={"c": True}),
     "Loop, carried": Moving(
-        "y = Loop (n, go, x) <body = one (int64 i, bool on, T v) => (bool o, T w) { o = Identity(on) w = Transpose(v) }>",
+        "y = Loop (n, go, x) <body = one (int64 i, bool on, T v) => (bool o, T w) { o = Identity(on)"
+        " w = Transpose<perm = [2, 1, 0]>(v) }>",
         lambda x: x.T,
         _TRIPS,
     ),
@@ -301,3 +302,6 @@ COMPUTING = (
     "Einsum",
 )
 """Forms whose result for NaN is not that of NumPy, or is free."""
+
+STOCK_IS_WRONG = ("Scan, carried",)
+"""Forms that OpenVINO's CPU plugin executes wrongly for any type."""

@@ -1,0 +1,180 @@
+"""This module tells what a Loop or a Scan hands on, gets more of it in lanes, and loses what nothing needs any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx_ir
+from onnx_ir import Value
+
+from ov_gather.ops.onnx_nodes import attribute
+
+from ..graphs import bodies_of, is_used
+from ..loading import is_default
+from .rewriter import drop
+
+_AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # inputs, and outputs of the body, that are neither states nor slices
+
+
+@dataclass(frozen=True)
+class State:
+    """A State is what each iteration hands on to the next: `given` at first, then what the body yields, and at last `out`."""
+
+    given: Value
+    inner: Value
+    end: Value
+    out: Value
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Slices of an input go into a body one after the other, or slices of an output come out of it."""
+
+    outer: Value
+    inner: Value
+    axis: int = 0
+    direction: int = 0
+
+
+class LoopParts:
+    """The parts of a Loop or Scan. `append` adds to them; the node has them in the order of ONNX after `rebuild`."""
+
+    def __init__(self, node: onnx_ir.Node) -> None:
+        ((_, self.body),) = bodies_of(node)
+        self.node = node
+        inputs, outputs = _AHEAD[node.op_type]
+        self._ahead, self._condition = list(node.inputs[:inputs]), list(self.body.outputs[:outputs])
+        self._counted = list(self.body.inputs[:inputs])
+        count = len(node.inputs) - inputs - attribute(node, "num_scan_inputs", 0)
+        given = [value for value in node.inputs[inputs:] if value is not None]
+        inner, ends = list(self.body.inputs[inputs:]), list(self.body.outputs[outputs:])
+        self.states = [State(*parts) for parts in zip(given[:count], inner[:count], ends[:count], node.outputs, strict=False)]
+        into, out_of = len(given) - count, len(ends) - count
+        ways = zip(*(_numbers(node, f"scan_input_{name}", into) for name in ("axes", "directions")), strict=True)
+        self.into = [Slices(*parts, *way) for *parts, way in zip(given[count:], inner[count:], ways, strict=True)]
+        ways = zip(*(_numbers(node, f"scan_output_{name}", out_of) for name in ("axes", "directions")), strict=True)
+        self.out_of = [Slices(*parts, *way) for *parts, way in zip(node.outputs[count:], ends[count:], ways, strict=True)]
+
+    def arrivals(self) -> dict[Value, list[Value]]:
+        """Tell by input of the body, but for the count and the condition, what it is in one iteration or another."""
+        return {state.inner: [state.given, state.end] for state in self.states} | {
+            part.inner: [part.outer] for part in self.into
+        }
+
+    def source_of(self, output: Value) -> Value:
+        """Tell which value of the body an output of the node is, or is made of."""
+        found = {state.out: state.inner for state in self.states} | {part.outer: part.inner for part in self.out_of}
+        return found[output]
+
+    def control(self) -> list[Value]:
+        """Return what tells how many iterations there are."""
+        return [*self._condition, *(value for value in self._ahead if value is not None)]
+
+    def add_state(self, given: Value, inner: Value, end: Value) -> Value:
+        """Let the iterations hand on a value more; return the output of the node that it becomes."""
+        self._add_input(given, inner)
+        out = self._add_output(end)
+        self.states.append(State(given, inner, end, out))
+        return out
+
+    def add_into(self, part: Slices) -> None:
+        """Let slices of a value more go into the body, where `part.inner` stands for them."""
+        self._add_input(part.outer, part.inner)
+        self.into.append(part)
+
+    def add_out_of(self, inner: Value, axis: int, direction: int) -> Value:
+        """Let slices of an output more come out of the body; return that output."""
+        out = self._add_output(inner)
+        self.out_of.append(Slices(out, inner, axis, direction))
+        return out
+
+    def _add_input(self, given: Value, inner: Value) -> None:
+        self.body.inputs.append(inner)
+        self.node.resize_inputs(len(self.node.inputs) + 1)
+        self.node.replace_input_with(len(self.node.inputs) - 1, given)
+
+    def _add_output(self, inner: Value) -> Value:
+        self.body.outputs.append(inner)
+        self.node.resize_outputs(len(self.node.outputs) + 1)
+        return self.node.outputs[-1]
+
+    def rebuild(self, loops: Mapping[onnx_ir.Node, LoopParts]) -> None:
+        """Put a node of the parts that something needs in the place of this one. `loops` are all that there are."""
+        states, into, out_of = self._live(loops)
+        unused = [*self.body.outputs, *(value for value in self.node.inputs if value is not None)]
+        node = onnx_ir.Node(
+            "",
+            self.node.op_type,
+            [*self._ahead, *(state.given for state in states), *(part.outer for part in into)],
+            [onnx_ir.AttrGraph("body", self.body), *_scan_attributes(self.node, into, out_of)],
+            num_outputs=len(states) + len(out_of),
+            name=self.node.name,
+        )
+        self.body.inputs[:] = [*self._counted, *(state.inner for state in states), *(part.inner for part in into)]
+        self.body.outputs[:] = [*self._condition, *(state.end for state in states), *(part.inner for part in out_of)]
+        outer = self.node.graph
+        assert isinstance(outer, onnx_ir.Graph)
+        outer.insert_before(self.node, node)
+        old = [*(state.out for state in states), *(part.outer for part in out_of)]
+        for value, new in zip(old, node.outputs, strict=True):
+            new.name, new.type, new.shape = value.name, value.type, value.shape
+            value.replace_all_uses_with(new, replace_graph_outputs=True)
+        outer.remove(self.node, safe=True)
+        for value in unused:
+            drop(value)
+
+    def _live(self, loops: Mapping[onnx_ir.Node, LoopParts]) -> tuple[list[State], list[Slices], list[Slices]]:
+        """Return the parts that something needs."""
+        out_of = [part for part in self.out_of if is_used(part.outer)]
+        wanted = [state.inner for state in self.states if is_used(state.out)]
+        wanted += [*self._condition, *(part.inner for part in out_of)]
+        reached = _reached(wanted, loops)
+        states = [state for state in self.states if state.inner in reached]
+        return states, [part for part in self.into if part.inner in reached], out_of
+
+
+def has_parts(node: onnx_ir.Node, opset: int) -> bool:
+    """Tell whether a node is a Loop or a Scan of which all parts are there."""
+    if not is_default(node, _AHEAD) or (node.op_type == "Scan" and opset < 9):
+        return False
+    ((_, body),) = bodies_of(node)
+    inputs, outputs = _AHEAD[node.op_type]
+    is_whole = len(node.inputs) == len(body.inputs) and len(node.outputs) == len(body.outputs) - outputs
+    return is_whole and None not in node.inputs[inputs:]
+
+
+def _numbers(node: onnx_ir.Node, name: str, count: int) -> Sequence[int]:
+    return node.attributes[name].as_ints() if name in node.attributes else [0] * count
+
+
+def _scan_attributes(node: onnx_ir.Node, into: Sequence[Slices], out_of: Sequence[Slices]) -> list[onnx_ir.Attr]:
+    if node.op_type == "Loop":
+        return []
+    found = [onnx_ir.AttrInt64("num_scan_inputs", len(into))]
+    for side, parts in (("input", into), ("output", out_of)):
+        if parts:
+            found.append(onnx_ir.AttrInt64s(f"scan_{side}_axes", [part.axis for part in parts]))
+            found.append(onnx_ir.AttrInt64s(f"scan_{side}_directions", [part.direction for part in parts]))
+    return found
+
+
+def _reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts]) -> set[Value]:
+    """Return values with all that they are made of, in bodies and around them."""
+    arrivals = {inner: outer for loop in loops.values() for inner, outer in loop.arrivals().items()}
+    found, waiting = set[Value](), list(values)
+    while waiting:
+        value = waiting.pop()
+        node = value.producer()
+        if value in found:
+            continue
+        found.add(value)
+        if node is None:
+            waiting += arrivals.get(value, [])
+        elif node in loops:
+            waiting += [loops[node].source_of(value), *loops[node].control()]
+        else:
+            waiting += [given for given in node.inputs if given is not None]
+            for _, body in bodies_of(node):
+                waiting += [body.outputs[value.index() or 0]] if node.op_type == "If" else list(body.outputs)
+    return found
