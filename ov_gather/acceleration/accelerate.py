@@ -6,13 +6,17 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from ov_gather.acceleration.absorb_transposes import absorb_transposes
+from ov_gather.acceleration.assign_blocks import assign_blocks
 from ov_gather.acceleration.changes import Summary, Tracker
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
 from ov_gather.acceleration.fold_constants import fold_constants
 from ov_gather.acceleration.gather_logits import gather_logits
+from ov_gather.acceleration.gather_tuples import gather_tuples
 from ov_gather.acceleration.join_gathers import join_gathers
 from ov_gather.acceleration.replace_elements import replace_elements
+from ov_gather.acceleration.scatter_rows import scatter_rows
 from ov_gather.acceleration.shrink_constants import shrink_constants
+from ov_gather.acceleration.split_gathers import split_gathers
 from ov_gather.acceleration.symbols import symbols
 from ov_gather.acceleration.to_gather import to_gather
 from ov_gather.extension import checked_path
@@ -22,6 +26,10 @@ Pass = Callable[[Model, Tracker], None]
 
 PASSES: Mapping[str, Pass] = {
     "fold-constants": fold_constants,
+    "gather-tuples": gather_tuples,
+    "split-gathers": split_gathers,
+    "assign-blocks": assign_blocks,
+    "scatter-rows": scatter_rows,
     "gather-logits": gather_logits,
     "shrink-constants": shrink_constants,
     "join-gathers": join_gathers,
@@ -30,13 +38,22 @@ PASSES: Mapping[str, Pass] = {
     "replace-elements": replace_elements,
     "absorb-transposes": absorb_transposes,
 }
-PORTABLE = ("fold-constants", "shrink-constants", "join-gathers", "to-gather")
+PORTABLE = (
+    "fold-constants",
+    "gather-tuples",
+    "split-gathers",
+    "assign-blocks",
+    "scatter-rows",
+    "shrink-constants",
+    "join-gathers",
+    "to-gather",
+)
 
 
 def accelerate(
     model: Model, *, portable: bool = False, assume_in_bounds: bool = False, passes: Collection[str] | None = None
 ) -> Summary:
-    """Replace the gathers of a model, and of its sub-graphs, by ours, in place.
+    """Make the gathers and scatters of a model, and of its sub-graphs, faster, in place.
 
     What it computes in f32 stays the same, bit by bit, and it raises where it raised. In bf16, OpenVINO's default on CPUs that
     have it, and in f16 what the summary names may be rounded elsewhere, and is no less accurate.
@@ -44,13 +61,13 @@ def accelerate(
 
     Args:
         model: as read or converted, not compiled. To read it again once it is saved, a core must be `register`ed.
-        portable: only what needs no extension: smaller constants, and GatherElements of whole slices as Gather-8.
+        portable: only what needs no extension, with stock operations.
         assume_in_bounds: with `portable`, also where no index is known to be in bounds: for one that is not, Gather-8 writes
             zeros where GatherElements-6 raises.
         passes: names of PASSES, or with `portable` of PORTABLE; all if not given. They run in the order of those.
 
     Returns:
-        What was done to each gather, or why nothing; prints as a table.
+        What was done to each gather and scatter, or why nothing; prints as a table.
 
     Raises:
         TypeError: this is no `openvino.Model`.
@@ -69,6 +86,7 @@ def accelerate(
         checked_path()  # before anything is changed
     work: Mapping[str, Pass] = {
         **PASSES,
+        "scatter-rows": partial(scatter_rows, portable=portable),
         "join-gathers": partial(join_gathers, portable=portable, assume_in_bounds=assume_in_bounds),
         "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds),
     }

@@ -1,4 +1,4 @@
-"""This module tells what became of each gather of a model, and why."""
+"""This module tells what became of each gather and scatter of a model, and why."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ov_gather.acceleration.graph import (
     has_same_shape,
     is_computed_early,
     is_gather,
+    is_scatter,
     operation,
     ours,
     take_place,
@@ -31,12 +32,15 @@ SMALL = 8192
 """Elements of an output below which the microseconds to call an operation that is not OpenVINO's own are more than it saves."""
 
 
+STAYS = "LogSoftmax stays before it"
+"""The start of a reason that stands beside those of later passes."""
+
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
 
 
 @dataclass(slots=True)
 class Change:
-    """A gather as it was (`layer` with the layers of the sub-graphs around it), what was done in turn, and why no more.
+    """A gather or scatter as it was (`layer` with the layers of the sub-graphs around it), what was done, and why no more.
 
     `rounds_elsewhere`: the model may give other bits where it is computed in bf16 or f16, no less accurate ones.
     """
@@ -56,17 +60,17 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Summary(InNotebooks):
-    """All gathers of a model that was accelerated. `str` makes a table of them."""
+    """All gathers and scatters of a model that was accelerated. `str` makes a table of them."""
 
     changes: tuple[Change, ...]
 
     @property
     def changed(self) -> tuple[Change, ...]:
-        """The gathers to which something was done."""
+        """The gathers and scatters to which something was done."""
         return tuple(change for change in self.changes if change.done)
 
     def table(self) -> Table:
-        """Return one row a gather, for `rich.print`."""
+        """Return one row a gather or scatter, for `rich.print`."""
         rows = (
             (change.layer, change.operation, change.shapes, "\n".join(change.steps) or "no", change.reason)
             for change in self.changes
@@ -74,7 +78,7 @@ class Summary(InNotebooks):
         return table_of(("layer", "operation", "data, indices", "changed", "why no more"), rows)
 
     def __str__(self) -> str:
-        return as_text(self.table()) if self.changes else "no gathers: the model is unchanged"
+        return as_text(self.table()) if self.changes else "no gathers or scatters: the model is unchanged"
 
 
 def why_not_ours(gather: Node, result: Node) -> str:
@@ -90,17 +94,21 @@ def why_not_ours(gather: Node, result: Node) -> str:
     return "too small to gain" if too_small(result.output(0)) else ""
 
 
-def too_small(value: Output) -> bool:
-    """Tell whether a value has fewer elements than are worth while, whatever the inputs are."""
+def too_small(value: Output, times: int = 1) -> bool:
+    """Tell whether a value has fewer elements than so many times what is worth while, whatever the inputs are."""
     shape = value.get_partial_shape()
-    return bool(shape.is_static and prod(shape.to_shape()) < SMALL)
+    return bool(shape.is_static and prod(shape.to_shape()) < times * SMALL)
 
 
 class Tracker:
     """Follows gathers from node to node while the passes run. It does not know those of another graph that shares nodes."""
 
     def __init__(self, model: Model) -> None:
-        self._changes = {node.get_instance_id(): [_as_it_is(place, node)] for place, node in walk(model) if is_gather(node)}
+        self._changes = {
+            node.get_instance_id(): [_as_it_is(place, node)]
+            for place, node in walk(model)
+            if is_gather(node) or is_scatter(node)
+        }
 
     def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
         """Our GatherElements takes the place of `gather`, where that is possible and gains something."""
@@ -111,14 +119,14 @@ class Tracker:
         attributes = {"axis": gather.get_attributes()["axis"], "broadcast": broadcast, "same_shape": same_shape}
         self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
 
-    def replace(self, gather: Node, other: Node) -> None:
-        """`other` takes the place of `gather`, unless less would be known of its shape."""
+    def replace(self, gather: Node, other: Node, *, rounds: bool | None = None) -> None:
+        """`other` takes the place of `gather`, unless less would be known of its shape; `rounds` as in `done`."""
         before, after = gather.get_output_partial_shape(0), other.get_output_partial_shape(0)
         if before != after:
             self.kept(gather, f"of its output shape {before} only {after} would be known")
             return
         take_place(gather, other)
-        self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other)
+        self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other, rounds=rounds)
 
     def done(self, gather: Node, what: str, now: Node, *, rounds: bool | None = None) -> None:
         """Something was done to `gather`, which is `now` from here on; several may become one.
@@ -133,10 +141,16 @@ class Tracker:
             change.reason = ""
         self._changes.setdefault(now.get_instance_id(), []).extend(changes)
 
+    def joined(self, earlier: Node, now: Node) -> None:
+        """What was done to others made `earlier`, which `now` stands for, too, from here on."""
+        others = self._changes.pop(earlier.get_instance_id(), [])
+        self._changes.setdefault(now.get_instance_id(), [])[:0] = others
+
     def kept(self, gather: Node, reason: str) -> None:
         """Remember why a pass did nothing. The last pass that says something has its say."""
         for change in self._changes.get(gather.get_instance_id(), []):
-            change.reason = reason
+            earlier = change.reason.partition(";")[0]
+            change.reason = f"{earlier}; {reason}" if earlier.startswith(STAYS) else reason
 
     def summary(self, model: Model) -> Summary:
         """Return all that was done, in the order of the model."""
@@ -145,9 +159,12 @@ class Tracker:
 
 def _as_it_is(place: str, node: Node) -> Change:
     name, shapes = operation(node), f"{_shape(node, 0)} by {_shape(node, 1)}"
-    reason = (
-        "ours already" if name.startswith(CUSTOM_OPSET) else "OpenVINO's own is as fast" if name != "GatherElements-6" else ""
-    )
+    if name.startswith(CUSTOM_OPSET):
+        reason = "ours already"
+    elif is_scatter(node):
+        reason = "its indices repeat for no rows, and tell no block"
+    else:
+        reason = "OpenVINO's own is as fast" if name != "GatherElements-6" else ""
     return Change(place + node.get_friendly_name(), name, shapes, reason=reason)
 
 

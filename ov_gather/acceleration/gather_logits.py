@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ov_gather.acceleration.changes import Tracker, too_small
+from ov_gather.acceleration.changes import STAYS, Tracker, too_small
 from ov_gather.acceleration.graph import (
     axis_of,
+    constant,
     dims,
     gathers_elements,
     has_same_shape,
     is_computed_early,
     like,
     nodes_of,
+    operation,
     readers,
     take_place,
 )
 from ov_gather.acceleration.quantised import is_low_precision, is_quantised
-from ov_gather.acceleration.rounding import IN_WHOLE, goes_out
+from ov_gather.acceleration.rounding import IN_WHOLE
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
+
+_IN_CACHE = 64
+"""So many times what is too small otherwise stays in caches, where the steps of LogSoftmax cost no more than other calls."""
 
 
 def gather_logits(model: Model, tracker: Tracker) -> None:
@@ -32,7 +37,14 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
     for softmax in nodes_of(model, "LogSoftmax-5"):
         gathers = readers(softmax)
         logits, axis = softmax.input_value(0), softmax.get_attributes()["axis"]
-        if too_small(logits) or is_computed_early([logits]) or not all(_takes_a_part(gather, softmax) for gather in gathers):
+        if is_computed_early([logits]):
+            continue
+        reasons = [reason for gather in gathers if (reason := _why_not(gather, softmax))]
+        if too_small(logits, _IN_CACHE):
+            reasons.append("too small to gain")
+        if reasons:
+            for gather in gathers:
+                tracker.kept(gather, f"{STAYS}: {reasons[0]}")
             continue
         if quantised and is_low_precision(logits):
             for gather in gathers:
@@ -47,18 +59,45 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
             tracker.done(gather, "before LogSoftmax", taken, rounds=True)
 
 
-def _takes_a_part(gather: Node, softmax: Node) -> bool:
-    """Tell whether a node gathers at most half of LogSoftmax along its axis, and no arithmetic follows.
-
-    The plugin would fuse such arithmetic with ours, and in half precision round less often then.
-    """
+def _why_not(gather: Node, softmax: Node) -> str:
+    """Tell why a reader of LogSoftmax does not gather at most half of it along its axis, or what follows stands against it."""
     if not gathers_elements(gather):
-        return False
+        return f"{operation(gather)} reads it, too"
     have, want, axis = dims(softmax.output(0)), dims(gather.input_value(1)), axis_of(gather)
     if have is None or want is None or axis is None or axis != axis_of(softmax):
-        return False
-    is_part = 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length()  # -1 is no maximum
-    return has_same_shape(gather) and is_part and goes_out(gather, IN_WHOLE)
+        return "it is gathered along another axis, or a rank is open"
+    if not 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length():  # -1 is no maximum
+        return "it may not be less than half that is gathered"
+    if not has_same_shape(gather):
+        return "whether indices have its shape off the axis is not known"
+    return "" if _keeps_bits(gather) else "the arithmetic behind it may be fused with its last steps"
+
+
+_SUMS = ("ReduceMean", "ReduceSum")
+
+
+def _keeps_bits(gather: Node) -> bool:
+    """Tell whether only outputs of the model or sums are made of what is gathered, maybe negated or masked before.
+
+    The plugin would fuse other arithmetic with ours. It so fuses a negation, which rounds nothing, but begins anew at a sum.
+    """
+    left, seen = readers(gather), set()
+    while left:
+        node = left.pop()
+        kind = node.get_type_name()
+        if node.get_instance_id() in seen or kind in ("Result", *_SUMS):
+            continue
+        seen.add(node.get_instance_id())
+        if kind not in ("Negative", "Select", *IN_WHOLE) and not _negates(node):
+            return False
+        left += [port.get_node() for value in node.outputs() for port in value.get_target_inputs()]
+    return True
+
+
+def _negates(node: Node) -> bool:
+    """Tell whether a node multiplies by -1, as OpenVINO's front ends write a negation."""
+    factors = [constant(value) for value in node.input_values()] if node.get_type_name() == "Multiply" else []
+    return any(factor is not None and factor.size == 1 and factor.item() == -1 for factor in factors)
 
 
 def _alone(taken: Node, maximum: Node) -> Output:

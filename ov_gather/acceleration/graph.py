@@ -30,6 +30,11 @@ def is_gather(node: Node) -> bool:
     return node.get_type_name() in ("Gather", "GatherElements", "GatherND")
 
 
+def is_scatter(node: Node) -> bool:
+    """Tell whether a node is a scatter, stock or ours."""
+    return node.get_type_name() in ("ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate")
+
+
 def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
     """Yield the nodes of a model and of its sub-graphs, in topological order; with the names of the layers that hold them."""
     left = [(place, iter(model.get_ordered_ops()))]

@@ -12,11 +12,9 @@ from ov_gather.acceleration.graph import dims, nodes_of, take_place
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import is_fused_over
+from ov_gather.acceleration.slices import MOVED_EXACTLY
 from ov_gather.extension.python_api import Model
 from ov_gather.extension.python_api import opset8 as ops
-
-_KEPT = ("boolean", "i8", "u8", "i32", "i64", "f32")
-"""Types of which OpenVINO's Gather gives out the same bits as ours."""
 
 
 def use_stock_where_proved(model: Model) -> list[str]:
@@ -27,7 +25,7 @@ def use_stock_where_proved(model: Model) -> list[str]:
     quantised, done = is_quantised(model), []
     for gather in Bounds(model).in_bounds(gathers):
         data, indices, axis = gather.input_values()
-        is_moved = not gather.get_attributes()["batch_dims"] and data.get_element_type().get_type_name() in _KEPT
+        is_moved = not gather.get_attributes()["batch_dims"] and data.get_element_type().get_type_name() in MOVED_EXACTLY
         is_empty = any(dim.is_static and dim.get_length() == 0 for dim in dims(indices) or ())
         is_real = data.get_element_type().is_real()
         if is_moved and not is_empty and not (is_real and (quantised or is_fused_over(data, gather))):

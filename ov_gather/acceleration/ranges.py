@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.ranges.analysis import Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.values import is_integer
+from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
+from ov_gather.ranges.inequalities import FINITE
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
-from ov_gather.ranges.sites import Site
+from ov_gather.ranges.sites import Obstacle, Site
 
 
 class Bounds:
@@ -31,10 +34,30 @@ class Bounds:
 
     def in_bounds(self, gathers: Sequence[Node]) -> list[Node]:
         """Choose the gathers of the model of which no index is out of bounds."""
+        analysis, pairs = self._analysed(gathers)
+        return [node for node, site in pairs if analysis.outcome(site) is Outcome.IN_BOUNDS]
+
+    def counted_from_start(self, gathers: Sequence[Node]) -> list[Node]:
+        """Choose the gathers by tuples that are in bounds, and whose coordinates but the first are never negative, if what the
+        model takes is finite.
+        """
+        reals = [name for name, key in self._graph.inputs.items() if not is_integer(self._graph.declared(key).element_type)]
+        analysis, pairs = self._analysed(gathers, Assumption({name: Interval(-FINITE, FINITE) for name in reals}))
+        found = []
+        for node, site in pairs:
+            wanted = analysis.demands(site)
+            if isinstance(wanted, Obstacle) or analysis.outcome(site) is not Outcome.IN_BOUNDS:
+                continue
+            if all(demand.indices.low >= 0 for demand in wanted[1:]):
+                found.append(node)
+        return found
+
+    def _analysed(self, gathers: Sequence[Node], given: Assumption | None = None) -> tuple[Analysis, list[tuple[Node, Site]]]:
         wanted = {gather.get_instance_id() for gather in gathers}
         pairs = [(node, site) for node, site in self._graph.nodes_with_sites if node.get_instance_id() in wanted]
-        analysis = analyse(self._graph, steps_to(self._graph, [site for _, site in pairs]), CPU_PLUGIN, Assumption())
-        return [node for node, site in pairs if analysis.outcome(site) is Outcome.IN_BOUNDS]
+        return analyse(
+            self._graph, steps_to(self._graph, [site for _, site in pairs]), CPU_PLUGIN, given or Assumption()
+        ), pairs
 
     @cached_property
     def _graph(self) -> OpenvinoGraph:

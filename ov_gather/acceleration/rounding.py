@@ -57,13 +57,19 @@ FUSED_OVER = "OpenVINO would fuse what is behind a Gather with what is before, a
 
 
 def is_fused_over(data: Output, gathered: Node) -> bool:
-    """Tell whether OpenVINO would move what is computed from `gathered`, a Gather-8 of `data`, before it, and fuse it with what
-    computes `data`: operations on single elements, of one value and maybe numbers. Fused they may differ, also in f32."""
-    while data.get_element_type().is_real() and len(readers(gathered)) == 1:
+    """Tell whether OpenVINO would fuse what is computed from `gathered`, a Gather-8 of `data`, with what computes `data`. Fused
+    they may differ, also in f32."""
+    return is_computed_before(gathered) and is_computed(data)
+
+
+def is_computed_before(gathered: Node) -> bool:
+    """Tell whether OpenVINO would move what is computed from `gathered`, a Gather-8, before it: operations on single elements,
+    of one value and maybe numbers."""
+    while gathered.get_output_element_type(0).is_real() and len(readers(gathered)) == 1:
         (gathered,) = readers(gathered)
         if gathered.get_type_name() not in ("Gather", *IN_WHOLE):
             computed = [value for value in gathered.input_values() if not _is_number(value)]
-            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", "Result") and is_computed(data)
+            return len(computed) == 1 and gathered.get_type_name() not in ("Concat", "Result")
     return False
 
 

@@ -19,12 +19,12 @@ from ov_gather.cli.output import console
 @click.option("--pass", "passes", multiple=True, type=click.Choice(tuple(PASSES)), help="Only this one; may be repeated.")
 @click.option("--force", is_flag=True, help="Overwrite the output.")
 def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, passes: tuple[str, ...], force: bool) -> None:
-    """Replace the gathers of an OpenVINO IR, and of its sub-graphs, by ours.
+    """Make the gathers and scatters of an OpenVINO IR, and of its sub-graphs, faster.
 
     What it computes in f32 stays the same, bit by bit. In bf16, which OpenVINO computes in by default where the CPU has it, and
     in f16 some values may be rounded elsewhere; the table says which. Outputs are no less accurate then than they were.
 
-    Prints what was done to each gather, or why nothing. To read the result, a core needs our extension
+    Prints what was done to each gather and scatter, or why nothing. To read the result, a core needs our extension
     (`ov_gather.register`), unless --portable.
 
     Exit code: 0 done, 2 it could not be done; then nothing is written.
@@ -35,4 +35,4 @@ def command(model: Path, output: Path, portable: bool, assume_in_bounds: bool, p
     write_model(read, output)
     out = console()
     out.print(summary.table() if summary.changes else str(summary))
-    out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers changed")
+    out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers and scatters changed")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import openvino as ov
-from openvino import Output
+from openvino import Output, opset12
 from openvino import opset13 as ops
 
 from helpers.random_operations import BINARY, ROUGH, SMOOTH, integers, matmul, sizes_of
@@ -28,7 +28,8 @@ class Sample:
 
 @dataclass
 class Builder:
-    """The values and Parameters of a model so far, and the size of the axis for Parameters that are indices."""
+    """The values and Parameters of a model so far, and the size of the axis for Parameters that are indices; which of them
+    are those of scatters."""
 
     rng: np.random.Generator
     smooth: bool
@@ -38,6 +39,7 @@ class Builder:
     finished: list[Output] = field(default_factory=list)
     parameters: list[ov.Node] = field(default_factory=list)
     bounds: dict[str, int] = field(default_factory=dict)
+    scattered: set[str] = field(default_factory=set)
 
     def pick(self, *choices):
         return choices[int(self.rng.integers(len(choices)))]
@@ -76,7 +78,9 @@ class Builder:
 
     def gather(self):
         """Add one gather of the kinds that passes look for, or another one."""
-        self.pick(*[self.elements] * 6, self.side_by_side, self.labels, self.turned, self.other_type, self.stock, self.in_if)()
+        others = (self.side_by_side, self.labels, self.turned, self.other_type, self.stock, self.in_if)
+        scatters = (self.rows, self.block, self.positions)
+        self.pick(*[self.elements] * 6, *others, *scatters)()
 
     def elements(self):
         data = self.data()
@@ -128,6 +132,43 @@ class Builder:
             index = ops.unsqueeze(self.line(sizes_of(data)[0], int(self.rng.integers(1, self.size))), integers(-1))
             inside = ops.clamp(index, 0, sizes_of(data)[0] - 1)
             self.add(ops.gather_nd(data, inside).output(0))
+
+    def rows(self):
+        """Add a scatter of whole rows, by an index that is repeated."""
+        data = self.data()
+        count = int(self.rng.integers(1, self.size + 3))
+        updates = self.parameter([count, *sizes_of(data)[1:]], ov.Type.f32)
+        before = set(self.bounds)
+        index = self.slices(data, 0, count)
+        self.scattered |= set(self.bounds) - before
+        reduction = self.pick("none", "sum", "sum", "min", "max")
+        self.add(opset12.scatter_elements_update(data, index, updates, ops.constant(0), reduction).output(0))
+
+    def block(self):
+        """Add one or several assignments to slices along an axis."""
+        data = self.data()
+        axis = int(self.rng.integers(len(sizes_of(data))))
+        size = sizes_of(data)[axis]
+        for _ in range(self.pick(1, 1, 2, 3)):
+            start = int(self.rng.integers(size))
+            shape = [*sizes_of(data)]
+            shape[axis] = int(self.rng.integers(1, size - start + 1))
+            along = np.arange(start, start + shape[axis]) - self.pick(0, size)
+            index = np.broadcast_to(along.reshape([-1 if i == axis else 1 for i in range(len(shape))]), shape)
+            given = ops.constant(index.copy()), self.parameter(shape, ov.Type.f32), ops.constant(axis)
+            data = ops.scatter_elements_update(data, *given).output(0)
+        self.add(data)
+
+    def positions(self):
+        """Add gathers of the positions of an axis, one after the other."""
+        data = self.data()
+        axis = int(self.rng.integers(len(sizes_of(data))))
+        parts = [ops.gather(data, ops.constant(i), ops.constant(axis)) for i in range(sizes_of(data)[axis])]
+        self.add(
+            ops.concat(
+                [ops.unsqueeze(self.pick(ops.relu, ops.tanh)(part), integers(axis)) for part in parts[::-1]], axis
+            ).output(0)
+        )
 
     def in_if(self):
         """Add a gather in the bodies of an If."""
@@ -276,7 +317,10 @@ def _trials(builder, parameters, shapes, opened) -> Iterator[tuple[str, list[np.
         arrays = _arrays(builder, parameters, shapes)
         wrong = builder.pick(*indices)
         size = builder.bounds[parameters[wrong].get_friendly_name()]
-        arrays[wrong].flat[int(builder.rng.integers(arrays[wrong].size))] = builder.pick(size, -size - 1, size + 40, -90)
+        bad = builder.pick(size, -size - 1, size + 40, -90)
+        if parameters[wrong].get_friendly_name() in builder.scattered:
+            bad = abs(bad)  # by an index that is too low ScatterElementsUpdate writes to other memory
+        arrays[wrong].flat[int(builder.rng.integers(arrays[wrong].size))] = bad
         yield "out of bounds", arrays
     if opened:
         i, j = builder.pick(*opened)

@@ -89,6 +89,41 @@ def test_the_last_steps_of_logsoftmax_stay_apart(logits, index, axis):
     assert set().union(*done) == steps
 
 
+BEHIND = {
+    "negation": ops.negative,
+    "mean": lambda gather: ops.reduce_mean(gather, ops.constant(np.array([0, 1]))),
+    "sum, then more": lambda gather: ops.relu(ops.reduce_sum(gather, ops.constant(1))),
+    "cross-entropy": lambda gather: ops.divide(
+        ops.reduce_sum(
+            ops.select(parameter("m", [40, 9], np.bool_), ops.constant(np.float32(0)), ops.negative(gather)),
+            ops.constant(np.array([0, 1])),
+        ),
+        ops.constant(np.float32(7)),
+    ),
+    "times -1": lambda gather: ops.multiply(ops.unsqueeze(gather, ops.constant(0)), ops.constant(np.float32(-1))),
+}
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+def test_labels_of_which_a_loss_is_made(behind):
+    model = label_scores([40, 100], [40, 9], 1, behind=BEHIND[behind])
+    other, summary = accelerated(model)
+    assert summary.changes[0].done[0] == "before LogSoftmax"
+    rng = np.random.default_rng(0)
+    for special in (1, np.nan, np.inf, -np.inf, 3e38, 0.0):
+        values = rng.standard_normal((40, 100)).astype(np.float32)
+        values.reshape(-1)[::3] = special
+        given = {"data": values, "i0": rng.integers(-100, 100, (40, 9)), "m": rng.random((40, 9)) < 0.3}
+        check_same(model, other, [given[node.get_friendly_name()] for node in model.get_parameters()])
+
+
+def test_why_a_large_logsoftmax_stays_is_said():
+    _, summary = accelerated(label_scores([40, 100], [40, 9], 1, behind=ops.relu), "gather-logits")
+    assert summary.changes[0].reason.startswith("LogSoftmax stays before it: the arithmetic behind it may be fused")
+    _, summary = accelerated(label_scores([40, 100], [40, 51], 1), "gather-logits")
+    assert summary.changes[0].reason == "LogSoftmax stays before it: it may not be less than half that is gathered"
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -136,9 +171,11 @@ def test_labels_of_open_sizes_that_are_known_to_be_the_same():
 
 
 def test_a_small_logsoftmax_stays(monkeypatch):
-    monkeypatch.setattr(changes, "SMALL", 4001)
+    monkeypatch.setattr(changes, "SMALL", 4000 // 64 + 1)
     model = label_scores([40, 100], [40, 9], 1)
-    assert operations(accelerated(model)[0]) == operations(model)
+    other, summary = accelerated(model, "gather-logits")
+    assert operations(other) == operations(model)
+    assert summary.changes[0].reason == "LogSoftmax stays before it: too small to gain"
 
 
 def test_labels_that_are_moved_before_they_go_out():

@@ -227,7 +227,7 @@ def test_a_model_without_gathers():
     model = ov.Model([ops.relu(data)], [data], "model")
     summary = ov_gather.accelerate(model)
     assert summary.changes == ()
-    assert str(summary) == "no gathers: the model is unchanged"
+    assert str(summary) == "no gathers or scatters: the model is unchanged"
 
 
 def test_other_gathers_and_small_ones_stay(monkeypatch):

@@ -1,0 +1,121 @@
+"""A scatter whose constant indices name a block becomes a Concat of the updates and of what is around them.
+
+Exporters write every assignment to a slice as such a scatter, and a loop over time as a chain of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from ov_gather.acceleration.blocks import Block, block_of
+from ov_gather.acceleration.changes import Tracker, too_small
+from ov_gather.acceleration.graph import COMPUTED_EARLY, constant, identity, is_computed_early, take_place, walk
+from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.rounding import is_computed
+from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.extension.python_api import opset13 as ops
+
+_TYPES = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A _Piece is a range of the axis, from `start` to `stop`, that `source` has from `offset` on."""
+
+    source: Output
+    offset: int
+    start: int
+    stop: int
+
+    def between(self, start: int, stop: int) -> list[_Piece]:
+        """Cut this, and give what is left, if anything."""
+        first, last = max(start, self.start), min(stop, self.stop)
+        return [_Piece(self.source, self.offset + first - self.start, first, last)] if first < last else []
+
+    def alone(self, axis: int) -> Output:
+        """Compute this."""
+        if self.stop - self.start == self.source.get_shape()[axis]:
+            return self.source
+        ends = (ops.constant(np.array([end])) for end in (self.offset, self.offset + self.stop - self.start, 1, axis))
+        return ops.slice(self.source, *ends).output(0)
+
+
+def assign_blocks(model: Model, tracker: Tracker) -> None:
+    """Rewrite blocks that are cut out of one axis, and large ones that are cut out of several."""
+    quantised = is_quantised(model)
+    known: dict[tuple[int, int], tuple[int, list[_Piece]]] = {}
+    for scatter in [node for _, node in walk(model) if node.get_type_name() in ("ScatterElementsUpdate", "ScatterNDUpdate")]:
+        block = block_of(scatter)
+        if block is None:
+            continue
+        if reason := _why_not(scatter, block, quantised):
+            tracker.kept(scatter, reason)
+            continue
+        data, updates, order = _operands(scatter, block)
+        block = block if order is None else block.moved(order)
+        earlier = data.get_node()
+        if len(block.cut) == 1:
+            (axis,) = block.cut
+            along, pieces = known.get(identity(data), (axis, []))
+            if along != axis or not pieces:
+                pieces = [_Piece(data, 0, 0, block.whole[axis])]
+            start, stop = block.starts[axis], block.starts[axis] + block.sizes[axis]
+            before, after = (
+                [part for piece in pieces for part in piece.between(*ends)] for ends in ((0, start), (stop, block.whole[axis]))
+            )
+            pieces = [*before, _Piece(updates, 0, start, stop), *after]
+            joined = ops.concat([piece.alone(axis) for piece in pieces], axis)
+            known[identity(joined.output(0))] = axis, pieces
+        else:
+            joined = _around(data, updates, block, block.cut)
+        whole = joined if order is None else ops.transpose(joined, ops.constant(np.array(order)))
+        rounds = scatter.get_element_type().is_real() and (is_computed(data) or is_computed(updates))
+        take_place(scatter, whole)
+        tracker.done(scatter, "Concat with what is around the block", whole, rounds=rounds)
+        if identity(data) in known:
+            tracker.joined(earlier, whole)
+
+
+def _why_not(scatter: Node, block: Block, quantised: bool) -> str:
+    """Tell why a scatter of a block stays; empty if it should not."""
+    data, updates, kind = scatter.input_value(0), scatter.input_value(2), scatter.get_element_type()
+    if is_computed_early([data, updates]):
+        return COMPUTED_EARLY
+    if kind.get_type_name() not in _TYPES:
+        return f"of {kind.get_type_name()} not all bits are known to stay the same"
+    if quantised and kind.is_real():
+        return "OpenVINO would compute a Concat in 8 bits"
+    if not block.cut:
+        return "it overwrites everything"
+    if updates.get_partial_shape().is_dynamic or prod(updates.get_shape()) != prod(block.sizes):
+        return "the shape of the updates is open"
+    return "too small to gain" if len(block.cut) > 1 and too_small(updates) else ""
+
+
+def _operands(scatter: Node, block: Block) -> tuple[Output, Output, list[int] | None]:
+    """Return data and updates; where the same Transpose stands before both, what these read, and its order."""
+    data, updates = scatter.input_value(0), scatter.input_value(2)
+    if tuple(updates.get_shape()) != block.sizes:
+        return data, ops.reshape(updates, ops.constant(np.array(block.sizes)), special_zero=False).output(0), None
+    nodes = data.get_node(), updates.get_node()
+    if all(node.get_type_name() == "Transpose" for node in nodes):
+        first, second = (constant(node.input_value(1)) for node in nodes)
+        if first is not None and second is not None and first.size and first.tolist() == second.tolist():
+            return nodes[0].input_value(0), nodes[1].input_value(0), [int(axis) for axis in first]
+    return data, updates, None
+
+
+def _around(data: Output, updates: Output, block: Block, cut: list[int]) -> Node:
+    """Put what is around the updates, axis after axis, around them."""
+    axis, *inner = cut
+    start, stop, size = block.starts[axis], block.starts[axis] + block.sizes[axis], block.whole[axis]
+    before, between, after = (
+        _Piece(data, first, first, last) if first < last else None for first, last in ((0, start), (start, stop), (stop, size))
+    )
+    assert between is not None
+    middle = _around(between.alone(axis), updates, block, inner).output(0) if inner else updates
+    parts = [before and before.alone(axis), middle, after and after.alone(axis)]
+    return ops.concat([part for part in parts if part is not None], axis)

@@ -1,0 +1,138 @@
+"""GatherND whose tuples have several coordinates becomes one whose tuples have one; of single elements it becomes Gather-8.
+
+PyTorch's exporter writes GatherND for every index that is a tensor. Its CPU plugin moves slices by GatherND no slower than by
+Gather-8, single elements slower; and to put the coordinates side by side takes longer than to gather. OpenVINO checks no tuple:
+for one that is out of bounds GatherND reads whatever lies there, before and after this, and Gather-8 writes zeros.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from math import prod
+
+import numpy as np
+
+from ov_gather.acceleration.axis_sizes import batch_dims, constant_size, tuple_length
+from ov_gather.acceleration.changes import Tracker, too_small
+from ov_gather.acceleration.graph import COMPUTED_EARLY, constant, dims, identity, is_computed_early, is_one, walk
+from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.ranges import Bounds
+from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
+from ov_gather.acceleration.slices import MOVED_EXACTLY, Slices, why_not_stock
+from ov_gather.extension.python_api import Model, Node, Output
+from ov_gather.extension.python_api import opset8 as ops
+
+
+def gather_tuples(model: Model, tracker: Tracker) -> None:
+    """Rewrite tuples of several coordinates where they are in bounds for finite inputs, and not few."""
+    gathers = [node for _, node in walk(model) if node.get_type_name() == "GatherND" and dims(node.input_value(0)) is not None]
+    several = [node for node in gathers if (tuple_length(node) or 0) > 1 and not batch_dims(node)]
+    found = Bounds(model).counted_from_start(several) if several else []
+    quantised, placed = is_quantised(model), {node.get_instance_id() for node in found}
+    for gather in gathers:
+        length = tuple_length(gather)
+        if length is None:
+            tracker.kept(gather, "the length of a tuple is open")
+        elif is_computed_early(gather.input_values()):
+            tracker.kept(gather, COMPUTED_EARLY)
+        elif length > 1:
+            if reason := _why_not_flat(gather, is_placed=gather.get_instance_id() in placed):
+                tracker.kept(gather, reason)
+                continue
+            flat = _flat(gather)
+            if flat is None:
+                tracker.kept(gather, "the coordinates of a tuple are not computed one by one, in known sizes")
+                continue
+            other = ops.gather_nd(*flat, 0)
+            if not _why_not_single(other, gather, quantised):
+                other = _single(other)
+            tracker.replace(gather, other)
+        elif reason := _why_not_single(gather, gather, quantised):
+            tracker.kept(gather, reason)
+        else:
+            tracker.replace(gather, _single(gather))
+
+
+def _why_not_single(other: Node, gather: Node, quantised: bool) -> str:
+    """Tell why Gather-8 should not do what `other` does by tuples of one coordinate, in the place of `gather`."""
+    data, batch = other.input_value(0), batch_dims(other)
+    if not all(map(is_one, (dims(data) or [])[batch + 1 :])):
+        return "OpenVINO's own is as fast"
+    if data.get_element_type().get_type_name() not in MOVED_EXACTLY:
+        return f"OpenVINO's Gather may alter bits of {data.get_element_type().get_type_name()}"
+    if other.get_type_info().version_id == "opset5" and batch > 1:
+        return "GatherND-5 joins batch dimensions"
+    return (
+        FUSED_OVER
+        if is_fused_over(data, gather)
+        else why_not_stock(_slices(other), is_quantised=quantised, assume_in_bounds=True)
+    )
+
+
+def _slices(gather: Node) -> Slices:
+    data, tuples = gather.input_values()
+    indices = ops.squeeze(tuples, ops.constant(np.array([-1]))).output(0)
+    return Slices(data, indices, batch_dims(gather), batch_dims(gather), "")
+
+
+def _single(gather: Node) -> Node:
+    slices = _slices(gather)
+    return ops.gather(slices.data, slices.indices, ops.constant(slices.axis), slices.batch_dims)
+
+
+def _why_not_flat(gather: Node, *, is_placed: bool) -> str:
+    if batch_dims(gather):
+        return "the tuples of each batch have several coordinates"
+    if too_small(gather.output(0)):
+        return "too small to gain"
+    return "" if is_placed else "whether the tuples are in bounds, and count from the start, is not known before it runs"
+
+
+def _flat(gather: Node) -> tuple[Output, Output] | None:
+    """Join the dimensions of data that tuples have coordinates of, and make tuples of one coordinate.
+
+    A first coordinate that counts from the end makes a place that does so, too.
+    """
+    data, tuples = gather.input_values()
+    sizes = constant_size(gather)
+    if sizes is None or prod(sizes.tolist()) >= 2**31:  # OpenVINO computes indices as i32
+        return None
+    steps = [*accumulate(sizes[:0:-1].tolist(), lambda step, size: step * size, initial=1)][::-1]
+    rest = (dims(data) or [])[len(steps) :]
+    places = _places(tuples, steps)
+    if places is None or any(dim.is_dynamic for dim in rest):
+        return None
+    shape = np.array([prod(sizes.tolist()), *(dim.get_length() for dim in rest)])
+    return ops.reshape(data, ops.constant(shape), special_zero=False).output(0), places
+
+
+def _places(tuples: Output, steps: list[int]) -> Output | None:
+    """Count the places of tuples, whose coordinates a Concat puts side by side, or which are constant."""
+    if (known := constant(tuples)) is not None:
+        return ops.constant((known.astype(np.int64) * steps).sum(-1, keepdims=True).astype(np.int32)).output(0)
+    node, kind, last = tuples.get_node(), tuples.get_element_type(), len(tuples.get_partial_shape()) - 1
+    if node.get_type_name() != "Concat" or kind.get_type_name() not in ("i32", "i64"):
+        return None
+    coordinates = node.input_values()
+    is_split = node.get_attributes()["axis"] % (last + 1) == last and len(coordinates) == len(steps)
+    if not is_split or not all(is_one((dims(one) or [])[-1]) for one in coordinates):
+        return None
+    if _are_slices_of_one(coordinates):
+        return None
+    place = coordinates[-1]
+    for coordinate, step in zip(coordinates[-2::-1], steps[-2::-1], strict=True):
+        place = ops.add(ops.multiply(coordinate, ops.constant(step, kind)), place).output(0)
+    return place
+
+
+def _are_slices_of_one(coordinates: list[Output]) -> bool:
+    """Tell whether coordinates are cut out of one tensor: OpenVINO then takes that, and puts nothing together."""
+    sources = set()
+    for coordinate in coordinates:
+        node = coordinate.get_node()
+        while node.get_type_name() in ("Reshape", "Squeeze", "Unsqueeze"):
+            node = node.input_value(0).get_node()
+        if node.get_type_name() not in ("Gather", "Slice", "Split", "StridedSlice", "VariadicSplit"):
+            return False
+        sources.add(identity(node.input_value(0)))
+    return len(sources) == 1

@@ -1,0 +1,101 @@
+"""ScatterElementsUpdate of whole rows, whose index a Broadcast repeats, becomes a scatter by one index a row.
+
+Graph networks add their messages up so. ScatterNDUpdate-15 computes each reduction as ScatterElementsUpdate-12 does, in the
+same order. Only where it writes without reduction its threads race for a row that is written twice: there ours takes its place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ov_gather.acceleration.changes import Tracker, why_not_ours
+from ov_gather.acceleration.graph import (
+    COMPUTED_EARLY,
+    constant,
+    dims,
+    is_computed_early,
+    is_one,
+    ours,
+    same,
+    walk,
+)
+from ov_gather.acceleration.repeated import unrepeated
+from ov_gather.acceleration.rounding import is_computed
+from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
+from ov_gather.extension.python_api import opset13 as ops
+
+_MOVED = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
+_REDUCED = ("i32", "i64", "f32")
+"""Types that OpenVINO reduces in the same arithmetic, whichever scatter does so."""
+
+
+def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> None:
+    """Rewrite along the first axis, for rows of more than one element."""
+    for scatter in [node for _, node in walk(model) if node.get_type_name() == "ScatterElementsUpdate"]:
+        smaller = _rows(scatter)
+        if isinstance(smaller, str):
+            tracker.kept(scatter, smaller)
+            continue
+        data, updates = scatter.input_value(0), scatter.input_value(2)
+        rank = len(dims(smaller) or ())
+        rows = ops.squeeze(smaller, ops.constant(np.arange(2, rank))) if rank > 2 else smaller.get_node()
+        index = rows.output(0) if rank > 2 else smaller
+        reduction = scatter.get_attributes().get("reduction", "none")
+        if reduction != "none":
+            other = NodeFactory("opset15").create("ScatterNDUpdate", [data, index, updates], {"reduction": reduction})
+        elif portable:
+            tracker.kept(scatter, "threads of OpenVINO's ScatterNDUpdate race for a row that is written twice")
+            continue
+        elif reason := why_not_ours(scatter, scatter):
+            tracker.kept(scatter, reason)
+            continue
+        else:
+            other = ours("ScatterND", [data, index, updates], {"reduction": "none"})
+        is_other_precision = reduction == "none" and (is_computed(data) or is_computed(updates))
+        tracker.replace(scatter, other, rounds=is_other_precision and scatter.get_element_type().is_real())
+
+
+def _rows(scatter: Node) -> Output | str:
+    """Return the index that is repeated for all elements of a row, with dimensions of 1; or the reason why there is none."""
+    data, index, updates, along = scatter.input_values()
+    attributes, axis = scatter.get_attributes(), constant(along)
+    have, want = dims(data), dims(index)
+    if axis is None or have is None or want is None:
+        return "the axis, or a rank, is not known"
+    if int(axis.item()) % len(have) or len(have) < 2:
+        return "it scatters along another axis than the first"
+    if is_computed_early([data, index, updates]):
+        return COMPUTED_EARLY
+    reduction = attributes.get("reduction", "none")
+    if reduction == "mean" or not attributes.get("use_init_val", True):
+        return "ScatterNDUpdate has no such reduction"
+    if data.get_element_type().get_type_name() not in (_MOVED if reduction == "none" else _REDUCED):
+        return f"of {data.get_element_type().get_type_name()} not all bits are known to stay the same"
+    if not all(same(one, other) for one, other in zip(want[1:], have[1:], strict=True)):
+        return "rows may be scattered in part"
+    return _first_of_rows(index) or "no index is repeated for a whole row"
+
+
+def _first_of_rows(index: Output) -> Output | None:
+    """Return one index a row, with dimensions of 1, if a row has but one; as many as rows, also where these are open."""
+    smaller = unrepeated(index)
+    given, want = dims(smaller), dims(index)
+    if given is not None and want is not None and smaller != index and all(map(is_one, given[1:])) and same(given[0], want[0]):
+        return smaller
+    types, node = [], index.get_node()
+    while node.get_type_name() == "Convert":
+        types.append(node.get_element_type())
+        node = node.input_value(0).get_node()
+    if node.get_type_name() != "Broadcast" or node.get_attributes()["mode"] not in ("numpy", "bidirectional"):
+        return None
+    inner, shape = node.input_value(0), node.input_value(1)
+    given, rank = dims(inner), len(want or ())
+    if given is None or len(given) != rank or not all(map(is_one, given[1:])) or dims(shape) != [Dimension(rank)]:
+        return None
+    start, stop, ones = ops.constant(np.array([0])), ops.constant(np.array([1])), np.ones(rank - 1, np.int64)
+    rows = ops.slice(shape, start, stop, stop)
+    whole = ops.concat([rows, ops.constant(ones, shape.get_element_type())], 0)
+    found = ops.broadcast(inner, whole, broadcast_spec=node.get_attributes()["mode"].upper()).output(0)
+    for element_type in reversed(types):
+        found = ops.convert(found, element_type.get_type_name()).output(0)
+    return found

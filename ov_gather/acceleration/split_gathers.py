@@ -1,0 +1,63 @@
+"""Gathers that take the positions of an axis one by one become one Split, as recurrent models unrolled over time have them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from ov_gather.acceleration.changes import Tracker
+from ov_gather.acceleration.graph import constant, dims, identity, is_computed_early, operation, take_place, walk
+from ov_gather.acceleration.quantised import is_quantised
+from ov_gather.acceleration.rounding import is_computed_before
+from ov_gather.extension.python_api import Dimension, Model, Node
+from ov_gather.extension.python_api import opset13 as ops
+
+_LEAST = 4
+"""Positions of an axis below which as many Gathers are not slower than a Split."""
+
+
+def split_gathers(model: Model, tracker: Tracker) -> None:
+    """Rewrite where every position is taken, in one graph, and OpenVINO would compute nothing on the whole before a Gather."""
+    if is_quantised(model):
+        return
+    groups: dict[Hashable, dict[Node, tuple[int, int, int]]] = {}
+    for place, node in walk(model):
+        if (taken := _position(node)) is not None:
+            groups.setdefault((place, identity(node.input_value(0)), *taken[1:]), {})[node] = taken
+    for group in groups.values():
+        first = next(iter(group))
+        _, axis, size = group[first]
+        if size < _LEAST or {position for position, _, _ in group.values()} != set(range(size)):
+            continue
+        if any(is_computed_before(gather) for gather in group):
+            for gather in group:
+                tracker.kept(gather, "OpenVINO computes what is behind one of these Gathers before it")
+            continue
+        parts = ops.split(first.input_value(0), ops.constant(axis), size)
+        parts.set_friendly_name(f"{first.get_friendly_name()}/split")
+        for gather, (position, _, _) in group.items():
+            part = parts.output(position)
+            taken = ops.constant(np.array([axis]))
+            # A Reshape of the same shape has the name of the Gather, and OpenVINO removes it.
+            indices = len(dims(gather.input_value(1)) or ())
+            alone = ops.squeeze(part, taken) if indices == 0 else ops.concat([part], axis)
+            take_place(gather, alone)
+            tracker.done(gather, f"one Split for {len(group)}", alone, rounds=False)
+
+
+def _position(gather: Node) -> tuple[int, int, int] | None:
+    """Tell which position of which axis of what size a Gather takes alone; None for others."""
+    if gather.get_type_name() != "Gather" or not operation(gather).startswith("Gather-"):
+        return None
+    data, indices, along = gather.input_values()
+    shape, position, axis = dims(data), constant(indices), constant(along)
+    if shape is None or position is None or axis is None or position.size != 1 or position.ndim > 1:
+        return None
+    dim: Dimension = shape[int(axis.item())]
+    if dim.is_dynamic or is_computed_early([data]) or gather.get_attributes().get("batch_dims"):
+        return None
+    size, taken = dim.get_length(), int(position.item())
+    if not (-size if operation(gather) == "Gather-8" else 0) <= taken < size:
+        return None
+    return taken % size, int(axis.item()) % len(shape), size

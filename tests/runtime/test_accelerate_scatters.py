@@ -1,0 +1,278 @@
+"""`accelerate`: scatters of whole rows, and scatters of blocks that constants name."""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino as ov
+import pytest
+from openvino import opset3, opset12, opset15
+from openvino import opset13 as ops
+
+from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
+from ov_gather.acceleration import changes
+
+pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
+
+RNG = np.random.default_rng(0)
+
+
+def rows_model(reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, types=(), count=9, data=(7, 5, 6), **options):
+    """A scatter of whole rows of data, whose index is repeated to `shape`."""
+    column = parameter("i", [count, *[1] * (len(shape) - 1)], np.int64) if index is None else index
+    repeated = ops.broadcast(column, ops.constant(np.array(shape)))
+    for each in types:
+        repeated = ops.convert(repeated, each)
+    given = parameter("data", list(data), kind), repeated, parameter("u", list(shape), kind)
+    return model_of(opset12.scatter_elements_update(*given, ops.constant(0), reduction, **options))
+
+
+def arrays_for(model, seed=0):
+    """Many rows are updated several times, by indices from the start and from the end."""
+    random = np.random.default_rng(seed)
+    arrays = []
+    for node in model.get_parameters():
+        shape, dtype = node.get_output_shape(0), node.get_element_type().to_dtype()
+        if node.get_friendly_name() == "i":
+            arrays.append(random.integers(-7, 7, shape).astype(dtype))
+        else:
+            arrays.append((10 * random.standard_normal(shape)).astype(dtype))
+    return arrays
+
+
+@pytest.mark.parametrize("portable", [True, False])
+@pytest.mark.parametrize("kind", [np.float32, np.int32])
+@pytest.mark.parametrize("reduction", ["sum", "prod", "min", "max"])
+def test_rows_are_reduced_by_one_index_each(reduction, kind, portable):
+    model = rows_model(reduction, kind=kind)
+    other, summary = accelerated(model, portable=portable)
+    assert summary.changes[0].steps == ["ScatterNDUpdate-15 by [9,1]"]
+    for seed in range(3):
+        check_same(model, other, arrays_for(model, seed))
+
+
+def test_the_sum_of_rows_against_numpy():
+    other, _ = accelerated(rows_model())
+    data, indices, updates = arrays_for(other)
+    expected = data.copy()
+    np.add.at(expected, indices.ravel(), updates)
+    assert np.array_equal(outputs_of(other, [data, indices, updates])[0], expected)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -0.0])
+@pytest.mark.parametrize("reduction", ["sum", "min", "max"])
+def test_special_numbers_in_rows(reduction, value):
+    model = rows_model(reduction)
+    other, _ = accelerated(model)
+    data, indices, updates = arrays_for(model)
+    updates.reshape(-1)[::3] = value
+    data.reshape(-1)[::4] = value
+    check_same(model, other, [data, indices, updates])
+
+
+def test_rows_without_reduction_become_ours_for_the_last_update_counts():
+    model = rows_model("none")
+    other, summary = accelerated(model)
+    assert summary.changes[0].done == ["ov_gather.ScatterND by [9,1]"]
+    data, indices, updates = arrays_for(model)
+    check_same(model, other, [data, indices, updates])
+    expected = data.copy()
+    for row, index in enumerate(indices.ravel()):
+        expected[index] = updates[row]
+    assert np.array_equal(outputs_of(other, [data, indices, updates])[0], expected)
+    stock, summary = accelerated(model, portable=True)
+    assert operations(stock) == operations(model)
+    assert summary.changes[0].reason == "threads of OpenVINO's ScatterNDUpdate race for a row that is written twice"
+
+
+@pytest.mark.parametrize("bad", [7, 700])
+@pytest.mark.parametrize("reduction", ["sum", "none"])
+def test_rows_out_of_bounds_are_an_error_as_before(reduction, bad):
+    model = rows_model(reduction)
+    data, indices, updates = arrays_for(model)
+    indices[4] = bad
+    for tried in (model, accelerated(model)[0]):
+        with pytest.raises(RuntimeError):
+            outputs_of(tried, [data, indices, updates])
+
+
+def test_rows_of_which_the_number_is_open():
+    """As many indices as updates: one alone is repeated for all of them, as before."""
+    column, updates = parameter("i", [-1, 1], np.int64), parameter("u", [-1, 6])
+    repeated = ops.convert(ops.broadcast(ops.convert(column, "i32"), ops.shape_of(updates)), "i64")
+    model = model_of(opset12.scatter_elements_update(parameter("data", [7, 6]), repeated, updates, ops.constant(0), "sum"))
+    other, summary = accelerated(model)
+    assert summary.changes[0].done == ["ScatterNDUpdate-15 by [?,1]"]
+    data = RNG.random((7, 6), np.float32)
+    for count, rows in ((4, 4), (1, 5), (1, 1)):
+        check_same(model, other, [data, RNG.integers(-7, 7, (count, 1)), RNG.random((rows, 6), np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"reduction": "mean"}, "ScatterNDUpdate has no such reduction"),
+        ({"use_init_val": False}, "ScatterNDUpdate has no such reduction"),
+        ({"kind": np.float16}, "of f16 not all bits are known to stay the same"),
+        ({"data": [7, 5, 8]}, "rows may be scattered in part"),
+        ({"data": [7, -1, 6]}, "rows may be scattered in part"),
+        ({"count": 1}, "no index is repeated for a whole row"),
+        ({"index": parameter("i", [9, 5, 1], np.int64)}, "no index is repeated for a whole row"),
+    ],
+    ids=["mean", "no initial value", "half", "part of rows", "open rows", "along the axis", "a row has several"],
+)
+def test_rows_that_stay(options, reason):
+    model = rows_model(**options)
+    other, summary = accelerated(model, "scatter-rows")
+    if reason == "no index is repeated for a whole row" and options.get("count"):
+        assert summary.changes[0].done == ["ScatterNDUpdate-15 by [9,1]"]  # one index, repeated nine times
+        return
+    assert operations(other) == operations(model)
+    assert summary.changes[0].reason == reason
+
+
+def block_model(where, *, kind="nd", data=(6, 5, 4), axis=0, behind=lambda node: node, order=None):
+    """A scatter of a Parameter by constant indices: tuples, or elements along an axis."""
+    indices = np.asarray(where)
+    shape = (*indices.shape[:-1], *data[indices.shape[-1] :]) if kind == "nd" else indices.shape
+    given = parameter("data", [data[order.index(i)] for i in range(len(data))] if order else list(data))
+    updates = parameter("u", [shape[order.index(i)] for i in range(len(shape))] if order else list(shape))
+    if order:
+        given, updates = (ops.transpose(one, ops.constant(np.array(order))) for one in (given, updates))
+    if kind == "nd":
+        return model_of(behind(opset15.scatter_nd_update(given, ops.constant(indices), updates)))
+    return model_of(behind(opset3.scatter_elements_update(given, ops.constant(indices), updates, ops.constant(axis))))
+
+
+def tuples(*ranges):
+    """The coordinates of a block, side by side in the last axis."""
+    return np.stack(np.meshgrid(*[np.arange(*each) for each in ranges], indexing="ij"), -1)
+
+
+BLOCKS = {
+    "first rows": ({"where": tuples((0, 2))}, 1),
+    "last rows, counted from the end": ({"where": tuples((-2, 0))}, 1),
+    "one row in the middle": ({"where": tuples((3, 4))}, 1),
+    "columns of every row": ({"where": tuples((0, 6), (1, 4))}, 1),
+    "a block of two axes": ({"where": tuples((1, 4), (2, 5))}, 2),
+    "a block of three axes": ({"where": tuples((1, 4), (2, 5), (0, 3))}, 3),
+    "tuples in one line": ({"where": tuples((1, 4), (0, 5)).reshape(-1, 2)}, 1),
+    "elements along an axis": ({"where": np.tile([[[1], [2]]], (6, 1, 4)), "kind": "elements", "axis": 1}, 1),
+    "elements, fewer off the axis": ({"where": np.full((2, 1, 4), -1), "kind": "elements", "axis": 1}, 2),
+    "behind Transposes": ({"where": tuples((1, 3)), "order": [2, 0, 1]}, 1),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_blocks_become_concats(name):
+    options, concats = BLOCKS[name]
+    model = block_model(**options)
+    other, summary = accelerated(model, portable=True)
+    assert summary.changes[0].done == ["Concat with what is around the block"]
+    found = operations(other)
+    assert found.count("Concat-1") == concats
+    assert not any(name.startswith("Scatter") for name in found)
+    arrays = arrays_for(model)
+    check_same(model, other, arrays)
+    if "order" in options:
+        assert found.count("Transpose-1") == 1  # behind, where it meets the one that an exporter writes there
+
+
+def test_a_block_against_numpy():
+    other, _ = accelerated(block_model(tuples((1, 4), (2, 5))))
+    data, updates = arrays_for(other)
+    expected = data.copy()
+    expected[1:4, 2:5] = updates
+    assert np.array_equal(outputs_of(other, [data, updates])[0], expected)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_chain_of_blocks_becomes_one_concat(step):
+    """Each step of a loop overwrites a row; where some rows stay, they are cut out of what was there."""
+    value = parameter("data", [6, 5])
+    for row in range(0, 6, step):
+        update = parameter(f"u{row}", [1, 5])
+        value = opset3.scatter_elements_update(value, ops.constant(np.full((1, 5), row)), update, ops.constant(0))
+    model = model_of(value)
+    other, summary = accelerated(model)
+    assert [change.done for change in summary.changes] == [["Concat with what is around the block"]] * (6 // step)
+    assert operations(other) == ["Concat-1", *["Slice-8"] * (0 if step == 1 else 3)]
+    check_same(model, other, arrays_for(model))
+
+
+def test_blocks_that_overlap_in_a_chain():
+    value = parameter("data", [6, 5])
+    for start, stop in ((0, 3), (2, 5), (1, 2), (4, 6)):
+        update = parameter(f"u{start}", [stop - start, 5])
+        value = opset15.scatter_nd_update(value, ops.constant(tuples((start, stop))), update)
+    model = model_of(value, ops.relu(value.input_value(0).get_node()))
+    other, _ = accelerated(model)
+    assert "Concat-1" in operations(other)
+    check_same(model, other, arrays_for(model))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"where": tuples((0, 6))}, "it overwrites everything"),
+        ({"where": [[0], [2]]}, "tell no block"),
+        ({"where": [[1], [0]]}, "tell no block"),
+        ({"where": [[1], [1]]}, "tell no block"),
+        ({"where": [[6]]}, "tell no block"),
+    ],
+    ids=["everything", "a gap", "backwards", "twice", "out of bounds"],
+)
+def test_what_is_no_block(options, reason):
+    model = block_model(**options)
+    other, summary = accelerated(model, portable=True)
+    assert operations(other) == operations(model)
+    assert reason in summary.changes[0].reason
+
+
+def test_open_shapes_and_reductions_are_no_blocks():
+    where = ops.constant(tuples((0, 2)))
+    opened = opset15.scatter_nd_update(parameter("data", [-1, 5]), where, parameter("u", [2, 5]))
+    reduced = opset15.scatter_nd_update(parameter("d", [6, 5]), where, parameter("v", [2, 5]), "sum")
+    model = model_of(opened, reduced)
+    other, _ = accelerated(model)
+    assert operations(other) == operations(model)
+
+
+def test_a_small_block_of_several_axes_stays(monkeypatch):
+    monkeypatch.setattr(changes, "SMALL", 8192)
+    assert accelerated(block_model(tuples((1, 4), (2, 5))))[1].changes[0].reason == "too small to gain"
+
+
+@pytest.mark.slow
+def test_random_blocks():
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        data = tuple(int(size) for size in random.integers(1, 6, random.integers(1, 4)))
+        cut = data[: int(random.integers(1, len(data) + 1))]
+        starts = [int(random.integers(0, size)) for size in cut]
+        stops = [int(random.integers(start + 1, size + 1)) for start, size in zip(starts, cut, strict=True)]
+        where = tuples(*zip(starts, stops, strict=True))
+        from_end = np.where(random.random(where.shape) < 0.3, where - np.array(cut), where)
+        model = block_model(from_end, data=data)
+        other, _ = accelerated(model)
+        values, updates = arrays_for(model, seed)
+        expected = values.copy()
+        expected[tuple(slice(*ends) for ends in zip(starts, stops, strict=True))] = updates
+        assert np.array_equal(outputs_of(other, [values, updates])[0], expected)
+
+
+def test_an_openvino_scatter_in_a_body_of_an_if():
+    data, updates, chosen = parameter("data", [6, 5]), parameter("u", [2, 5]), parameter("c", [], np.bool_)
+    node, bodies, inner = ops.if_op(chosen), [], []
+    for _ in range(2):
+        given = ops.parameter([6, 5], np.float32), ops.parameter([2, 5], np.float32)
+        inner.append(given)
+        bodies.append(ov.Model([opset15.scatter_nd_update(given[0], ops.constant(tuples((1, 3))), given[1])], list(given), "b"))
+    node.set_then_body(bodies[0])
+    node.set_else_body(bodies[1])
+    for i, value in enumerate((data, updates)):
+        node.set_input(value.output(0), inner[0][i], inner[1][i])
+    model = ov.Model([node.set_output(bodies[0].results[0], bodies[1].results[0])], [data, updates, chosen], "model")
+    other, summary = accelerated(model)
+    assert len(summary.changed) == 2
+    arrays = [RNG.random((6, 5), np.float32), RNG.random((2, 5), np.float32), np.array(True)]
+    check_same(model, other, arrays)

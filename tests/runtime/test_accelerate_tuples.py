@@ -1,0 +1,152 @@
+"""`accelerate`: gathers by tuples, and gathers of one position after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from openvino import opset5, opset7
+from openvino import opset13 as ops
+
+from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
+from ov_gather.acceleration import changes
+
+pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
+
+RNG = np.random.default_rng(0)
+
+
+def side_by_side(*columns):
+    return ops.concat([ops.unsqueeze(column, ops.constant(np.array([-1]))) for column in columns], -1)
+
+
+@pytest.mark.parametrize(
+    ("data", "tuples", "batch_dims"),
+    [
+        ([50], [9, 1], 0),
+        ([50], [1], 0),
+        ([50], [3, 4, 1], 0),
+        ([50, 1], [9, 1], 0),
+        ([3, 50], [3, 9, 1], 1),
+        ([-1], [-1, 1], 0),
+    ],
+)
+def test_single_elements_by_one_coordinate_become_gather_8(data, tuples, batch_dims):
+    model = model_of(ops.gather_nd(parameter("data", data), parameter("i", tuples, np.int64), batch_dims))
+    other, summary = accelerated(model, portable=True)
+    assert operations(other) == ["Gather-8", "Squeeze-1"]
+    assert len(summary.changed) == 1
+    sizes, given = ([size if size > 0 else 50 for size in shape] for shape in (data, tuples))
+    check_same(model, other, [RNG.random(sizes, np.float32), RNG.integers(-50, 50, given)])
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"), [([50, 8], np.float32), ([50], np.float64), ([50], np.float16)], ids=["slices", "f64", "f16"]
+)
+def test_tuples_of_one_coordinate_that_stay(data, kind):
+    model = model_of(ops.gather_nd(parameter("data", data, kind), parameter("i", [9, 1], np.int64), 0))
+    other, _ = accelerated(model)
+    assert operations(other) == operations(model)
+
+
+def test_joined_batches_and_fused_arithmetic_stay():
+    index = parameter("i", [3, 2, 9, 1], np.int64)
+    joined = opset5.gather_nd(parameter("a", [3, 2, 50]), index, 2)
+    fused = ops.relu(ops.gather_nd(ops.exp(parameter("b", [50])), parameter("j", [9, 1], np.int64), 0))
+    model = model_of(joined, fused)
+    other, summary = accelerated(model)
+    assert operations(other) == operations(model)
+    assert "GatherND-5 joins batch dimensions" in {change.reason for change in summary.changes}
+
+
+def table(sizes, *, low=0, behind=(), count=9):
+    """A look-up by coordinates that a Clamp keeps in bounds, one after the other."""
+    columns = [ops.clamp(parameter(f"i{k}", [count], np.int64), low, size - 1) for k, size in enumerate(sizes)]
+    return model_of(ops.gather_nd(parameter("data", [*sizes, *behind]), side_by_side(*columns), 0))
+
+
+@pytest.mark.parametrize(("behind", "kind"), [((), "Gather-8"), ((3,), "GatherND-8"), ((3, 2), "GatherND-8")])
+@pytest.mark.parametrize("sizes", [(7, 5), (4, 5, 6)])
+def test_coordinates_become_places(sizes, behind, kind):
+    model = table(sizes, behind=behind)
+    other, summary = accelerated(model, portable=True)
+    assert "Concat-1" not in operations(other)
+    assert kind in operations(other)
+    assert len(summary.changed) == 1
+    data = RNG.random((*sizes, *behind), np.float32)
+    indices = [RNG.integers(-9, 9, 9) for _ in sizes]
+    check_same(model, other, [data, *indices])
+    expected = data[tuple(index.clip(0, size - 1) for index, size in zip(indices, sizes, strict=True))]
+    assert np.array_equal(outputs_of(other, [data, *indices])[0], expected)
+
+
+def test_a_first_coordinate_may_count_from_the_end():
+    columns = [ops.clamp(parameter(f"i{k}", [9], np.int64), low, 4) for k, low in enumerate((-5, 0))]
+    model = model_of(ops.gather_nd(parameter("data", [5, 5, 2]), side_by_side(*columns), 0))
+    other, summary = accelerated(model)
+    assert len(summary.changed) == 1
+    check_same(model, other, [RNG.random((5, 5, 2), np.float32), *RNG.integers(-9, 9, (2, 9))])
+
+
+def test_constant_tuples_become_constant_places():
+    where = ops.constant(RNG.integers(0, 5, (9, 2)))
+    model = model_of(ops.gather_nd(parameter("data", [5, 5, 2]), where, 0))
+    other, _ = accelerated(model)
+    assert operations(other) == ["GatherND-8", "Reshape-1"]
+    check_same(model, other, [RNG.random((5, 5, 2), np.float32)])
+
+
+@pytest.mark.parametrize("case", ["negative", "not in bounds", "one tensor", "open sizes", "too small"])
+def test_coordinates_that_stay(case, monkeypatch):
+    if case == "one tensor":
+        whole = ops.clamp(parameter("i", [9, 2], np.int64), 0, 4)
+        columns = [ops.gather(whole, ops.constant(k), ops.constant(1)) for k in range(2)]
+        model = model_of(ops.gather_nd(parameter("data", [5, 5]), side_by_side(*columns), 0))
+    elif case == "not in bounds":
+        columns = [parameter(f"i{k}", [9], np.int64) for k in range(2)]
+        model = model_of(ops.gather_nd(parameter("data", [5, 5]), side_by_side(*columns), 0))
+    elif case == "open sizes":
+        columns = [ops.clamp(parameter(f"i{k}", [9], np.int64), 0, 0) for k in range(2)]
+        model = model_of(ops.gather_nd(parameter("data", ["1..", "1.."]), side_by_side(*columns), 0))
+    else:
+        model = table((5, 5), low=-5 if case == "negative" else 0)
+    if case == "too small":
+        monkeypatch.setattr(changes, "SMALL", 8192)
+    other, summary = accelerated(model, "gather-tuples")
+    assert operations(other) == operations(model)
+    assert summary.changes[-1].reason
+
+
+def positions(taken, *, data=(3, 5, 4), axis=1, scalar=True, gather=ops.gather, behind=lambda node: node):
+    value = parameter("data", list(data))
+    index = [ops.constant(np.array(one if scalar else [one])) for one in taken]
+    return model_of(*(behind(gather(value, each, ops.constant(axis))) for each in index))
+
+
+@pytest.mark.parametrize("scalar", [True, False])
+@pytest.mark.parametrize(("taken", "axis"), [(range(5), 1), ([3, 1, 0, 2, 4, 1], 1), (range(-5, 0), -2), (range(4), 2)])
+def test_gathers_of_every_position_become_one_split(taken, axis, scalar):
+    model = positions(taken, axis=axis, scalar=scalar)
+    names = [result.input_value(0).get_node().get_friendly_name() for result in model.get_results()]
+    other, summary = accelerated(model, portable=True)
+    assert [change.done for change in summary.changes] == [[f"one Split for {len(taken)}"]] * len(taken)
+    assert operations(other).count("Split-1") == 1
+    assert [result.input_value(0).get_node().get_friendly_name() for result in other.get_results()] == names
+    check_same(model, other, [RNG.random((3, 5, 4), np.float32)])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"taken": range(4)},
+        {"taken": range(5, 10)},
+        {"taken": range(3), "data": (3, 3, 4)},
+        {"taken": range(5), "data": (3, -1, 4)},
+        {"taken": range(-5, 0), "gather": lambda *given: opset7.gather(*given)},
+        {"taken": range(5), "behind": ops.relu},
+    ],
+    ids=["one is left", "out of bounds", "few", "open", "Gather-7 writes zeros", "computed before"],
+)
+def test_positions_that_stay(options):
+    model = positions(**options)
+    other, _ = accelerated(model, "split-gathers")
+    assert operations(other) == operations(model)
