@@ -96,7 +96,7 @@ def test_rows_out_of_bounds_are_an_error_as_before(reduction, bad):
 
 
 def test_rows_of_which_the_number_is_open():
-    """As many indices as updates: one alone is repeated for all of them, as before."""
+    """There are as many indices as updates, and one alone is repeated for all of them, as before."""
     column, updates = parameter("i", [-1, 1], np.int64), parameter("u", [-1, 6])
     repeated = ops.convert(ops.broadcast(ops.convert(column, "i32"), ops.shape_of(updates)), "i64")
     model = model_of(opset12.scatter_elements_update(parameter("data", [7, 6]), repeated, updates, ops.constant(0), "sum"))
