@@ -105,7 +105,7 @@ def test_reductions(reduction, dtype):
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("reduction", FUNCTIONS)
 def test_complex_numbers(dtype, reduction):
-    """They are compared as NumPy compares them, and every step of a product is rounded."""
+    """Complex numbers are compared as NumPy compares them, and every step of a product is rounded."""
     rng = np.random.default_rng(0)
     data, updates = (rng.normal(size=(size, 7)) + 1j * rng.integers(-3, 3, (size, 7)) for size in (5, 60))
     data.real[:, 3:], updates.real[:, 3:] = 1, 1
