@@ -6,9 +6,7 @@ With one lane a number the shape stays, and a node does the same as before to ot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
@@ -16,66 +14,10 @@ from ov_gather.ops.meanings import ONNX, carries
 from ov_gather.ops.onnx_nodes import SCATTERS, attribute
 from ov_gather.ops.spec import CUSTOM_OPSET
 
-from ..graphs import Dim, constant_of
 from ..inexactness import only_scatters
-from ..lane_types import LaneType, as_lanes
-from .rewriter import Rewriter
-
-
-@dataclass(frozen=True)
-class Move:
-    """A node that moves values, which are to travel in lanes.
-
-    Attributes:
-        inputs: those of the node; sources are given in lanes.
-        stock: whether only operations of OpenVINO may be used.
-    """
-
-    rewriter: Rewriter
-    node: onnx_ir.Node
-    inputs: Sequence[Value | None]
-    kind: LaneType
-    stock: bool
-
-    def insert(
-        self,
-        op_type: str,
-        inputs: Sequence[Value | None],
-        dtype: DataType,
-        shape: Sequence[Dim | None] | None,
-        **attributes: object,
-    ) -> Value:
-        """Insert a node of one output before this one."""
-        return self.rewriter.insert(self.node, op_type, inputs, dtype, shape, **attributes)
-
-    def again(
-        self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int] | str
-    ) -> Sequence[Value]:
-        """Do the same as the node in lanes, but with these inputs and attributes."""
-        given = dict(self.node.attributes)
-        given.update({attr.name: attr for attr in onnx_ir.convenience.convert_attributes(attributes)})
-        outputs = [(self.kind.lane, in_lanes(output.shape, self.kind)) for output in self.node.outputs]
-        taken = list(self.inputs if inputs is None else inputs)
-        while taken[-1] is None:
-            taken.pop()
-        return self.rewriter.copy(self.node, taken, outputs, given.values(), domain)
-
-    def constant(self, numbers: Sequence[int]) -> Value:
-        """Return a new constant of int64."""
-        return self.rewriter.constant(self.node, list(numbers))
-
-    def longer(self, sizes: Value, last: int) -> Value:
-        """Return a vector of sizes with one more at the end."""
-        tensor = constant_of(sizes)
-        if tensor is not None:
-            return self.constant([*tensor.numpy().ravel().tolist(), last])
-        length = None if sizes.shape is None or not isinstance(sizes.shape[0], int) else sizes.shape[0] + 1
-        return self.insert("Concat", [sizes, self.constant([last])], DataType.INT64, [length], axis=0)
-
-
-def in_lanes(shape: onnx_ir.Shape | None, kind: LaneType) -> list[Dim] | None:
-    """Return the shape that values of this shape have in lanes."""
-    return None if shape is None else [*shape.dims, *kind.dims]
+from ..lane_types import as_lanes
+from .lane_nodes import Move, in_lanes, shifted, shifted_axes, unsqueezed
+from .lane_pads import can_pad, pad
 
 
 def is_move(node: onnx_ir.Node, opset: int) -> bool:
@@ -108,16 +50,12 @@ def _identity(move: Move) -> Sequence[Value]:
     return [move.insert("Identity", move.inputs[:1], move.kind.lane, in_lanes(output.shape, move.kind))]
 
 
-def _shifted(axis: int) -> int:
-    return axis if axis >= 0 else axis - 1
-
-
 def _along_axis(move: Move) -> Sequence[Value]:
-    return move.again(axis=_shifted(attribute(move.node, "axis", 0)))
+    return move.again(axis=shifted(attribute(move.node, "axis", 0)))
 
 
 def _elements(move: Move) -> Sequence[Value]:
-    axis = _shifted(attribute(move.node, "axis", 0))
+    axis = shifted(attribute(move.node, "axis", 0))
     if not move.stock:
         return move.again(domain=CUSTOM_OPSET, axis=axis)
     data, indices = move.inputs
@@ -126,7 +64,7 @@ def _elements(move: Move) -> Sequence[Value]:
 
 def _scattered_elements(move: Move) -> Sequence[Value]:
     data, indices, updates = move.inputs
-    return move.again([data, _for_each_lane(move, indices), updates], axis=_shifted(attribute(move.node, "axis", 0)))
+    return move.again([data, _for_each_lane(move, indices), updates], axis=shifted(attribute(move.node, "axis", 0)))
 
 
 def _for_each_lane(move: Move, indices: Value | None) -> Value:
@@ -137,14 +75,6 @@ def _for_each_lane(move: Move, indices: Value | None) -> Value:
     index_type = indices.dtype or DataType.INT64
     column = unsqueezed(move.rewriter, move.node, indices, index_type)
     return move.insert("Expand", [column, move.longer(sizes, move.kind.count)], index_type, wide)
-
-
-def unsqueezed(rewriter: Rewriter, before: onnx_ir.Node, value: Value, dtype: DataType) -> Value:
-    """Give a value one more dimension, of 1, at the end."""
-    shape = None if value.shape is None else [*value.shape.dims, 1]
-    if rewriter.opset < 13:
-        return rewriter.insert(before, "Unsqueeze", [value], dtype, shape, axes=[-1])
-    return rewriter.insert(before, "Unsqueeze", [value, rewriter.constant(before, [-1])], dtype, shape)
 
 
 def _compress(move: Move) -> Sequence[Value]:
@@ -171,7 +101,7 @@ def _flatten(move: Move) -> Sequence[Value]:
     axis, shape = attribute(move.node, "axis", 1), move.node.outputs[0].shape
     known = None if shape is None else [dim for dim in shape if isinstance(dim, int)]
     sizes = known if known is not None and len(known) == 2 else [0, -1]
-    flat = move.insert("Flatten", move.inputs, move.kind.lane, [None, None], axis=_shifted(axis))
+    flat = move.insert("Flatten", move.inputs, move.kind.lane, [None, None], axis=shifted(axis))
     wide = in_lanes(shape, move.kind)
     return [move.insert("Reshape", [flat, move.constant([*sizes, move.kind.count])], move.kind.lane, wide)]
 
@@ -189,35 +119,16 @@ def _permutation(node: onnx_ir.Node) -> list[int] | None:
     return None if data is None or data.shape is None else list(range(data.shape.rank()))[::-1]
 
 
-def _axes(node: onnx_ir.Node, position: int) -> list[int] | None:
-    """Return the axes that an attribute or an input names; None where no one does."""
-    if "axes" in node.attributes:
-        return list(node.attributes["axes"].as_ints())
-    value = node.inputs[position] if position < len(node.inputs) else None
-    tensor = None if value is None else constant_of(value)
-    return None if tensor is None else [int(axis) for axis in tensor.numpy().ravel()]
-
-
-def _has_known_axes(position: int) -> Callable[[onnx_ir.Node, int], bool]:
-    """Make the condition that axes, if they are an input, are constant."""
-
-    def condition(node: onnx_ir.Node, opset: int) -> bool:
-        return _axes(node, position) is not None or position >= len(node.inputs) or node.inputs[position] is None
-
-    return condition
-
-
 def _along_axes(position: int) -> Callable[[Move], Sequence[Value]]:
     """Make the move of an operator whose axes are an attribute, or the input at this position."""
 
     def along(move: Move) -> Sequence[Value]:
-        axes = _axes(move.node, position)
-        if axes is None or min(axes, default=0) >= 0:
-            return move.again()
-        axes = [_shifted(axis) for axis in axes]
         if "axes" in move.node.attributes:
-            return move.again(axes=axes)
-        return move.again([*move.inputs[:position], move.constant(axes), *move.inputs[position + 1 :]])
+            return move.again(axes=[shifted(axis) for axis in move.node.attributes["axes"].as_ints()])
+        axes = move.inputs[position] if position < len(move.inputs) else None
+        if axes is None:
+            return move.again()
+        return move.again([*move.inputs[:position], shifted_axes(move, axes), *move.inputs[position + 1 :]])
 
     return along
 
@@ -244,40 +155,6 @@ def _constant_of_shape(move: Move) -> Sequence[Value]:
     return [move.insert("Expand", given, move.kind.lane, wide)]
 
 
-def _pad(move: Move) -> Sequence[Value]:
-    data, pads, value, axes = (*move.inputs, None, None)[:4]
-    assert pads is not None
-    if move.kind.dims and axes is not None:
-        axes = move.constant([_shifted(axis) for axis in _axes(move.node, 3) or ()])
-    elif move.kind.dims:
-        constant_pads = constant_of(pads)
-        assert constant_pads is not None  # because such a Pad is no move otherwise
-        begins, ends = np.split(np.asarray(constant_pads.numpy()), 2)
-        pads = move.constant([*begins.tolist(), 0, *ends.tolist(), 0])
-    tensor = None if value is None else constant_of(value)
-    lanes = np.zeros(1, move.kind.lane.numpy()) if tensor is None else tensor.numpy().reshape(-1)
-    if (lanes == lanes[0]).all() and int(np.float32(lanes[0])) == lanes[0]:  # the CPU plugin rounds it to float32
-        return move.again([data, pads, move.rewriter.constant(move.node, lanes[:1].reshape(())), axes])
-    shape = in_lanes(move.node.outputs[0].shape, move.kind)
-    zero = move.rewriter.constant(move.node, np.zeros((), lanes.dtype))
-    (padded,) = move.again([data, pads, zero, axes])
-    # What is not padding is marked by ones, padded by zeros.
-    marked = move.insert("Equal", [data, data], DataType.BOOL, None)
-    ones = move.insert("Cast", [marked], move.kind.lane, None, to=move.kind.lane)
-    (kept,) = move.again([ones, pads, zero, axes])
-    is_kept = move.insert("Cast", [kept], DataType.BOOL, None, to=DataType.BOOL)
-    fill = move.rewriter.constant(move.node, lanes)
-    return [move.insert("Where", [is_kept, padded, fill], move.kind.lane, shape)]
-
-
-def _can_pad(node: onnx_ir.Node, opset: int) -> bool:
-    if opset < 11:  # the pads are an attribute
-        return False
-    pads, value = node.inputs[1], node.inputs[2] if len(node.inputs) > 2 else None
-    is_known = pads is not None and constant_of(pads) is not None and (value is None or constant_of(value) is not None)
-    return is_known and _has_known_axes(3)(node, opset)
-
-
 _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
     **dict.fromkeys(("Concat", "Gather", "Split"), _along_axis),
     **dict.fromkeys(("Cast", "CastLike", "Identity"), _identity),
@@ -289,7 +166,7 @@ _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
     "Flatten": _flatten,
     "GatherElements": _elements,
     **dict.fromkeys(("Scatter", "ScatterElements"), _scattered_elements),
-    "Pad": _pad,
+    "Pad": pad,
     "Slice": _along_axes(3),
     "Tile": _tile,
     "Transpose": _transpose,
@@ -313,10 +190,7 @@ _CONDITIONS: Mapping[str, Callable[[onnx_ir.Node, int], bool]] = {
     "ConstantOfShape": lambda node, opset: "value" in node.attributes,
     "Cast": _keeps_type,
     "CastLike": _keeps_type,
-    "Pad": _can_pad,
+    "Pad": can_pad,
     **dict.fromkeys(SCATTERS, _can_scatter),
-    "Slice": _has_known_axes(3),
-    "Squeeze": _has_known_axes(1),
     "Transpose": lambda node, opset: _permutation(node) is not None,
-    "Unsqueeze": _has_known_axes(1),
 }

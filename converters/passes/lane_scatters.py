@@ -14,7 +14,7 @@ from ov_gather.ops.onnx_nodes import SCATTERS
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 from ..loading import is_default
-from .lane_moves import Move
+from .lane_nodes import Move
 
 _NUMBERS: Mapping[DataType, str] = {
     DataType.INT64: "i64",

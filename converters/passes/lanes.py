@@ -19,11 +19,12 @@ from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
 from ..ranges import Ranges
 from .lane_flow import Flow, is_shape, tensor_of
 from .lane_loops import LoopParts, Slices
-from .lane_moves import Move, in_lanes, move, sources_of, unsqueezed
+from .lane_moves import move, sources_of
+from .lane_nodes import Move, in_lanes, unsqueezed
 from .lane_scatters import scatter, takes_lanes
 from .rewriter import Rewriter, drop
 
-_OLDEST = 9  # the first opset in which a Constant may be of integers
+_OLDEST = 7  # older Reshapes and others have attributes where inputs are extended
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,79 @@
+"""This module tells how lanes are padded. OpenVINO's CPU plugin rounds what it pads integers with to float32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx_ir
+from onnx_ir import DataType, Value
+
+from ..graphs import constant_of
+from .lane_nodes import Move, in_lanes, shifted_axes
+
+_WITH_INPUTS = 11  # the first opset in which the pads are an input
+
+
+def can_pad(node: onnx_ir.Node, opset: int) -> bool:
+    """Tell whether a Pad only moves: it must be known where in the pads those of the lanes are to stand."""
+    if opset < _WITH_INPUTS:
+        return "pads" in node.attributes and _attribute_value(node) == 0
+    data, pads, *_ = node.inputs
+    has_axes = len(node.inputs) > 3 and node.inputs[3] is not None
+    has_rank = data is not None and data.shape is not None
+    return has_axes or has_rank or (pads is not None and constant_of(pads) is not None)
+
+
+def pad(move: Move) -> Sequence[Value]:
+    """Insert a Pad of lanes; return its output."""
+    if "pads" in move.node.attributes:
+        pads = list(move.node.attributes["pads"].as_ints())
+        half = len(pads) // 2
+        none = [0] * len(move.kind.dims)
+        return move.again(pads=[*pads[:half], *none, *pads[half:], *none])
+    data, pads_given, value, axes = (*move.inputs, None, None)[:4]
+    assert pads_given is not None
+    if move.kind.dims and axes is not None:
+        axes = shifted_axes(move, axes)
+    elif move.kind.dims:
+        pads_given = _longer_pads(move, pads_given)
+    lanes = _constant_lanes(move, value)
+    if lanes is not None and (lanes == lanes[0]).all() and int(np.float32(lanes[0])) == lanes[0]:
+        return move.again([data, pads_given, move.rewriter.constant(move.node, lanes[:1].reshape(())), axes])
+    shape = in_lanes(move.node.outputs[0].shape, move.kind)
+    zero = move.rewriter.constant(move.node, np.zeros((), move.kind.lane.numpy()))
+    (padded,) = move.again([data, pads_given, zero, axes])
+    # What is not padding is marked by ones, padded by zeros.
+    marked = move.insert("Equal", [data, data], DataType.BOOL, None)
+    ones = move.insert("Cast", [marked], move.kind.lane, None, to=move.kind.lane)
+    (kept,) = move.again([ones, pads_given, zero, axes])
+    is_kept = move.insert("Cast", [kept], DataType.BOOL, None, to=DataType.BOOL)
+    fill = value if lanes is None else move.rewriter.constant(move.node, lanes)
+    return [move.insert("Where", [is_kept, padded, fill], move.kind.lane, shape)]
+
+
+def _attribute_value(node: onnx_ir.Node) -> float:
+    return node.attributes["value"].as_float() if "value" in node.attributes else 0
+
+
+def _constant_lanes(move: Move, value: Value | None) -> np.ndarray | None:
+    """Return the lanes of the number to pad with; None where it is computed."""
+    tensor = None if value is None else constant_of(value)
+    mode = move.node.attributes["mode"].as_string() if "mode" in move.node.attributes else "constant"
+    if value is None or mode != "constant":
+        return np.zeros(1, move.kind.lane.numpy())
+    return None if tensor is None else tensor.numpy().reshape(-1)
+
+
+def _longer_pads(move: Move, pads: Value) -> Value:
+    """Return pads, given of every axis, with none for the lanes."""
+    tensor = constant_of(pads)
+    if tensor is not None:
+        begins, ends = np.split(tensor.numpy(), 2)
+        return move.constant([*begins.tolist(), 0, *ends.tolist(), 0])
+    data = move.node.inputs[0]
+    assert data is not None and data.shape is not None  # because such a Pad is no move otherwise
+    rank, none = data.shape.rank(), move.constant([0])
+    places = [move.constant([place]) for place in (0, rank, 2 * rank)]
+    begins, ends = (move.insert("Slice", [pads, *bounds], DataType.INT64, [rank]) for bounds in (places[:2], places[1:]))
+    return move.insert("Concat", [begins, none, ends, none], DataType.INT64, [2 * rank + 2], axis=0)
