@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
 from ov_gather.ir.shapes import ANY, UNKNOWN, PartialShape
 from ov_gather.ops.shape_rules import (
+    AXIS_INPUT,
     DATA,
     INDICES,
     along_axis,
-    axis_of_data,
     batch_dimensions,
     open_dims,
     require_one_number,
@@ -132,7 +132,7 @@ GATHER_1 = Operation(
     inputs=(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=INTEGERS),
-        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data)),
+        AXIS_INPUT,
     ),
     outputs=("output",),
     infer_types=type_of_data,

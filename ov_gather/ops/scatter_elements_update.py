@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
+from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.shape_rules import (
+    AXIS_INPUT,
     DATA,
+    FIRST_SCATTER_INDICES,
     INDICES,
     UPDATES,
     along_axis,
-    axis_of_data,
     open_dims,
     require_one_number,
     require_same_rank,
@@ -119,20 +120,13 @@ SCATTER_ELEMENTS_UPDATE_3 = Operation(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=INTEGERS),
         Input("updates", assumed=F32),
-        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data)),
+        AXIS_INPUT,
     ),
     outputs=("output",),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
-    # The page of version 3 allows no negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
-    index_rule=IndexRule(
-        INDICES,
-        along_axis,
-        "[0, s-1]",
-        lowest_specified=lambda size: 0 * size,
-        negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
-    ),
+    index_rule=FIRST_SCATTER_INDICES,
     choose_sizes=choose_sizes,
     evaluate=evaluate,
     custom_version=custom_version,

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import ANY, PartialShape
 from ov_gather.ops.gather_nd import index_sizes
-from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES, open_dims, sizes_of_updates, type_of_data_and_updates
+from ov_gather.ops.shape_rules import (
+    DATA,
+    FIRST_SCATTER_INDICES,
+    INDICES,
+    UPDATES,
+    open_dims,
+    sizes_of_updates,
+    type_of_data_and_updates,
+)
 from ov_gather.ops.spec import (
     ONNX_REDUCTIONS,
     Attribute,
     Attributes,
     DimensionError,
-    IndexRule,
     Input,
     Operation,
     RankError,
@@ -115,7 +122,6 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     return (scatter_nd(data, indices, np.negative(updates), reduction="sum"),)
 
 
-# The page of version 3 does not explain negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
 SCATTER_ND_UPDATE_3 = Operation(
     name="ScatterNDUpdate-3",
     type="ScatterNDUpdate",
@@ -130,12 +136,9 @@ SCATTER_ND_UPDATE_3 = Operation(
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
-    index_rule=IndexRule(
-        INDICES,
-        lambda shapes, attributes: index_sizes(shapes[:UPDATES], {"batch_dims": 0}),
-        "[0, s-1]",
-        lowest_specified=lambda size: 0 * size,
-        negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
+    index_rule=replace(
+        FIRST_SCATTER_INDICES,
+        sizes=lambda shapes, attributes: index_sizes(shapes[:UPDATES], {"batch_dims": 0}),
     ),
     choose_sizes=choose_sizes,
     evaluate=evaluate,

@@ -6,27 +6,26 @@ This is the inverse of Gather without batch dimensions. ONNX has no such operato
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ov_gather.ir.element_types import F32, I32, I64, INTEGERS
+from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.shape_rules import (
+    AXIS_INPUT,
     DATA,
+    FIRST_SCATTER_INDICES,
     INDICES,
     UPDATES,
-    along_axis,
-    axis_of_data,
     open_dims,
     require_one_number,
     sizes_of_updates,
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
-    Attribute,
     Attributes,
     DimensionError,
-    IndexRule,
     Input,
     Operation,
     RankError,
@@ -138,19 +137,13 @@ SCATTER_UPDATE_3 = Operation(
         Input("data", assumed=F32),
         Input("indices", assumed=I64, element_types=INTEGERS),
         Input("updates", assumed=F32),
-        Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data)),
+        AXIS_INPUT,
     ),
     outputs=("output",),
     infer_types=type_of_data_and_updates,
     infer_shapes=infer_shapes,
     restrict=restrict,
-    index_rule=IndexRule(
-        INDICES,
-        along_axis,
-        "[0, s-1]",
-        lowest_specified=lambda size: 0 * size,
-        negative="OpenVINO refuses negative indices of ScatterUpdate",
-    ),
+    index_rule=replace(FIRST_SCATTER_INDICES, negative="OpenVINO refuses negative indices of ScatterUpdate"),
     choose_sizes=choose_sizes,
     evaluate=evaluate,
 )

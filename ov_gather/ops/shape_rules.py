@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.element_types import DYNAMIC, ElementType
+from ov_gather.ir.element_types import DYNAMIC, I32, I64, ElementType
 from ov_gather.ir.shapes import ANY, Dimension, PartialShape
-from ov_gather.ops.spec import Attributes, DimensionError, RankError, Shapes, TypeRuleError, Types
+from ov_gather.ops.spec import (
+    Attribute,
+    Attributes,
+    DimensionError,
+    IndexRule,
+    Input,
+    RankError,
+    Shapes,
+    TypeRuleError,
+    Types,
+)
 
 DATA, INDICES, UPDATES = 0, 1, 2
 
@@ -35,6 +45,19 @@ def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None
         return None
     dim = dims[axis % len(dims)]
     return (dim.lower,) if dim.is_static else None
+
+
+AXIS_INPUT = Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data))
+"""The input of an operation that says along which axis of data the indices go."""
+
+FIRST_SCATTER_INDICES = IndexRule(
+    INDICES,
+    along_axis,
+    "[0, s-1]",
+    lowest_specified=lambda size: 0 * size,
+    negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
+)
+"""The indices of the scatters of version 3, whose pages allow no negative ones."""
 
 
 def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
