@@ -130,41 +130,6 @@ def test_output_shape(core, data, indices, axis, flags, output):
 
 
 @pytest.mark.parametrize(
-    ("data", "indices", "axis", "flags", "output"),
-    [
-        ("3,7,5,2", "2,10,4", 1, {}, "[2,10,4,2]"),
-        ("3,7,5,2", "2,10,4", -3, {}, "[2,10,4,2]"),
-        ("...", "2,?", 1, {}, "[2,?,?]"),
-        ("?,7,?", "...", 0, {}, "[?,0..7,?]"),
-        ("3,7,2", "3,1", 0, {"broadcast": True}, "[3,7,2]"),
-        ("...", "...", -2, {}, "[...]"),
-    ],
-)
-def test_output_shape_with_lanes(core, data, indices, axis, flags, output):
-    shapes = (PartialShape.parse(data), PartialShape.parse(indices))
-    (specified,) = GATHER_ELEMENTS_CUSTOM.infer_shapes(shapes, {"axis": axis, **FLAGS, **flags, "lanes": True})
-    assert str(specified) == output
-    assert inferred_shape(read(core, layer_model(data, indices, axis, **flags, lanes=True))) == specified
-
-
-@pytest.mark.sanitized
-@pytest.mark.parametrize("lanes", [1, 2, 3, 4])
-@pytest.mark.parametrize("broadcast", [False, True])
-def test_lanes_stay_together(core, lanes, broadcast):
-    """Elements of lanes are gathered by one index, whether they fill one wide element (as 2 and 4 of i32) or not."""
-    rng = np.random.default_rng(0)
-    data = rng.integers(-(2**31), 2**31, (3, 7, 5, lanes), np.int64).astype(np.int32)
-    where = rng.integers(-7, 7, (3, 10, 1) if broadcast else (2, 10, 4))
-    model = read(core, layer_model("?,?,?,?", "?,?,?", -3, data_type=I32, broadcast=broadcast, lanes=True))
-    part = data if broadcast else data[:2, :, :4]
-    expected = np.take_along_axis(part, np.broadcast_to(where, (len(part), 10, part.shape[2]))[..., None], 1)
-    assert np.array_equal(evaluate(model, I32, data, where), expected)
-    where[1, 9, 0] = 7
-    with pytest.raises(RuntimeError, match=r"indices\[1, 9, 0\] = 7 is out of bounds for axis 1 of size 7"):
-        evaluate(model, I32, data, where)
-
-
-@pytest.mark.parametrize(
     ("data", "indices", "axis", "flags", "reason"),
     [
         ("3,7", "3", 0, {}, "must have the same rank"),
@@ -180,10 +145,6 @@ def test_lanes_stay_together(core, lanes, broadcast):
         ),
         ("3,7", "2,2", 1, {"same_shape": True}, "do not fit data .3,7. in dimension 0: with same_shape=true it must be data's"),
         ("3,7", "1,2", 1, {"same_shape": True, "broadcast": True}, "in dimension 0: with same_shape=true it must be data's"),
-        ("3,7,2", "3,7", 2, {"lanes": True}, r"axis 2 is out of range for rank 3 .valid -3..1."),
-        ("3,7,2", "3,7", -1, {"lanes": True}, r"axis -1 is out of range for rank 3"),
-        ("3,7,2", "3,7", 0, {"lanes": True, "transpose": True}, "exclude each other"),
-        ("3,7", "3,7", 0, {"lanes": True}, "must have the same rank"),
         ("1..3,7", "4..9,7", 1, {}, "in dimension 0"),
     ],
 )
