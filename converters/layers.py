@@ -18,16 +18,35 @@ from ov_gather.ops.gather import GATHER_8, GATHER_CUSTOM
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
 from ov_gather.ops.gather_nd import GATHER_ND_8, GATHER_ND_CUSTOM
-from ov_gather.ops.spec import Operation, ShapeError
+from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
+from ov_gather.ops.scatter_elements_custom import SCATTER_ELEMENTS_CUSTOM
+from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_12
+from ov_gather.ops.scatter_nd_custom import SCATTER_ND_CUSTOM
+from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_15
+from ov_gather.ops.spec import CUSTOM_OPSET, ONNX_REDUCTIONS, Operation, ShapeError, TypeRuleError
 
 from .errors import ConversionError, describe
 
 Inputs = Sequence[Value | None]
 BY_TARGET: Mapping[str, Mapping[str, Operation]] = {
-    "stock": {"Gather": GATHER_8, "GatherElements": GATHER_ELEMENTS_6, "GatherND": GATHER_ND_8},
-    "extension": {"Gather": GATHER_CUSTOM, "GatherElements": GATHER_ELEMENTS_CUSTOM, "GatherND": GATHER_ND_CUSTOM},
+    "stock": {
+        "Gather": GATHER_8,
+        "GatherElements": GATHER_ELEMENTS_6,
+        "GatherND": GATHER_ND_8,
+        "Scatter": SCATTER_ELEMENTS_UPDATE_12,
+        "ScatterElements": SCATTER_ELEMENTS_UPDATE_12,
+        "ScatterND": SCATTER_ND_UPDATE_15,
+    },
+    "extension": {
+        "Gather": GATHER_CUSTOM,
+        "GatherElements": GATHER_ELEMENTS_CUSTOM,
+        "GatherND": GATHER_ND_CUSTOM,
+        "Scatter": SCATTER_ELEMENTS_CUSTOM,
+        "ScatterElements": SCATTER_ELEMENTS_CUSTOM,
+        "ScatterND": SCATTER_ND_CUSTOM,
+    },
 }
-"""By target of a conversion, the operation that each gather of ONNX becomes."""
+"""By target of a conversion, the operation that each gather and scatter of ONNX becomes."""
 
 
 def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
@@ -36,9 +55,9 @@ def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value
     convert = CONVERTERS.get(node.op_type) if node.domain == "" else None
     if convert is None:
         raise ConversionError(f"{place}: this operator cannot be converted; {', '.join(CONVERTERS)} can")
-    for attribute in node.attributes.values():
-        if attribute.is_ref():
-            raise ConversionError(f"{place}: attribute {attribute.name} refers to one of a function that is not there")
+    for given in node.attributes.values():
+        if given.is_ref():
+            raise ConversionError(f"{place}: attribute {given.name} refers to one of a function that is not there")
     return convert(builder, node, inputs)
 
 
@@ -87,30 +106,39 @@ def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtoco
     return builder.const_from_payload(name, element_type, sizes, data)
 
 
-def add_gather(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, target: str = "stock") -> Value:
-    """Add the layers of a Gather, GatherElements or GatherND. Raises ConversionError."""
+def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, target: str = "stock") -> Value:
+    """Add the layers of a gather or scatter. Raises ConversionError."""
     operation = BY_TARGET[target][node.op_type]
-    name = "batch_dims" if node.op_type == "GatherND" else "axis"
-    number = node.attributes[name].as_int() if name in node.attributes else 0
     place, given = describe(node), [value for value in inputs if value is not None]
-    attributes: dict[str, str] = {name: str(number)}
-    values: list[NDArray[Any] | None] = []
-    if node.op_type == "Gather":  # whose axis is an input of the layer
-        axis = np.array(number, I64.dtype)
-        attributes, values = {}, [None, None, axis]
-        given.append(builder.const(f"{node.name or node.op_type}/{name}", I64, axis))
+    known = {known.name for known in operation.attributes}
+    name = "batch_dims" if node.op_type == "GatherND" else "axis"
+    attributes = {name: str(attribute(node, name, 0))} if name in known else {}
+    values: list[NDArray[Any] | None] = [None] * len(given)
+    if any(known.attribute is not None for known in operation.inputs):  # The axis is an input of the layer.
+        values.append(np.array(attribute(node, name, 0), I64.dtype))
+        given.append(builder.const(f"{node.name or node.op_type}/{name}", I64, values[-1]))
+    if "reduction" in node.attributes:
+        attributes["reduction"] = _reduction(place, node.attributes["reduction"].as_string(), operation)
     shapes = [value.shape for value in given]
     for expected, value in zip(operation.inputs, given, strict=True):
         if expected.element_types and value.element_type not in expected.element_types:
             known = " or ".join(map(str, expected.element_types))
             raise ConversionError(f"{place}: {expected.name} must be {known}, not {value.element_type}")
     try:
+        operation.infer_types([value.element_type for value in given])
         (shape,) = operation.infer_shapes(shapes, operation.read_attributes(attributes, shapes, values))
-    except ShapeError as error:
+    except (ShapeError, TypeRuleError) as error:
         raise ConversionError(f"{place}: {error.reason}; {error.hint}") from None
     except ValueError as error:
         raise ConversionError(f"{place}: {error}") from None
     return _layer(builder, node, operation.type, operation.opsets[0], attributes, given, given[0].element_type, shape)
+
+
+def _reduction(place: str, name: str, operation: Operation) -> str:
+    """Return what an operation calls a reduction of ONNX. Raises ConversionError."""
+    if name not in ONNX_REDUCTIONS:
+        raise ConversionError(f"{place}: reduction must be one of {', '.join(ONNX_REDUCTIONS)}, not '{name}'")
+    return name if CUSTOM_OPSET in operation.opsets else ONNX_REDUCTIONS[name]
 
 
 def _layer(
@@ -192,9 +220,7 @@ _CONSTANT_VALUES: Mapping[str, ElementType | None] = {
 }
 
 CONVERTERS: Mapping[str, Callable[[ModelBuilder, onnx_ir.Node, Inputs], Value]] = {
-    "Gather": add_gather,
-    "GatherElements": add_gather,
-    "GatherND": add_gather,
+    **dict.fromkeys((*GATHERS, *SCATTERS), add_indexed),
     "Slice": _slice,
     "Unsqueeze": _unsqueeze,
     "Cast": _cast,

@@ -20,8 +20,8 @@ def convert_node(node: onnx.NodeProto, shapes: Sequence[Sequence[int | str | Non
     """Convert one ONNX node to IR layers.
 
     Args:
-        node: Gather (1, 11, 13), GatherElements (11, 13), GatherND (11, 12, 13), or what legalizing them adds: Slice, Unsqueeze
-            (13), Cast, Identity or Constant.
+        node: Gather (1, 11, 13), GatherElements (11, 13), GatherND (11, 12, 13), ScatterElements and ScatterND
+            (11, 13, 16, 18), or what legalizing them adds: Slice, Unsqueeze (13), Cast, Identity or Constant.
         shapes: of each input; a dimension that is None or a name is open; None instead of a shape is an open rank.
         types: `onnx.TensorProto.DataType` of each input, e.g. `onnx.TensorProto.FLOAT`.
 
@@ -31,7 +31,8 @@ def convert_node(node: onnx.NodeProto, shapes: Sequence[Sequence[int | str | Non
     Raises:
         ConversionError: the operator, an attribute or an element type cannot be converted, or the shapes do not fit.
 
-    Source: ONNX Gather-13, GatherElements-13, GatherND-13; OpenVINO Gather-8, GatherElements-6, GatherND-8.
+    Source: ONNX Gather-13, GatherElements-13, GatherND-13, ScatterElements-18, ScatterND-18; OpenVINO Gather-8,
+    GatherElements-6, GatherND-8, ScatterElementsUpdate-12, ScatterNDUpdate-15.
     """
     place = describe(node)
     if not len(shapes) == len(types) == len(node.input):

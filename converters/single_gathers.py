@@ -1,4 +1,4 @@
-"""Each gather of an ONNX model as a small IR of its own: for `ov-gather check`, for bug reports, for tests."""
+"""Each gather and scatter of an ONNX model as a small IR of its own: for `ov-gather check`, for bug reports, for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ov_gather.ir.model import Model
 
 from .errors import describe
 from .graphs import constant_of, nodes_of
-from .layers import BY_TARGET, add_constant, add_gather, element_type_of, partial_shape
+from .layers import BY_TARGET, add_constant, add_indexed, element_type_of, partial_shape
 from .legalize import legalize
 from .loading import load, naming
 
@@ -21,7 +21,10 @@ _LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
 
 
 def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str, Model]:
-    """Map file names that are all different to the gathers of an ONNX file, legalized. Raises ConversionError, OSError."""
+    """Map file names that are all different to the gathers and scatters of an ONNX file, legalized.
+
+    Raises ConversionError, OSError.
+    """
     with naming(source):
         model = load(source)
         legalize(model, target=target, assume_in_bounds=assume_in_bounds)
@@ -31,12 +34,15 @@ def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str
 
 
 def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
-    """Yield each gather of a legalized model as a model that bears the name of its node or output. Raises ConversionError."""
+    """Yield each gather and scatter of a legalized model as a model that bears the name of its node or output.
+
+    Raises ConversionError.
+    """
     for node in nodes_of(model, *BY_TARGET[target]):
         output = str(node.outputs[0].name)
         builder = ModelBuilder(node.name or output)
         inputs = [_add_input(builder, describe(node), value) for value in node.inputs if value is not None]
-        builder.result(output, add_gather(builder, node, inputs, target))
+        builder.result(output, add_indexed(builder, node, inputs, target))
         yield builder.build()
 
 

@@ -126,7 +126,7 @@ def constant_size(node: Node) -> NDArray[Any] | None:
 
 def takes_tuples(node: Node) -> bool:
     """Tell whether the indices of a gather or scatter are tuples of coordinates."""
-    return node.get_type_name() in ("GatherND", "ScatterNDUpdate")
+    return node.get_type_name() in ("GatherND", "ScatterND", "ScatterNDUpdate")
 
 
 def batch_dims(node: Node) -> int:
@@ -154,5 +154,8 @@ def axis_of_site(node: Node) -> int | None:
         return None
     if node.get_type_name() == "GatherElements":
         return axis_of(node)
+    if node.get_type_name() == "ScatterElements":
+        attributes = node.get_attributes()
+        return int(attributes["axis"] % (rank.get_length() - (attributes["lanes"] != "none")))
     axis = constant(axis_operand(node))
     return None if axis is None else int(axis.item()) % rank.get_length()

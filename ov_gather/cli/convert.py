@@ -47,7 +47,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--no-bisect", is_flag=True, help="Do not search the first node that differs, if --verify finds a difference.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else made up.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
-@click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather as an IR to this directory.")
+@click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather and scatter there, as IRs.")
 @click.option(
     "--target-release", callback=parse_release, metavar="RELEASE", help="Of IN.xml: write it for this OpenVINO, e.g. 2025.4."
 )
@@ -235,12 +235,12 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
 
     gathers = gathers_of(source, target=target, assume_in_bounds=assume_in_bounds)
     if not gathers:
-        raise click.UsageError(f"{source} has no gather")
+        raise click.UsageError(f"{source} has no gather or scatter")
     refuse_existing([directory / name for name in gathers], force)
     directory.mkdir(parents=True, exist_ok=True)
     for name, gather in gathers.items():
         write_ir(gather, directory / name)
-    click.echo(f"{directory}: {len(gathers)} gathers; ov-gather check {directory} executes them")
+    click.echo(f"{directory}: {len(gathers)} gathers and scatters; ov-gather check {directory} executes them")
 
 
 def _print_changes(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = ()) -> None:

@@ -137,11 +137,11 @@ OPENVINO: Mapping[str, Meaning] = {
     **_as(_IN_PART, "StridedSlice VariadicSplit"),
     **_as(_BY_CONDITION, "Select"),
     **_as(_WRITTEN_AT_INDEX, "ScatterUpdate"),
-    **_as(replace(_WRITTEN_AT_INDEX, reduces=True), "ScatterElementsUpdate"),
-    **_as(_WRITTEN_AT_COORDINATES, "ScatterNDUpdate"),
+    **_as(replace(_WRITTEN_AT_INDEX, reduces=True), "ScatterElements ScatterElementsUpdate"),
+    **_as(_WRITTEN_AT_COORDINATES, "ScatterND ScatterNDUpdate"),
     **_as(Meaning((2, 3), Selection.CHOSEN, indices=Indices(0, Along.CLASSES)), "OneHot"),
     **_as(Meaning((0, 3), Selection.CHOSEN, adds=True), "Pad"),
     **_as(_GREATEST_OR_LEAST, "Maximum Minimum"),
     **_as(Meaning(_FIRST, Selection.BY_VALUE, adds=True), "Clamp"),
 }
-"""By type of operation. A type whose versions differ in more than what is legal has the meaning of all of them."""
+"""By type of operation, of OpenVINO or ours. A type with versions that differ in more than what is legal means all of these."""

@@ -20,8 +20,10 @@ def site_of(
     axis: int | Key | None = None
     batch_dims = 0
     try:
-        if operation.type == "GatherElements":
+        if operation.type in ("GatherElements", "ScatterElements"):
             axis = operation.integer("axis")
+            if axis < 0 and operation.has_scattered_lanes:
+                axis -= 1
         elif operation.type in _AXIS_OPERAND:
             axis = next(iter(inputs[_AXIS_OPERAND[operation.type] :]), None)
             if axis is None:

@@ -11,8 +11,11 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value, count
 from ov_gather.ranges.graph import Graph, Key
 
-TYPES = ("Gather", "GatherElements", "GatherND", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate")
-"""The operations of OpenVINO that read or write by indices."""
+TYPES = (
+    *("Gather", "GatherElements", "GatherND", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate"),
+    *("ScatterElements", "ScatterND"),
+)
+"""The operations of OpenVINO, and those of this package, that read or write by indices."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,7 @@ def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
         helper.make_node("Gather", ["x", "i"], ["a"], name="/table/Gather"),
         helper.make_node("GatherElements", ["a", "j"], ["b"], axis=1, name="/pick/Gather"),
         helper.make_node("GatherND", ["b", "k"], ["y"]),
+        helper.make_node("ScatterElements", ["x", "j", "b"], ["c"], axis=1, name="/back/Scatter"),
     ]
     initializers = [(np.array([[3, 1], [0, 2]]), "j"), (np.zeros((2**18, 2), np.int64), "k")]
     inputs = [("x", FLOAT, [9, 4]), ("i", INT64, ["n"])]
@@ -166,9 +167,14 @@ def test_each_gather_as_a_model_of_its_own(cli, tmp_path):
     done = cli("convert", tmp_path / "m.onnx", "--nodes", tmp_path / "nodes")
     assert done.returncode == 0, done.stderr
     irs = sorted((tmp_path / "nodes").glob("*.xml"))
-    assert [path.name for path in irs] == ["000_table_Gather.xml", "001_pick_Gather.xml", "002_y.xml"]
+    assert [path.name for path in irs] == ["000_table_Gather.xml", "001_pick_Gather.xml", "002_y.xml", "003_back_Scatter.xml"]
     inputs = [[port.get_any_name() for port in openvino.Core().read_model(path).inputs] for path in irs]
-    assert inputs == [["x", "i"], ["/pick/Gather_slice"], ["b", "k"]]  # k is a large initializer, and so becomes an input
+    assert inputs == [
+        ["x", "i"],
+        ["/pick/Gather_slice"],
+        ["b", "k"],
+        ["x", "b"],
+    ]  # k is large, and so an input
     done = cli("check", tmp_path / "nodes", "--runtimes", "kernel,openvino", "--cases", 6)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
 
 from ov_gather import validate
 from ov_gather.converters import ConversionError, convert_node
@@ -19,6 +20,10 @@ FLOAT, INT32, INT64 = TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64
 
 def gather(**attributes):
     return helper.make_node("GatherElements", ["data", "indices"], ["output"], name="gather", **attributes)
+
+
+def scatter(**attributes):
+    return helper.make_node("ScatterElements", ["data", "indices", "updates"], ["output"], name="scatter", **attributes)
 
 
 def test_axis_defaults_to_0():
@@ -51,6 +56,30 @@ def test_every_type_of_the_ir(row):
 
 
 @pytest.mark.parametrize(
+    ("op", "attributes", "layer", "given"),
+    [
+        ("ScatterElements", {"axis": 1}, ("ScatterElementsUpdate", "opset12"), {}),
+        ("ScatterElements", {"reduction": "mul"}, ("ScatterElementsUpdate", "opset12"), {"reduction": "prod"}),
+        ("ScatterND", {"reduction": "add"}, ("ScatterNDUpdate", "opset15"), {"reduction": "sum"}),
+        ("ScatterND", {}, ("ScatterNDUpdate", "opset15"), {}),
+    ],
+)
+def test_scatters(op, attributes, layer, given):
+    node = helper.make_node(op, ["data", "indices", "updates"], ["output"], name="scatter", **attributes)
+    shapes = [[3, 4], [5, 1], [5, 4]] if op == "ScatterND" else [[3, 4], [2, 3], [2, 3]]
+    converted = convert_node(node, shapes, [FLOAT, INT64, FLOAT])
+    (found,) = [each for each in converted.layers if each.name == "scatter"]
+    assert (found.type, found.version, found.attributes) == (*layer, given)
+    assert found.outputs[0].dims == (3, 4)
+    rng = np.random.default_rng(0)
+    inputs = [np.ones((3, 4), np.float32), rng.integers(-3, 3, shapes[1]), rng.random(shapes[2], np.float32)]
+    right = ReferenceEvaluator(node).run(None, dict(zip(node.input, inputs, strict=True)))
+    runtime = KernelRuntime()
+    runtime.activate(converted)
+    assert np.array_equal(runtime.execute(inputs)[0], right[0])
+
+
+@pytest.mark.parametrize(
     ("node", "shapes", "types", "text"),
     [
         (gather(), [[3], [3]], [TensorProto.COMPLEX64, INT64], "no element type for COMPLEX64"),
@@ -58,6 +87,14 @@ def test_every_type_of_the_ir(row):
         (gather(axis=2), [[3, 3], [3, 3]], [FLOAT, INT64], r"axis=2 is out of range \(-2 to 1\)"),
         (gather(), [[3, 3], [3]], [FLOAT, INT64], "rank 2, indices .3. has rank 1"),
         (gather(), [[3, 3], [2, 2]], [FLOAT, INT64], "equal dimensions, unlike ONNX"),
+        (scatter(), [[3], [2], [2]], [FLOAT, INT64, INT32], "updates have element type i32, data has f32; they must"),
+        (scatter(), [[3], [2], [3]], [FLOAT, INT64, FLOAT], r"updates \[3\]"),
+        (
+            scatter(reduction="sum"),
+            [[3], [2], [2]],
+            [FLOAT, INT64, FLOAT],
+            "must be one of none, add, mul, .* not 'sum'",
+        ),
         (gather(mode=1), [[3], [3]], [FLOAT, INT64], "Unrecognized attribute: mode"),
         (gather(), [[3]], [FLOAT], "1 shapes and 1 types for 2 inputs"),
         (helper.make_node("Relu", ["x"], ["y"], name="act"), [[3]], [FLOAT], "node Relu 'act' .output y.: this operator"),

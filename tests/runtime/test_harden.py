@@ -262,6 +262,25 @@ def test_names_of_outputs_stay():
         assert model.output("out").get_partial_shape().to_shape() == [4, 2]
 
 
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize("policy", ["raise", "clamp", "zero"])
+def test_our_scatters_check_every_index_or_get_clamped_ones(kind, policy):
+    shape = [3] if kind == "ScatterElements" else [3, 1]
+    ids = parameter("ids", shape)
+    inputs = [opset13.constant(np.zeros(7, np.float32)).output(0), ids, opset13.constant(np.ones(3, np.float32)).output(0)]
+    attributes = {"reduction": "add", "lanes": "none", **({"axis": -1} if kind == "ScatterElements" else {})}
+    model = ov.Model([ours(kind, inputs, attributes)], [ids], "model")
+    _, sites, summary = hardened(model, policy)
+    (site,) = sites.values()
+    outputs = infer_model(model, [np.reshape(np.array([1, 9, 1], np.int32), shape)])
+    if policy == "clamp":
+        assert (summary.guards, site.done) == (1, "indices are clamped at the input ids")
+        assert outputs == [np.array([0, 2, 0, 0, 0, 0, 1], np.float32).tobytes()]
+    else:
+        assert (summary.guards, site.kept) == (0, "our operation checks every index")
+        assert outputs == RAISED
+
+
 def test_twice_is_once():
     for policy in ("raise", "clamp"):
         model, _, _ = hardened(lookup(), policy)

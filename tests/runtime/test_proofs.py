@@ -11,6 +11,7 @@ from openvino import Model, PartialShape
 from openvino import opset13 as ops
 
 from ov_gather import prove
+from ov_gather.acceleration.graph import ours
 from ov_gather.ranges.proofs import Proof
 
 I32, F32 = np.int32, np.float32
@@ -142,6 +143,15 @@ def lookup_by_fraction() -> Model:
     return Model([ops.gather(constant(np.zeros(10), F32), index, constant(0))], [x])
 
 
+def ours_in_lanes(kind: str, low: int, **attributes: object) -> Model:
+    """Numbers of 64 bits in lanes are scattered along the axis of 7, by indices from `low` to 6."""
+    x = parameter([3, 7] if kind == "ScatterElements" else [9, 2], I32, "x")
+    index = ops.clamp(x, low, 6)
+    updates = constant(np.zeros((3, 7, 2) if kind == "ScatterElements" else (9, 2)), I32)
+    inputs = [constant(np.zeros((3, 7, 2)), I32).output(0), index.output(0), updates.output(0)]
+    return Model([ours(kind, inputs, {"reduction": "none", "lanes": "i64", **attributes})], [x])
+
+
 CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
     "an embedding": (embedding, "conditional", {"ids": (-1000, 999)}),
     "2 i + 1": (affine, "conditional", {"x": (-5, 4)}),
@@ -159,6 +169,9 @@ CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
     "experts that are given": (lambda: experts_that_are_given(4), "conditional", {"chosen": (0, 3)}),
     "buckets by a logarithm": (buckets_by_a_logarithm, "proved", {}),
     "rows from the end": (rows_from_the_end, "conditional", {"x": (-10, 9)}),
+    "our scatter along the last axis": (lambda: ours_in_lanes("ScatterElements", -7, axis=-1), "proved", {}),
+    "our scatter along another axis": (lambda: ours_in_lanes("ScatterElements", 3, axis=-2), "refuted", {}),
+    "our scatter of tuples": (lambda: ours_in_lanes("ScatterND", 3), "refuted", {}),
     "one past the end": (one_past_the_end, "refuted", {}),
     "the fifth row": (fifth_row, "conditional", {"dim(x, 1)": (5, None)}),
     "a clamped fraction": (lookup_by_fraction, "conditional", {"x": (-3.4028234663852886e38, 3.4028234663852886e38)}),

@@ -10,6 +10,7 @@ from onnx.defs import get_schema
 from onnx.reference import ReferenceEvaluator
 from openvino import opset13 as ops
 
+from ov_gather.acceleration.graph import ours
 from ov_gather.ops.meanings import ONNX, OPENVINO, Selection, carries
 
 DATA = np.arange(10, 26, dtype=np.int32).reshape(1, 4, 2, 2)
@@ -76,6 +77,10 @@ def constant(array):
     return ops.constant(np.asarray(array))
 
 
+def outputs(*arrays):
+    return [constant(array).output(0) for array in arrays]
+
+
 OPENVINO_SAMPLES = {
     "Broadcast": lambda data: ops.broadcast(data, constant(ints(3, 4, 2, 2))),
     "Clamp": lambda data: ops.clamp(data, 12, 17),
@@ -93,8 +98,18 @@ OPENVINO_SAMPLES = {
     "Pad": lambda data: ops.pad(data, constant(ints(0, 0, 1, 0)), constant(ints(0, 0, 0, 2)), "constant", constant(FILL)),
     "Reshape": lambda data: ops.reshape(data, constant(ints(2, 8)), False),
     "ReverseSequence": lambda data: ops.reverse_sequence(data, constant(np.array([2], np.int32)), 0, 1),
+    "ScatterElements": lambda data: ours(
+        "ScatterElements",
+        [data.output(0), *outputs(np.full((1, 1, 1, 1), 1), OTHER[:, :1, :1, :1])],
+        {"axis": 1, "reduction": "none", "lanes": "none"},
+    ),
     "ScatterElementsUpdate": lambda data: ops.scatter_elements_update(
         data, constant(np.full((1, 1, 1, 1), 1)), constant(OTHER[:, :1, :1, :1]), constant(1)
+    ),
+    "ScatterND": lambda data: ours(
+        "ScatterND",
+        [data.output(0), *outputs(ints(0, 2)[None], OTHER[0, :1])],
+        {"reduction": "none", "lanes": "none"},
     ),
     "ScatterNDUpdate": lambda data: ops.scatter_nd_update(data, constant(ints(0, 2)[None]), constant(OTHER[0, :1])),
     "ScatterUpdate": lambda data: ops.scatter_update(data, constant(ints(1)), constant(OTHER[:, :1]), constant(1)),

@@ -45,6 +45,11 @@ class Described:
         number = self.opset.removeprefix("opset")
         return self.type != "ScatterUpdate" and (self.type != "Gather" or not number.isdecimal() or int(number) >= 8)
 
+    @property
+    def has_scattered_lanes(self) -> bool:
+        """Whether data has one dimension more than the axis counts: our ScatterElements takes numbers in lanes."""
+        return self.type == "ScatterElements" and self.attributes.get("lanes", "none") != "none"
+
 
 def rule_of(operation: Described) -> Rule | None:
     """Find the rule of an operation; None where nothing is known of its results. Raises ValueError for a wrong attribute."""
@@ -303,10 +308,8 @@ _RULES: Mapping[str, _Make] = {
     "Reshape": lambda operation: partial(shaping.reshape, copies_zeros=operation.is_set("special_zero")),
     "Result": _always(shaping.same_shape),
     "Select": _always(elementwise.select),
-    "ScatterElementsUpdate": _scatter,
+    **dict.fromkeys(["ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate", "ScatterUpdate"], _scatter),
     "ScaledDotProductAttention": _always(linear.attention),
-    "ScatterNDUpdate": _scatter,
-    "ScatterUpdate": _scatter,
     "SearchSorted": _always(indexing.search_sorted),
     "ReverseSequence": _always(shaping.computed_elements),
     "ShapeOf": _always(shaping.shape_of),
