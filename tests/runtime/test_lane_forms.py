@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.moving_operators import FORMS
+from helpers.moving_operators import COMPUTING, FORMS, STOCK_IS_WRONG
 from tools.lane_sweep import Cell, outcome
 
-REFUSED = {}
+NOT_IN_LANES = {
+    *(name for name in COMPUTING if name != "Sum of one"),  # of which OpenVINO makes nothing, as of a Dropout
+    *("CenterCropPad", "DepthToSpace", "OneHot", "ReverseSequence", "Resize to the nearest"),
+    *("Sequence of parts", "Sequence of tensors", "SpaceToDepth", "Trilu", "Upsample, opset 9"),
+    *("Pad, wrap", "Split, unequal", "Unsqueeze, given axes"),  # OpenVINO refuses these of any type
+}
+"""Forms whose loss is named. Numbers of 64 bits that do not fit in 32 are refused when the model is called."""
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", [name for name in FORMS if name not in STOCK_IS_WRONG])
 def test_every_bit_or_a_reason(name):
-    found, reason = outcome(Cell(name, "int64" if FORMS[name].opset != 10 else "float16", "open"))
-    print(name, found, reason[:150])
+    found = outcome(Cell(name, "int64", "open")) or outcome(Cell(name, "float64", "open"))
+    assert found is not None
+    assert found[0] in (("warned", "refused") if name in NOT_IN_LANES else ("exact",)), found

@@ -15,11 +15,9 @@ from tools import lane_sweep
 LOOPS = [name for name in FORMS if name.startswith(("Loop", "Scan")) and name not in (*COMPUTING, *STOCK_IS_WRONG)]
 
 
-@pytest.mark.parametrize("form", ["static", "open"])
-@pytest.mark.parametrize("dtype", ["int64", "complex128"])
 @pytest.mark.parametrize("name", LOOPS)
-def test_every_bit_is_handed_on(name, dtype, form):
-    assert lane_sweep.outcome(lane_sweep.Cell(name, dtype, form)) == ("exact", "")
+def test_every_bit_is_handed_on(name):
+    assert lane_sweep.outcome(lane_sweep.Cell(name, "complex128")) == ("exact", "")
 
 
 def parse(text):
