@@ -2,7 +2,8 @@
 
 The forms of tests/helpers/moving_operators.py x 16 element types x static, open and unknown shapes x data as an input or an
 initializer. A result that is not what NumPy says must have been named by a LossyConversionWarning or an error; whatever is
-silent is a mistake. Forms that OpenVINO's CPU plugin gets wrong, or dies of, for any type are left out. Exit code 1 where something is silently wrong, or the worker process crashes.
+silent is a mistake. Forms that OpenVINO's CPU plugin gets wrong, or dies of, for any type are left out. Exit code 1 where
+something is silently wrong, or the worker process crashes.
 """
 
 from __future__ import annotations
