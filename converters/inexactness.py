@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
-from ov_gather.ir.element_types import F64, STRING, U32, ElementType, by_onnx
+from ov_gather.ir.element_types import F64, I32, I64, STRING, U32, U64, ElementType, by_onnx
 from ov_gather.ops.meanings import ONNX, carries, operators
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ops.spec import CUSTOM_OPSET
@@ -27,6 +27,7 @@ from .repeats import wrong_tiles
 
 _INT32 = np.iinfo(np.int32)
 _OF_SHAPES = ("Shape", "Size")
+_EXACT = 2**24  # float32 has all integers up to this one
 _PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
 # They give out elements of inputs, and nothing else, in the type of these: what came in within 32 bits is the same at the end.
 # The CPU plugin of 2026.4.1 reverses sequences of integers as float32, as which it compares integers, too.
@@ -71,6 +72,7 @@ def find_inexactness(
     ranges = Ranges(model)
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
     found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
+    found += [Inexactness(describe(node), _ROUNDED) for node in nodes_of(model, "ReverseSequence") if _is_rounded(node, ranges)]
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
@@ -142,7 +144,10 @@ def _is_only_index(value: onnx_ir.Value) -> bool:
 def _stays_within(value: onnx_ir.Value) -> bool:
     """Tell whether all integers that are computed from a value fit in 32 bits if the value does."""
     return all(
-        is_index(node, position) or _moves(node) or not any(_element_type(output) in NARROWED_BY_CPU for output in node.outputs)
+        is_index(node, position)
+        or is_default(node, _OF_SHAPES)
+        or _moves(node)
+        or not any(_element_type(output) in NARROWED_BY_CPU for output in node.outputs)
         for node, position in uses_of(value, _carries)
     )
 
@@ -220,6 +225,14 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
 
 
+def _is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
+    """Tell whether a ReverseSequence may take integers that float32 does not have."""
+    interval = ranges.of(node.inputs[0])
+    fits = interval is not None and interval.low >= -_EXACT and interval.high <= _EXACT
+    return _element_type(node.inputs[0]) in (I32, U32, I64, U64) and not fits
+
+
+_ROUNDED = "OpenVINO's CPU plugin reverses integers as f32, which rounds those beyond 2^24; target extension keeps them"
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
 _OUT_OF_BOUNDS = {
     "Gather": "yields zeros",

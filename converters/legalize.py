@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir.passes.common import ShapeInferencePass
 
+from .passes.compress import compress
 from .passes.constant_indices import constant_indices
 from .passes.empty_constants import empty_constants
 from .passes.empty_gathers import empty_gathers
@@ -13,6 +14,8 @@ from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
 from .passes.inline_functions import inline_functions
 from .passes.keep_slices import keep_slices
+from .passes.one_hot import one_hot
+from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import slice_data
 from .ranges import Ranges
@@ -24,11 +27,12 @@ TARGETS = ("stock", "extension")
 
 
 def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: bool = False) -> list[Rewrite]:
-    """Rewrite the gathers of a model, in place, and of the bodies of If, Loop and Scan; its functions are inlined.
+    """Rewrite the gathers of a model, and operators near them, in place, those in bodies too; its functions are inlined.
 
     The result computes the same: GatherElements with broadcast indices becomes Gather or GatherND, data is sliced to smaller
     indices, constant negative indices become positive, a Gather of nothing becomes an empty tensor, a scatter of nothing
-    its data, and constants without elements are computed.
+    its data, and constants without elements are computed. Compress, and OneHot and ReverseSequence where OpenVINO would change
+    values, become gathers.
 
     Args:
         model: of any opset; the nodes that are added are of that opset.
@@ -49,6 +53,10 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, Ranges(model))
+    compress(rewriter)
+    one_hot(rewriter)
+    if target == "extension":
+        reverse_sequence(rewriter)
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     empty_scatters(rewriter)
     constant_indices(rewriter)

@@ -77,14 +77,6 @@ def _for_each_lane(move: Move, indices: Value | None) -> Value:
     return move.insert("Expand", [column, move.longer(sizes, move.kind.count)], index_type, wide)
 
 
-def _compress(move: Move) -> Sequence[Value]:
-    if "axis" in move.node.attributes:
-        return _along_axis(move)
-    data, condition = move.inputs
-    flat = move.insert("Reshape", [data, move.constant([-1, move.kind.count])], move.kind.lane, [None, move.kind.count])
-    return move.again([flat, condition], axis=0)
-
-
 def _to_sizes(move: Move) -> Sequence[Value]:
     data, sizes = move.inputs
     assert sizes is not None
@@ -161,7 +153,6 @@ _MOVES: Mapping[str, Callable[[Move], Sequence[Value]]] = {
     **dict.fromkeys(("GatherND", "ScatterND"), _same),
     **dict.fromkeys(("Expand", "Reshape"), _to_sizes),
     **dict.fromkeys(("Squeeze", "Unsqueeze"), _along_axes(1)),
-    "Compress": _compress,
     "ConstantOfShape": _constant_of_shape,
     "Flatten": _flatten,
     "GatherElements": _elements,

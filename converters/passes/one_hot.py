@@ -1,0 +1,39 @@
+"""OneHot of values that OpenVINO would change, or does not take, becomes a Gather of them, which keeps every bit."""
+
+from __future__ import annotations
+
+import onnx_ir
+from onnx_ir import DataType
+
+from ov_gather.ir.element_types import STRING, by_onnx
+
+from ..graphs import constant_of, nodes_of
+from ..inexactness import survives
+from ..lane_types import CHANGED
+from .rewriter import Rewriter
+
+
+def one_hot(rewriter: Rewriter) -> None:
+    """Rewrite in place: a OneHot of 0 and 1 tells which of the two values stands where, and Gather takes it."""
+    for node in nodes_of(rewriter.model, "OneHot"):
+        indices, depth, values = node.inputs
+        if values is None or _is_kept(values):
+            continue
+        numbers = rewriter.constant(node, [0, 1])
+        axis = node.attributes["axis"].as_int() if "axis" in node.attributes else -1
+        shape = None if node.outputs[0].shape is None else node.outputs[0].shape.dims
+        which = rewriter.insert(node, "OneHot", [indices, depth, numbers], DataType.INT64, shape, axis=axis)
+        for position, value in enumerate((values, which, None)):
+            rewriter.replace_input(node, position, value)
+        node.resize_inputs(2)
+        node.op_type = "Gather"
+        node.attributes.clear()
+        rewriter.report(node, "OneHot replaced by a Gather of its values")
+
+
+def _is_kept(values: onnx_ir.Value) -> bool:
+    """Tell whether OpenVINO takes the values, and changes none."""
+    tensor, element_type = constant_of(values), None if values.dtype is None else by_onnx(values.dtype.value)
+    if element_type in (None, STRING) or values.shape is None or not values.shape.is_static():
+        return False  # the front end splits the values in two, and the CPU plugin dies of strings
+    return values.dtype not in CHANGED if tensor is None else survives(tensor.numpy(), constant=True)

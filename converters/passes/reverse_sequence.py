@@ -1,0 +1,77 @@
+"""ReverseSequence becomes a GatherND: OpenVINO's CPU plugin reverses integers as float32, which rounds them, and no strings."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir
+from onnx_ir import DataType, Value
+
+from ov_gather.ops.onnx_nodes import attribute
+
+from ..graphs import constant_of, nodes_of
+from ..inexactness import survives
+from .rewriter import Rewriter
+
+_OLDEST = 11  # the first opset with GatherND and Range
+_KEPT = {
+    *(DataType.BOOL, DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16),
+    *(DataType.FLOAT, DataType.FLOAT16, DataType.BFLOAT16),
+}
+"""The types of which float32 has every number."""
+
+
+def reverse_sequence(rewriter: Rewriter) -> None:
+    """Rewrite in place what OpenVINO would change or refuse. A length of no sequence becomes an index out of bounds."""
+    for node in nodes_of(rewriter.model, "ReverseSequence"):
+        data, lengths = node.inputs
+        if data is None or lengths is None or _is_kept(data):
+            continue
+        if rewriter.opset < _OLDEST:
+            rewriter.report(node, f"kept: GatherND came with opset {_OLDEST}, this is {rewriter.opset}", done=False)
+            continue
+        rewriter.replace_input(node, 1, _coordinates(rewriter, node, data, lengths))
+        node.op_type = "GatherND"
+        node.attributes.clear()
+        rewriter.report(node, "ReverseSequence replaced by a GatherND")
+
+
+def _is_kept(data: Value) -> bool:
+    tensor = constant_of(data)
+    return data.dtype in _KEPT and data.shape is not None and (tensor is None or survives(tensor.numpy(), constant=True))
+
+
+def _coordinates(rewriter: Rewriter, node: onnx_ir.Node, data: Value, lengths: Value) -> Value:
+    """Return the place along the first two axes that each element comes from.
+
+    The numbers are int32, so that nothing is lost where OpenVINO computes int64 in 32 bits.
+    """
+    time = attribute(node, "time_axis", 0)
+    batch = attribute(node, "batch_axis", 1)
+
+    def insert(op_type: str, *inputs: Value, dtype: DataType = DataType.INT32, rank: int = 2, **attributes: int) -> Value:
+        return rewriter.insert(node, op_type, inputs, dtype, [None] * rank, **attributes)
+
+    def numbers(*array: int) -> Value:
+        return rewriter.constant(node, list(array))
+
+    def along(axis: int, value: Value) -> Value:
+        return insert("Reshape", value, numbers(*((-1, 1) if axis == 0 else (1, -1))))
+
+    def places(axis: int) -> Value:
+        size = insert("Gather", sizes, rewriter.constant(node, np.array(axis)), dtype=DataType.INT64, rank=0, axis=0)
+        count = insert("Cast", size, rank=0, to=DataType.INT32)
+        return along(axis, insert("Range", zero, count, one, rank=1))
+
+    zero, one = (rewriter.constant(node, np.array(number, np.int32)) for number in (0, 1))
+    sizes = insert("Shape", data, dtype=DataType.INT64, rank=1)
+    length = along(batch, insert("Cast", lengths, rank=1, to=DataType.INT32))
+    steps = places(time)
+    turned = insert("Sub", insert("Sub", length, one), steps)
+    is_turned = insert("Less", steps, length, dtype=DataType.BOOL)
+    is_none = insert("Less", length, zero, dtype=DataType.BOOL)  # then one of the places is before the first
+    source = insert("Where", insert("Or", is_turned, is_none, dtype=DataType.BOOL), turned, steps)
+    leading = insert("Slice", sizes, numbers(0), numbers(2), dtype=DataType.INT64, rank=1)
+    sequence = insert("Expand", places(batch), leading)
+    columns = [insert("Reshape", value, numbers(0, 0, 1), rank=3) for value in (source, sequence)]
+    pairs = insert("Concat", *(columns if time == 0 else columns[::-1]), rank=3, axis=2)
+    return insert("Cast", pairs, dtype=DataType.INT64, rank=3, to=DataType.INT64)
