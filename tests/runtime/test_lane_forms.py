@@ -12,7 +12,7 @@ from tools.lane_sweep import Cell, outcome
 
 NOT_IN_LANES = {
     *(name for name in COMPUTING if name != "Sum of one"),  # of which OpenVINO makes nothing, as of a Dropout
-    *("CenterCropPad", "DepthToSpace", "OneHot", "ReverseSequence", "Resize to the nearest"),
+    *("CenterCropPad", "DepthToSpace", "Resize to the nearest"),
     *("Sequence of parts", "Sequence of tensors", "SpaceToDepth", "Trilu", "Upsample, opset 9"),
     *("Pad, wrap", "Split, unequal", "Unsqueeze, given axes"),  # OpenVINO refuses these of any type
 }
