@@ -14,6 +14,7 @@ def absorb_transposes(model: Model, tracker: Tracker) -> None:
         is_known = gather.get_output_partial_shape(0).rank.is_static
         if (
             len(behind) != 1
+            or tracker.leaves(gather)
             or attributes["transpose"]
             or attributes["lanes"]
             or not is_known

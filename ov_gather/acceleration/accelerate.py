@@ -51,7 +51,12 @@ PORTABLE = (
 
 
 def accelerate(
-    model: Model, *, portable: bool = False, assume_in_bounds: bool = False, passes: Collection[str] | None = None
+    model: Model,
+    *,
+    portable: bool = False,
+    assume_in_bounds: bool = False,
+    passes: Collection[str] | None = None,
+    leave: Collection[str] = (),
 ) -> Summary:
     """Make the gathers and scatters of a model, and of its sub-graphs, faster, in place.
 
@@ -65,6 +70,8 @@ def accelerate(
         assume_in_bounds: with `portable`, also where no index is known to be in bounds: for one that is not, Gather-8 writes
             zeros where GatherElements-6 raises.
         passes: names of PASSES, or with `portable` of PORTABLE; all if not given. They run in the order of those.
+        leave: gathers and scatters that stay as they are, named as `Change.layer` does; but what OpenVINO would read in the
+            wrong layout becomes a constant even so.
 
     Returns:
         What was done to each gather and scatter, or why nothing; prints as a table.
@@ -90,7 +97,7 @@ def accelerate(
         "join-gathers": partial(join_gathers, portable=portable, assume_in_bounds=assume_in_bounds),
         "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds),
     }
-    tracker, manager = Tracker(model), Manager()
+    tracker, manager = Tracker(model, leave), Manager()
     manager.set_per_pass_validation(False)  # which would lose what `symbols` keeps apart
     for name in known:
         if passes is None or name in passes:

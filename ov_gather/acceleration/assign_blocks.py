@@ -48,7 +48,7 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
     quantised = is_quantised(model)
     known: dict[tuple[int, int], tuple[int, list[_Piece]]] = {}
     for scatter in [node for _, node in walk(model) if node.get_type_name() in ("ScatterElementsUpdate", "ScatterNDUpdate")]:
-        block = block_of(scatter)
+        block = None if tracker.leaves(scatter) else block_of(scatter)
         if block is None:
             continue
         if reason := _why_not(scatter, block, quantised):

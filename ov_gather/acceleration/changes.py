@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
@@ -103,12 +104,24 @@ def too_small(value: Output, times: int = 1) -> bool:
 class Tracker:
     """Follows gathers from node to node while the passes run. It does not know those of another graph that shares nodes."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, leave: Collection[str] = ()) -> None:
+        """Begin with the layers of a model; `leave` names those that are to stay as they are."""
         self._changes = {
             node.get_instance_id(): [_as_it_is(place, node)]
             for place, node in walk(model)
             if is_gather(node) or is_scatter(node)
         }
+
+        self._left = {
+            number for number, changes in self._changes.items() for change in changes if change.layer in frozenset(leave)
+        }
+        for number in self._left:
+            for change in self._changes[number]:
+                change.reason = "it was to stay as it is"
+
+    def leaves(self, node: Node) -> bool:
+        """Tell whether a gather or scatter is to stay as it is."""
+        return node.get_instance_id() in self._left
 
     def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
         """Our GatherElements takes the place of `gather`, where that is possible and gains something."""
@@ -148,6 +161,8 @@ class Tracker:
 
     def kept(self, gather: Node, reason: str) -> None:
         """Remember why a pass did nothing. The last pass that says something has its say."""
+        if self.leaves(gather):
+            return
         for change in self._changes.get(gather.get_instance_id(), []):
             earlier = change.reason.partition(";")[0]
             change.reason = f"{earlier}; {reason}" if earlier.startswith(STAYS) else reason

@@ -10,7 +10,7 @@ from ov_gather.extension.python_api import Model
 
 def fold_broadcasts(model: Model, tracker: Tracker) -> None:
     """Other readers of the index keep it as it is."""
-    for gather in [node for _, node in walk(model) if gathers_elements(node)]:
+    for gather in [node for _, node in walk(model) if gathers_elements(node) and not tracker.leaves(node)]:
         index = gather.input_value(1)
         smaller, axis = unrepeated(index), axis_of(gather)
         if axis is None or smaller == index:

@@ -37,7 +37,7 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
     for softmax in nodes_of(model, "LogSoftmax-5"):
         gathers = readers(softmax)
         logits, axis = softmax.input_value(0), softmax.get_attributes()["axis"]
-        if is_computed_early([logits]):
+        if is_computed_early([logits]) or any(map(tracker.leaves, gathers)):
             continue
         reasons = [reason for gather in gathers if (reason := _why_not(gather, softmax))]
         if too_small(logits, _IN_CACHE):

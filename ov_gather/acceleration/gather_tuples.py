@@ -25,7 +25,8 @@ from ov_gather.extension.python_api import opset8 as ops
 
 def gather_tuples(model: Model, tracker: Tracker) -> None:
     """Rewrite tuples of several coordinates where they are in bounds for finite inputs, and not few."""
-    gathers = [node for _, node in walk(model) if node.get_type_name() == "GatherND" and dims(node.input_value(0)) is not None]
+    gathers = [node for _, node in walk(model) if node.get_type_name() == "GatherND" and not tracker.leaves(node)]
+    gathers = [node for node in gathers if dims(node.input_value(0)) is not None]
     several = [node for node in gathers if (tuple_length(node) or 0) > 1 and not batch_dims(node)]
     found = Bounds(model).counted_from_start(several) if several else []
     quantised, placed = is_quantised(model), {node.get_instance_id() for node in found}

@@ -22,7 +22,7 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
     quantised, bounds = is_quantised(model), Bounds(model)
     for concat in nodes_of(model, "Concat-1"):
         gathers = [value.get_node() for value in concat.input_values()]
-        slices = _side_by_side(concat, gathers, bounds)
+        slices = None if any(map(tracker.leaves, gathers)) else _side_by_side(concat, gathers, bounds)
         if slices is None:
             continue
         inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]

@@ -32,6 +32,8 @@ _REDUCED = ("i32", "i64", "f32")
 def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> None:
     """Rewrite along the first axis, for rows of more than one element."""
     for scatter in [node for _, node in walk(model) if node.get_type_name() == "ScatterElementsUpdate"]:
+        if tracker.leaves(scatter):
+            continue
         smaller = _rows(scatter)
         if isinstance(smaller, str):
             tracker.kept(scatter, smaller)
@@ -66,6 +68,8 @@ def _rows(scatter: Node) -> Output | str:
         return "it scatters along another axis than the first"
     if is_computed_early([data, index, updates]):
         return COMPUTED_EARLY
+    if all(map(is_one, have[1:])):
+        return "a row is a single element"
     reduction = attributes.get("reduction", "none")
     if reduction == "mean" or not attributes.get("use_init_val", True):
         return "ScatterNDUpdate has no such reduction"

@@ -19,7 +19,7 @@ def shrink_constants(model: Model, tracker: Tracker) -> None:
     for gather in nodes_of(model, "GatherElements-6"):
         index, axis = gather.input_value(1), axis_of(gather)
         elements = constant(index)
-        if elements is None or axis is None:
+        if elements is None or axis is None or tracker.leaves(gather):
             continue
         key = index.get_node().get_instance_id(), axis  # layers often share one constant
         if key not in made:

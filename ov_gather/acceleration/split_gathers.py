@@ -23,7 +23,7 @@ def split_gathers(model: Model, tracker: Tracker) -> None:
         return
     groups: dict[Hashable, dict[Node, tuple[int, int, int]]] = {}
     for place, node in walk(model):
-        if (taken := _position(node)) is not None:
+        if not tracker.leaves(node) and (taken := _position(node)) is not None:
             groups.setdefault((place, identity(node.input_value(0)), *taken[1:]), {})[node] = taken
     for group in groups.values():
         first = next(iter(group))

@@ -16,7 +16,7 @@ def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False)
     """Rewrite where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where
     GatherElements raises. What it gathers must not be values that OpenVINO would then compute in 8 bits."""
     quantised, bounds = is_quantised(model), Bounds(model)
-    for gather in [node for _, node in walk(model) if gathers_elements(node)]:
+    for gather in [node for _, node in walk(model) if gathers_elements(node) and not tracker.leaves(node)]:
         found = slices_of(gather, bounds)
         if isinstance(found, str):
             tracker.kept(gather, found)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import openvino as ov
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.graph import operation, walk
-from ov_gather.crosscheck.inputs.openvino import generate_inputs
+from ov_gather.bench.inputs import inputs_for
 from ov_gather.ops.spec import CUSTOM_OPSET
 from ov_gather.runtimes.devices import CPU, leading, require_device
 from ov_gather.runtimes.session import Inference, Session
@@ -67,20 +68,24 @@ class Place:
     threads: int
 
 
-def measure(before: ov.Model, after: ov.Model, threads: int, device: str = CPU) -> list[ModelMeasurement]:
-    """Return both on the same random inputs, on a device, in f32 and in its default precision if that is another.
+def measure(
+    before: ov.Model,
+    after: ov.Model,
+    threads: int,
+    device: str = CPU,
+    given: Mapping[str, Array] = MappingProxyType({}),
+) -> list[ModelMeasurement]:
+    """Return both on the same inputs, on a device, in f32 and in its default precision if that is another.
 
-    Raises ValueError for inputs that differ or that are not static, and for a device that there is not.
+    Inputs are those that are given by name, and for the rest random ones; where a dimension is open, of a size of 128.
+
+    Raises ValueError for models whose inputs differ, as `inputs_for` does, and for a device that there is not.
     """
     require_device(device)
     place = Place(device, threads)
-    if (wanted := list(map(_describe, before.inputs))) != (given := list(map(_describe, after.inputs))):
-        raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {given}")
-    for parameter in before.get_parameters():
-        if (shape := parameter.get_partial_shape()).is_dynamic:
-            name = parameter.get_friendly_name()
-            raise ValueError(f"input '{name}' is {shape}: to be measured, a model must have static shapes")
-    inputs = generate_inputs(before)
+    if (wanted := list(map(_describe, before.inputs))) != (has := list(map(_describe, after.inputs))):
+        raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {has}")
+    inputs = inputs_for(before, given)
     exact = _outputs(_prepare(before, inputs, "f32", place))
     precisions = dict.fromkeys(("f32", default_precision(leading(device)[0])))
     return [_measure(before, after, inputs, exact, precision, place) for precision in precisions]
@@ -95,7 +100,7 @@ def _measure(
     before: ov.Model, after: ov.Model, inputs: list[Array], exact: list[Array], precision: str, place: Place
 ) -> ModelMeasurement:
     inferences = [_prepare(model, inputs, precision, place) for model in (before, after)]
-    pairs = _by_turns(*inferences)
+    pairs = by_turns(inferences[0], inferences[1])
     first, second = map(_outputs, inferences)
     return ModelMeasurement(
         precision,
@@ -133,11 +138,11 @@ def _outputs(inference: Inference) -> list[Array]:
     return inference.outputs()
 
 
-def _by_turns(first: Inference, second: Inference) -> list[tuple[float, float]]:
-    """Seconds of pairs of inferences, of which now the one is first, now the other."""
+def by_turns(first: Inference, second: Inference, seconds: float | None = None) -> list[tuple[float, float]]:
+    """Return the seconds of pairs of inferences, of which now the one is first, now the other."""
     _seconds(first), _seconds(second)
     pairs: list[tuple[float, float]] = []
-    end = time.perf_counter() + SECONDS
+    end = time.perf_counter() + (SECONDS if seconds is None else seconds)
     while len(pairs) < PAIRS or time.perf_counter() < end:
         pairs.append((_seconds(first), _seconds(second)))
         pairs.append((_seconds(second), _seconds(first))[::-1])

@@ -7,7 +7,6 @@ makes of it.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -19,14 +18,12 @@ from rich.progress import track
 from ov_gather.bench.cases import NAMES, make
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
+from ov_gather.cli.inputs import INPUTS, named_arrays
 from ov_gather.cli.output import console
+from ov_gather.cli.threads import THREADS
 from ov_gather.files import replacing
 from ov_gather.report.bench.cases import render
 from ov_gather.runtimes.devices import CPU
-
-THREADS = click.option(
-    "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="For everyone."
-)
 
 
 @click.group(name="bench", invoke_without_command=True)
@@ -84,12 +81,13 @@ def validate(layers: int, rounds: int) -> None:
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="M.xml")
 @click.argument("other", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="[N.xml]", required=False)
 @THREADS
+@INPUTS
 @click.option("--device", default=CPU, show_default=True, help="Where OpenVINO executes: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
-def model(model: Path, other: Path | None, threads: int, device: str) -> None:
+def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...], device: str) -> None:
     """Measure a model as it is beside N.xml, or beside what `accelerate` makes of it.
 
-    In f32, and in bf16 where OpenVINO computes in that by default. Both infer the same random inputs, by turns. Ratios above 1
-    mean that the latter is faster.
+    In f32, and in bf16 where OpenVINO computes in that by default. Both infer the same inputs, by turns: those of --input, and
+    random ones for the rest, whose open dimensions are 128. Ratios above 1 mean that the latter is faster.
 
     Exit code: 0 measured, 1 outputs differ in f32, or are less accurate in bf16, 2 it could not be done.
     """
@@ -101,7 +99,7 @@ def model(model: Path, other: Path | None, threads: int, device: str) -> None:
     before, after = read_model(model), read_model(other or model)
     if other is None:
         accelerate(after)
-    measurements = measure(before, after, threads, device)
+    measurements = measure(before, after, threads, device, named_arrays(inputs))
     out = console()
     for measurement in measurements:
         out.print(render(measurement))

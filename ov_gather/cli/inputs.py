@@ -47,6 +47,17 @@ def load_inputs(model: Model, place: Path, texts: tuple[str, ...]) -> list[NDArr
     return [_as_declared(view, position, load_array(files[names[position]])) for position in wanted]
 
 
+def named_arrays(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    """Load the values of --input for a whole model, by name. Raises UsageError, ValueError, OSError."""
+    found = {}
+    for text in texts:
+        name, separator, file = text.partition("=")
+        if not separator or name in found:
+            raise click.UsageError(f"--input {text}: write NAME=FILE.npy, each name once")
+        found[name] = load_array(Path(file))
+    return found
+
+
 def _parse(names: list[str], text: str) -> tuple[str, Path]:
     name, separator, file = text.partition("=")
     if not separator or name not in names:

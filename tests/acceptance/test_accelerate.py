@@ -68,6 +68,19 @@ def test_accelerate_and_bench(cli, rows, tmp_path):
 
 
 @pytest.mark.slow
+def test_tune(cli, rows, tmp_path):
+    np.save(tmp_path / "index.npy", np.arange(-200, 100).reshape(300, 1))
+    options = ["--tune", "--threads", 1, "--input", f"index={tmp_path / 'index.npy'}"]
+    done = cli("accelerate", rows, "-o", tmp_path / "n.xml", *options)
+    assert done.returncode == 0, done.stderr
+    (gain,) = re.findall(r"│ ov_gather.GatherElements by \[300,1\] │ (\d\.\d+)x │ (yes|no) ", done.stdout)
+    is_kept = float(gain[0]) >= 1.01
+    assert gain[1] == ("yes" if is_kept else "no")
+    assert re.search(r"^\d\.\d\dx on 1 threads$", done.stdout, re.MULTILINE)
+    check_same(rows, tmp_path / "n.xml")
+
+
+@pytest.mark.slow
 def test_portable(cli, rows, tmp_path):
     done = cli("accelerate", rows, "-o", tmp_path / "n.xml", "--portable")
     assert done.returncode == 0
@@ -116,6 +129,8 @@ def test_no_gathers(cli, samples, tmp_path):
         (["{rows}", "-o", "{tmp}/n.xml", "--portable", "--pass", "fold-broadcasts"], "no portable pass fold-broadcasts"),
         (["{samples}/invalid/OVG001/truncated.xml", "-o", "{tmp}/n.xml"], "truncated.xml:"),
         (["{samples}/invalid/OVG104/three_inputs.xml", "-o", "{tmp}/n.xml"], "OpenVINO cannot read it"),
+        (["{rows}", "-o", "{tmp}/n.xml", "--tune", "--pass", "to-gather"], "--tune chooses by itself"),
+        (["{rows}", "-o", "{tmp}/n.xml", "--input", "data=d.npy"], "--input is for --tune"),
         (["{blob}", "-o", "{tmp}/n.xml"], "m.blob:1: not well-formed XML"),
     ],
 )
@@ -136,8 +151,13 @@ def test_bench_model_says_what_it_cannot_measure(cli, rows, tmp_path):
     data = ops.parameter([-1, 3], np.float32, name="data")
     ov.serialize(ov.Model([ops.relu(data)], [data], "model"), tmp_path / "dynamic.xml")
     done = cli("bench", "model", tmp_path / "dynamic.xml")
-    assert done.returncode == 2
-    assert "input 'data' is [?,3]: to be measured, a model must have static shapes" in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert "the same outputs" in done.stdout
+    for name, shape, reason in (("data", (5, 4), "input 'data' is [?,3], and cannot be [5, 4]"), ("x", (5, 3), "no input x")):
+        np.save(tmp_path / "a.npy", np.zeros(shape, np.float32))
+        done = cli("bench", "model", tmp_path / "dynamic.xml", "--input", f"{name}={tmp_path / 'a.npy'}")
+        assert done.returncode == 2
+        assert reason in done.stderr
     done = cli("bench", "model", rows, tmp_path / "dynamic.xml")
     assert done.returncode == 2
     assert "the inputs of both models must be the same" in done.stderr

@@ -113,12 +113,22 @@ def test_rows_of_which_the_number_is_open():
         ({"reduction": "mean"}, "ScatterNDUpdate has no such reduction"),
         ({"use_init_val": False}, "ScatterNDUpdate has no such reduction"),
         ({"kind": np.float16}, "of f16 not all bits are known to stay the same"),
+        ({"data": [7, 1], "shape": (9, 1)}, "a row is a single element"),
         ({"data": [7, 5, 8]}, "rows may be scattered in part"),
         ({"data": [7, -1, 6]}, "rows may be scattered in part"),
         ({"count": 1}, "no index is repeated for a whole row"),
         ({"index": parameter("i", [9, 5, 1], np.int64)}, "no index is repeated for a whole row"),
     ],
-    ids=["mean", "no initial value", "half", "part of rows", "open rows", "along the axis", "a row has several"],
+    ids=[
+        "mean",
+        "no initial value",
+        "half",
+        "single elements",
+        "part of rows",
+        "open rows",
+        "along the axis",
+        "a row has several",
+    ],
 )
 def test_rows_that_stay(options, reason):
     model = rows_model(**options)

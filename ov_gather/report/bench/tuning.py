@@ -1,0 +1,20 @@
+"""What each kind of change gained when a model was tuned: a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from ov_gather.bench.tuning import Tuning
+
+
+def render(tuning: Tuning) -> Table:
+    """Return a table with one row for each kind of change."""
+    table = Table("sites", "operation", "data, indices", "change", "gain", "kept")
+    for trial in tuning.trials:
+        sites = trial.layers[0] + (f" and {len(trial.layers) - 1} more" if len(trial.layers) > 1 else "")
+        gain, kept = f"{trial.ratio:.3f}x", "yes" if trial.is_kept else "no"
+        table.add_row(sites, trial.operation, trial.shapes, "\n".join(trial.done), gain, kept)
+    return table
