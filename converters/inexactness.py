@@ -73,6 +73,7 @@ def find_inexactness(
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
     found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
     found += [Inexactness(describe(node), _ROUNDED) for node in nodes_of(model, "ReverseSequence") if _is_rounded(node, ranges)]
+    found += _of_pads(model)
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
@@ -202,6 +203,20 @@ def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
         yield Inexactness(f"constant '{value.name}'", f"{_element_type(value)} holds values that OpenVINO's CPU plugin alters")
     for value in lost_constants(model):
         yield Inexactness(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
+
+
+def _of_pads(model: onnx_ir.Model) -> Iterator[Inexactness]:
+    """Yield each Pad by a number that OpenVINO's CPU plugin does not pad with."""
+    for node in nodes_of(model, "Pad"):
+        value, mode = node.inputs[2] if len(node.inputs) > 2 else None, node.attributes.get("mode")
+        if value is None or (mode is not None and mode.as_string() != "constant"):
+            continue
+        tensor = constant_of(value)
+        number = _computed(model, value) if tensor is None else tensor.numpy()
+        if number is None:
+            yield Inexactness(describe(node), "OpenVINO's CPU plugin pads with 0 instead of a number that the model computes")
+        elif number.dtype.kind in "iu" and (number.astype(np.float32).astype(number.dtype) != number).any():
+            yield Inexactness(describe(node), f"OpenVINO's CPU plugin rounds {number.item()}, to pad with, to float32")
 
 
 def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:

@@ -1,8 +1,8 @@
 """Lanes are the bytes of numbers that OpenVINO's CPU plugin would change, as integers that it leaves alone.
 
-The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet. Of other
-types it changes constants alone. A number of 64 bits travels as two int32 along one more dimension, the last, a complex128 as
-four. A smaller number travels as one integer, in the shape that it has.
+The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet; Expand and
+Loop do so to bfloat16, too. Of other types it changes constants alone. A number of 64 bits travels as two int32 along one more
+dimension, the last, a complex128 as four. A smaller number travels as one integer, in the shape that it has.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LANE_TYPES: Mapping[DataType, LaneType] = {
 }
 """By type of the numbers. Every other type goes through OpenVINO as it is."""
 
-CHANGED = frozenset(LANE_TYPES) - {DataType.BFLOAT16, DataType.FLOAT, DataType.UINT32}
+CHANGED = frozenset(LANE_TYPES) - {DataType.FLOAT, DataType.UINT32}
 """The types of which the plugin changes inputs, and not only constants."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
@@ -15,6 +16,7 @@ from .lane_moves import is_move, sources_of
 from .lane_scatters import takes_lanes
 from .rewriter import Rewriter
 
+_QUIET = 0x0040  # the bit of bfloat16 that tells quiet NaNs from signalling ones
 _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 
 
@@ -158,7 +160,10 @@ def is_shape(node: onnx_ir.Node, opset: int) -> bool:
 
 
 def _is_changed(tensor: onnx_ir.TensorProtocol) -> bool:
-    return tensor.dtype in _COMPLEX or not survives(tensor.numpy(), constant=True)
+    array = tensor.numpy()
+    if tensor.dtype is DataType.BFLOAT16 and (np.isnan(array) & (array.view(np.uint16) & _QUIET == 0)).any():
+        return True  # an Expand or a Loop would make this NaN quiet
+    return tensor.dtype in _COMPLEX or not survives(array, constant=True)
 
 
 def _nodes_of(graph: onnx_ir.Graph) -> Iterator[onnx_ir.Node]:

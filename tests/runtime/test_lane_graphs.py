@@ -110,3 +110,36 @@ def test_padding_by_a_number(value):
     x = values(dtype, (2, 3))
     found = exactly(model(nodes, {"x": (dtype, ["n", "m"])}, {"y": (dtype, None)}, constants))({"x": x})["y"]
     assert found.tobytes() == np.pad(x, [(0, 1), (1, 0)], constant_values=value).tobytes()
+
+
+PADS = {"pads": np.array([1, 0])}
+
+
+def padding(value, dtype):
+    """A Pad of a vector by a number, which is constant or an input."""
+    inputs = {"x": (dtype, ["n"])} | ({} if value is not None else {"value": (dtype, [])})
+    constants = PADS if value is None else {**PADS, "value": np.array(value, dtype)}
+    return model([helper.make_node("Pad", ["x", "pads", "value"], ["y"])], inputs, {"y": (dtype, None)}, constants)
+
+
+def test_padding_by_an_integer_that_float32_has_not():
+    with pytest.warns(LossyConversionWarning, match=r"rounds 16777217, to pad with, to float32: node Pad '' \(output y\)"):
+        compile_onnx(padding(2**24 + 1, np.int32))
+    found = exactly(padding(2**24, np.int32))({"x": np.array([5], np.int32)})["y"]
+    assert found.tolist() == [2**24, 5]
+
+
+def test_padding_by_a_number_that_is_not_known():
+    """Any number is right in lanes, but the CPU plugin itself would take 0."""
+    with pytest.warns(LossyConversionWarning, match=r"pads with 0 instead of a number that the model computes: node Pad"):
+        compile_onnx(padding(None, np.float32))
+    found = exactly(padding(None, np.int64))({"x": np.array([2**50]), "value": np.array(-(2**40))})["y"]
+    assert found.tolist() == [-(2**40), 2**50]
+
+
+def test_a_computed_number_to_pad_with_that_is_known():
+    """OpenVINO folds what is computed from constants before it pads."""
+    nodes = [helper.make_node("Neg", ["seven"], ["value"]), helper.make_node("Pad", ["x", "pads", "value"], ["y"])]
+    constants = {**PADS, "seven": np.float32(7)}
+    proto = model(nodes, {"x": ("float32", ["n"])}, {"y": ("float32", None)}, constants)
+    assert exactly(proto)({"x": np.array([1], np.float32)})["y"].tolist() == [-7, 1]

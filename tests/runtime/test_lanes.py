@@ -195,3 +195,32 @@ def test_views_are_taken_as_they_are():
     x = values("float64", (6, 8))
     for view in (x[::2, 1:6], x.T, np.broadcast_to(x[0], (3, 8)), x[:0]):
         assert_same(compiled({"x": view, "i": np.array([4, -1])})["y"], view[:, [4, -1]])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_scalars_and_what_is_empty(dtype):
+    """A scalar has lanes, and what has no elements keeps its shape."""
+    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Identity", ["s"], ["z"])]
+    inputs = {"x": (dtype, ["n"]), "i": ("int64", None), "s": (dtype, [])}
+    compiled = exactly(model(nodes, inputs, {"y": (dtype, None), "z": (dtype, [])}))
+    x, s = values(dtype, 3), values(dtype, ())
+    for i in (np.array(-1), np.zeros(0, np.int64), np.zeros((2, 0), np.int64)):
+        found = compiled({"x": x, "i": i, "s": s})
+        assert_same(found["y"], x[i])
+        assert_same(found["z"], s)
+    empty = compiled({"x": x[:0], "i": np.zeros((0, 3), np.int64), "s": s})["y"]
+    assert_same(empty, np.zeros((0, 3), dtype))
+
+
+def test_an_index_that_fits_only_after_wrapping():
+    """The CPU plugin would take 2**32 for 0. Where the same input is moved in lanes, it is no reason for an error."""
+    nodes = [helper.make_node("Gather", ["x", "i"], ["y"]), helper.make_node("Identity", ["i"], ["z"])]
+    inputs = {"x": ("float64", [3]), "i": ("int64", ["k"])}
+    compiled = exactly(model(nodes, inputs, {"y": ("float64", None), "z": ("int64", None)}))
+    x = values("float64", 3)
+    found = compiled({"x": x, "i": np.array([-3, 2])})
+    assert_same(found["y"], x[[0, 2]])
+    assert found["z"].tolist() == [-3, 2]
+    for index in (2**32, -(2**32) - 1, 2**63 - 1):
+        with pytest.raises(IndexError, match=rf"i\[1\] = {index} does not fit in int32"):
+            compiled({"x": x, "i": np.array([0, index])})
