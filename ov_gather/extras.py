@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-_EXTRAS = {"openvino": "openvino", "onnx": "onnx", "onnx_ir": "onnx", "onnxruntime": "onnxruntime", "distributed": "dask"}
+_EXTRAS = {
+    "openvino": "openvino",
+    "onnx": "onnx",
+    "onnx_ir": "onnx",
+    "onnxruntime": "onnxruntime",
+    "distributed": "dask",
+    "fsspec": "urls",
+}
 """By the name of a module, the extra of ov-gather that installs it."""
 
 

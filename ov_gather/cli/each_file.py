@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from ov_gather.ir.files import Place, is_other_xml
+from ov_gather.ir.urls import Url
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import not_checked, validate
@@ -22,8 +24,10 @@ STDIN = Path("-")
 _TOGETHER = 16
 """How many files make a batch for a worker of a cluster: few enough that no worker is idle for long in the end."""
 
-Checked = tuple[list[Finding], bool]
-"""What is found in a file, and whether the cache knew it."""
+_NO_IR = ("OVG002", "OVG003")
+
+Checked = tuple[list[Finding] | None, bool]
+"""What is found in a file, None if it is passed over as no IR; and whether the cache knew it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +38,13 @@ class Checks:
     infer: bool = False
     cache: Cache | None = None
 
-    def run(self, files: Sequence[Path], jobs: int, scheduler: str | None) -> Iterator[tuple[int, Checked]]:
+    def run(self, files: Sequence[Place], jobs: int, scheduler: str | None) -> Iterator[tuple[int, Checked]]:
         """Yield the index of each file with what is found in it, in the order in which the files are done."""
         if scheduler:
             return self._on_cluster(files, scheduler)
         return each(partial(_check, checks=self), _died, files, jobs)
 
-    def _on_cluster(self, files: Sequence[Path], scheduler: str) -> Iterator[tuple[int, Checked]]:
+    def _on_cluster(self, files: Sequence[Place], scheduler: str) -> Iterator[tuple[int, Checked]]:
         """Let workers read and check the files. The cache is here, whose entries go to the workers and come back."""
         from ov_gather.cli.cluster import in_cluster
         from ov_gather.cli.processes import Died
@@ -54,14 +58,14 @@ class Checks:
                 yield index, _died(files[index], str(result))
                 continue
             findings, entry = result
-            named = [replace(finding, location=replace(finding.location, path=name)) for finding in findings]
+            named = findings and [replace(finding, location=replace(finding.location, path=name)) for finding in findings]
             if self.cache and entry:
                 self.cache.keep(name, self.chosen, entry)
             yield index, (named, entry is None)
 
 
 def each(
-    check: Callable[[Path], T], died: Callable[[Path, str], T], files: Sequence[Path], jobs: int
+    check: Callable[[Place], T], died: Callable[[Place, str], T], files: Sequence[Place], jobs: int
 ) -> Iterator[tuple[int, T]]:
     """Yield the index of each file with what `check` returns, in the order in which the files are done."""
     if min(jobs, len(files)) < 2:
@@ -73,42 +77,51 @@ def each(
         yield index, died(files[index], str(result)) if isinstance(result, Died) else result
 
 
-def _died(file: Path, how: str) -> Checked:
+def _died(file: Place, how: str) -> Checked:
     hint = "was there enough memory? fewer processes at once need less"
     return not_checked(str(file), f"the process that checked the file {how}", hint), False
 
 
-def _check(file: Path, checks: Checks) -> Checked:
+def _check(file: Place, checks: Checks) -> Checked:
     """Check a file."""
     chosen = checks.chosen
     try:
         if checks.cache:
-            return checks.cache.validate(file, chosen)
-        return _validate(file, checks), False
+            findings, is_known = checks.cache.validate(file, chosen)
+            return _unless_other_xml(file, findings), is_known
+        return _unless_other_xml(file, _validate(file, checks)), False
     except Exception as error:  # a fault of ours in one file must not hide what is wrong in the others
         return _fault(file, error), False
 
 
-def _check_there(item: tuple[Path, bytes], checks: Checks, keeps: bool) -> tuple[list[Finding], bytes | None]:
+def _check_there(item: tuple[Place, bytes], checks: Checks, keeps: bool) -> tuple[list[Finding] | None, bytes | None]:
     """Check a file on a worker of a cluster, unless its entry in the cache holds. Returns an entry that is new, too."""
     file, entry = item
     try:
         if keeps:
             from ov_gather.rules.cache import validate_unless_known
 
-            return validate_unless_known(file, checks.chosen, entry)
-        return _validate(file, checks), b""
+            findings, new = validate_unless_known(file, checks.chosen, entry)
+            return _unless_other_xml(file, findings), new
+        return _unless_other_xml(file, _validate(file, checks)), b""
     except Exception as error:  # as above
         return _fault(file, error), b""
 
 
-def _validate(file: Path, checks: Checks) -> list[Finding]:
+def _validate(file: Place, checks: Checks) -> list[Finding]:
     chosen = checks.chosen
     ignore = (*chosen.ignore, "OVG501") if file == STDIN else chosen.ignore  # standard input has no .bin beside it
     source = sys.stdin.buffer if file == STDIN else file
     return validate(source, select=chosen.select, ignore=ignore, infer=checks.infer, target=chosen.target)
 
 
-def _fault(file: Path, error: Exception) -> list[Finding]:
+def _unless_other_xml(file: Place, findings: list[Finding]) -> list[Finding] | None:
+    """Return the findings; None if they only say that an XML file that was found at a URL is no IR."""
+    is_other = isinstance(file, Url) and file.is_listed and any(finding.rule in _NO_IR for finding in findings)
+    return None if is_other and is_other_xml(file) else findings
+
+
+def _fault(file: Place, error: Exception) -> list[Finding]:
     reason = f"the check failed: {type(error).__name__}: {error}"
-    return not_checked(str(file), reason, "this is a fault of ov-gather: report it")
+    hint = "install it where files are checked" if isinstance(error, ImportError) else "this is a fault of ov-gather: report it"
+    return not_checked(str(file), reason, hint)

@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import click
 
 from ov_gather.ir import files
-from ov_gather.ir.files import Found, NoIRError
+from ov_gather.ir.files import Found, NoIRError, Place
+from ov_gather.ir.urls import Url, is_url
 
 
-def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
+class PathOrUrl(click.Path):
+    """A parameter that is a path, or the URL of something that fsspec reads."""
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return a Path or a Url. What is at a URL is looked for later."""
+        return Url(value) if isinstance(value, str) and is_url(value) else super().convert(value, param, context)
+
+
+def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
     """Return the same as `ov_gather.ir.files.find_irs`, but a command line that names no IR is a UsageError."""
     try:
         return files.find_irs(paths, exclude=exclude, skip_other_xml=skip_other_xml)

@@ -9,22 +9,26 @@ from typing import TYPE_CHECKING
 import click
 
 from ov_gather.cli.output import with_progress
+from ov_gather.ir.files import Place
+from ov_gather.ir.urls import Url
 
 if TYPE_CHECKING:
     from ov_gather.rules.mending import Mended
     from ov_gather.rules.suppression import Ignore
 
 
-def check_options(fix: bool, diff: bool, unsafe: bool, files: Sequence[Path]) -> None:
+def check_options(fix: bool, diff: bool, unsafe: bool, files: Sequence[Place]) -> None:
     """Raise UsageError for options that do not fit together."""
     if unsafe and not (fix or diff):
         raise click.UsageError("--unsafe-fixes is about --fix or --diff, and neither is given")
     if (fix or diff) and Path("-") in files:
         raise click.UsageError("standard input cannot be mended")
+    if (fix or diff) and any(isinstance(file, Url) for file in files):
+        raise click.UsageError("files at URLs cannot be mended")
 
 
 def mend_files(
-    files: Sequence[Path],
+    files: Sequence[Place],
     *,
     write: bool,
     unsafe: bool,
@@ -39,7 +43,7 @@ def mend_files(
     changed: list[Mended] = []
     for file in with_progress(files, len(files), "mending"):
         try:
-            mended = mend(file, unsafe=unsafe, ignores=ignores, select=select, ignore=ignore, target=target)
+            mended = mend(Path(file), unsafe=unsafe, ignores=ignores, select=select, ignore=ignore, target=target)
             if write and mended.mended:
                 mended.write()
         except OSError as error:

@@ -14,6 +14,7 @@ import click
 from ov_gather.cli.assumptions import Limits, assume_option
 from ov_gather.cli.files import find_irs
 from ov_gather.cli.output import has_colour, print_table, with_progress
+from ov_gather.ir.files import Place
 from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.prove import graph_of, names_of, prove
 from ov_gather.report.findings import text as findings_text
@@ -69,7 +70,7 @@ def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bo
     sys.exit(report.exit_code)
 
 
-def _prove_all(files: Sequence[Path], assume: Mapping[str, Limits]) -> Iterator[ProvedFile]:
+def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits]) -> Iterator[ProvedFile]:
     """Yield what is known of each file. Raises UsageError where no file has what is assumed, or contradicts it."""
     unused = set(assume)
     for number, path in enumerate(files):
@@ -97,7 +98,7 @@ class _Provable:
     prove: Callable[..., list[Proof]]
 
 
-def _open_ir(path: Path) -> _Provable | ProvedFile:
+def _open_ir(path: Place) -> _Provable | ProvedFile:
     model, findings = read_and_validate(path, ignore=_NOT_IN_THE_WAY)
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if model is None or errors:
@@ -105,7 +106,7 @@ def _open_ir(path: Path) -> _Provable | ProvedFile:
     return _Provable(names_of(graph_of(model)), partial(prove, model))
 
 
-def _open_onnx(path: Path) -> _Provable | ProvedFile:
+def _open_onnx(path: Place) -> _Provable | ProvedFile:
     try:
         from ov_gather.converters.errors import ConversionError
         from ov_gather.converters.proofs import analysed, prove_graph

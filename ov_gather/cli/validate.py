@@ -14,11 +14,11 @@ from click.core import ParameterSource
 from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import Configured
 from ov_gather.cli.each_file import STDIN, Checks, each
-from ov_gather.cli.files import find_irs, opened
+from ov_gather.cli.files import PathOrUrl, find_irs, opened
 from ov_gather.cli.output import has_colour, with_progress
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
-from ov_gather.ir.files import Found
+from ov_gather.ir.files import Found, Place
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.oldest import line as oldest_line
 from ov_gather.report.findings.report import Report
@@ -40,7 +40,7 @@ _SEVERITIES = [severity.value for severity in Severity]
     nargs=-1,
     required=True,
     metavar="PATH...",
-    type=click.Path(exists=True, readable=False, allow_dash=True, path_type=Path),
+    type=PathOrUrl(exists=True, readable=False, allow_dash=True, path_type=Path),
 )
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="How to report.")
 @click.option(
@@ -83,7 +83,7 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.pass_obj
 def command(
     ignores: tuple[Ignore, ...],
-    paths: tuple[Path, ...],
+    paths: tuple[Place, ...],
     format_: str,
     output: Path | None,
     select: tuple[str, ...],
@@ -108,9 +108,10 @@ def command(
 ) -> None:
     """Find what is wrong in OpenVINO IR files; without --infer no runtime is needed.
 
-    PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory, searched for *.xml that are IRs, or - for
-    standard input, which has no .bin beside it. Every finding tells its rule, file, line and layer, what is wrong and what
-    would be right. A file that cannot be read is a finding, too. `ov-gather explain RULE` tells more of a rule.
+    PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory, searched for *.xml that are IRs, a URL of these
+    (s3://, gs://, https://, hf://), or - for standard input, which has no .bin beside it. Every finding tells its rule, file,
+    line and layer, what is wrong and what would be right. A file that cannot be read is a finding, too. `ov-gather explain
+    RULE` tells more of a rule.
 
     The options may stand in the nearest pyproject.toml, under [tool.ov_gather]; the command line wins.
 
@@ -133,15 +134,15 @@ def command(
             sys.exit(1 if count else 0)
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         least = Severity(min_severity)
-        results: list[list[Finding]] = [[] for _ in found.files]
+        results: list[list[Finding] | None] = [[]] * len(found.files)
         kept = None if cache is None or infer else _cache(cache)  # OpenVINO looks at more of a .bin than we know
         checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(found.files, jobs, scheduler)
         unchanged = 0
         for index, (findings, is_unchanged) in with_progress(checks, len(found.files), "validating"):
             results[index] = findings
             unchanged += is_unchanged
-        files = list(map(_name, found.files))
-        bad = [finding for findings in results for finding in findings if finding.severity.at_least(least)]
+        files = [_name(file) for file, findings in zip(found.files, results, strict=True) if findings is not None]
+        bad = [finding for findings in results for finding in findings or () if finding.severity.at_least(least)]
         suppressed: Sequence[Suppressed] = ()
         if ignores or known:
             separated = suppressions.sort(bad, files, ignores, known, rules)
@@ -153,7 +154,7 @@ def command(
             files=files,
             findings=bad,
             fail_on=None if fail_on == "never" else Severity(fail_on),
-            skipped=len(found.skipped) if statistics else None,
+            skipped=len(found.skipped) + results.count(None) if statistics else None,
             suppressed=suppressed,
             show_suppressed=show_suppressed,
             unchanged=unchanged if kept else None,
@@ -166,7 +167,7 @@ def command(
     sys.exit(1 if any(map(report.fails, report.findings)) else 0)
 
 
-def _find(paths: tuple[Path, ...], exclude: tuple[str, ...], skip_other_xml: bool) -> Found:
+def _find(paths: tuple[Place, ...], exclude: tuple[str, ...], skip_other_xml: bool) -> Found:
     if STDIN not in paths:
         return find_irs(paths, exclude=exclude, skip_other_xml=skip_other_xml)
     if len(paths) > 1:
@@ -192,7 +193,7 @@ def _refuse_with_oldest() -> None:
             raise click.UsageError(f"--oldest prints no findings, which {option.opts[-1]} is about")
 
 
-def _print_oldest(files: Sequence[Path], jobs: int) -> int:
+def _print_oldest(files: Sequence[Place], jobs: int) -> int:
     """Print a line for each file, in their order. Returns the exit code."""
     results = [OldestRelease("") for _ in files]
     for index, result in with_progress(each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
@@ -202,13 +203,13 @@ def _print_oldest(files: Sequence[Path], jobs: int) -> int:
     return 0 if all(result.release for result in results) else 1
 
 
-def _oldest(file: Path) -> OldestRelease:
+def _oldest(file: Place) -> OldestRelease:
     return oldest_release(sys.stdin.buffer if file == STDIN else file)
 
 
-def _died_oldest(file: Path, how: str) -> OldestRelease:
+def _died_oldest(file: Place, how: str) -> OldestRelease:
     return OldestRelease("", f"the process that read the file {how}")
 
 
-def _name(file: Path) -> str:
+def _name(file: Place) -> str:
     return "<stdin>" if file == STDIN else str(file)

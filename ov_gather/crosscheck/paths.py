@@ -16,7 +16,7 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.extras import require
 from ov_gather.interrupts import exit_code
-from ov_gather.ir.files import find_irs
+from ov_gather.ir.files import Place, find_irs
 from ov_gather.ir.model import Model
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
@@ -41,14 +41,14 @@ class CheckOutcome:
 
 
 def check_paths(
-    paths: Sequence[Path],
+    paths: Sequence[Place],
     *,
     runtimes: Sequence[str],
     seed: int = DEFAULT_SEED,
     cases: int = DEFAULT_CASES,
     device: str = CPU,
     failures: Path | None = None,
-    inputs_for: Callable[[Model, Path], Sequence[NDArray[Any]]] | None = None,
+    inputs_for: Callable[[Model, Place], Sequence[NDArray[Any]]] | None = None,
     progress: Progress | None = None,
     warn: Callable[[str], object] = str,
 ) -> CheckOutcome:
@@ -67,7 +67,7 @@ def check_paths(
         ImportError, FileNotFoundError: a runtime is not installed.
         OSError, TypeError, ValueError: as `cross_check`, `verify_conversion` and `inputs_for` raise them.
     """
-    models = [path for path in paths if path.suffix == ".onnx"]
+    models = [Path(path) for path in paths if path.suffix == ".onnx"]
     others = [path for path in paths if path.suffix != ".onnx"]
     if models:
         require("onnxruntime")
@@ -77,9 +77,9 @@ def check_paths(
     unreadable: list[Finding] = []
     stopped = ""
     try:
-        for path in models:
-            progress.begin(str(path))
-            results.append(_check_onnx(path, seed, warn))
+        for original in models:
+            progress.begin(str(original))
+            results.append(_check_onnx(original, seed, warn))
         for path in find_irs(others).files if others else ():
             progress.begin(str(path))
             model, found = read_and_validate(path)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
+from ov_gather.ir.urls import RemoteFile, Url, irs_at
 from ov_gather.ir.xml.root import root_element
+
+Place = Path | Url
 
 
 class NoIRError(ValueError):
@@ -19,15 +22,15 @@ class NoIRError(ValueError):
 class Found:
     """A Found holds the IR files, each once, and the XML files of another kind that were passed over."""
 
-    files: tuple[Path, ...]
-    skipped: tuple[Path, ...]
+    files: tuple[Place, ...]
+    skipped: tuple[Place, ...]
 
 
-def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
+def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
     """Find the IRs: every file that is named, and every *.xml below a directory that is an IR or may have been one.
 
     Args:
-        paths: files and directories.
+        paths: files and directories, also at URLs. What is in a file at a URL is for those to tell who read it.
         exclude: glob patterns; a file is left out if one matches its name, its path, or those of a directory above it.
             Directories above a directory that is named do not count.
         skip_other_xml: pass over XML files of another kind also where they are named. It is no error then if no file is left.
@@ -35,16 +38,20 @@ def find_irs(paths: Iterable[Path], *, exclude: Collection[str] = (), skip_other
     Raises:
         NoIRError: no file is left.
         OSError: a directory cannot be searched.
+        ImportError, ValueError: nothing is installed that reads such URLs.
     """
-    files: dict[Path, None] = {}  # serves as an ordered set
-    skipped: dict[Path, None] = {}
+    files: dict[Place, None] = {}  # serves as an ordered set
+    skipped: dict[Place, None] = {}
     for path in paths:
-        if path.is_dir():
+        if isinstance(path, Url):
+            found = (file for file in irs_at(path) if not any(_matches(place, exclude) for place in (file, *file.parents)))
+            files.update(dict.fromkeys(replace(file, is_listed=file.is_listed or skip_other_xml) for file in found))
+        elif path.is_dir():
             for file in _below(path, exclude):
-                (skipped if _is_other_xml(file) else files)[file] = None
+                (skipped if is_other_xml(file) else files)[file] = None
         elif not any(_matches(place, exclude) for place in (path, *path.parents)):
-            (skipped if skip_other_xml and _is_other_xml(path) else files)[path] = None
-    if not files and (not skip_other_xml or all(path.is_dir() for path in paths)):
+            (skipped if skip_other_xml and is_other_xml(path) else files)[path] = None
+    if not files and (not skip_other_xml or all(isinstance(path, Url) or path.is_dir() for path in paths)):
         raise NoIRError("no OpenVINO IR among the given files and directories: there is nothing to do")
     return Found(tuple(files), tuple(file for file in skipped if file not in files))
 
@@ -59,12 +66,22 @@ def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:
                 yield file
 
 
-def _is_other_xml(file: Path) -> bool:
+def is_other_xml(file: Place) -> bool:
     """A file is no IR if its root element says so; one that is damaged, or that has a .bin beside it, is meant to be one."""
-    return root_element(file) not in ("net", "layer", None) and not file.with_suffix(".bin").exists()
+    return root_element(file) not in ("net", "layer", None) and not _exists(file.with_suffix(".bin"))
 
 
-def _matches(path: Path, patterns: Collection[str]) -> bool:
+def _exists(file: Place) -> bool:
+    if isinstance(file, Path):
+        return file.exists()
+    try:
+        RemoteFile(file)
+    except OSError:
+        return False
+    return True
+
+
+def _matches(path: Place, patterns: Collection[str]) -> bool:
     return any(fnmatch(text, pattern.rstrip("/")) for pattern in patterns for text in (path.name, path.as_posix()))
 
 

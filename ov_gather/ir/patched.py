@@ -20,7 +20,7 @@ class PatchedWeights(Weights):
     def patched(self, patches: Mapping[int, bytes], size: int | None) -> PatchedWeights:
         """Return the same weights with more patches, and cut off behind another size if one is given."""
         assert self.path is not None
-        return PatchedWeights(self.path, {**self.patches, **patches}, self.cut if size is None else size)
+        return PatchedWeights(Path(self.path), {**self.patches, **patches}, self.cut if size is None else size)
 
     @property
     def is_patched(self) -> bool:

@@ -13,6 +13,7 @@ from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.in_memory import is_openvino_model, serialized
 from ov_gather.ir.model import Model
+from ov_gather.ir.urls import RemoteWeights, Url, fetched, is_url
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.parser import Parser
 
@@ -50,10 +51,10 @@ def read_ir(source: Source, weights: WeightsSource = None) -> Model:
     """Read a whole IR (version 10 or 11), or a bare `<layer>` fragment.
 
     Args:
-        source: path of the .xml, its bytes, a binary file object, an lxml element or tree, or an `openvino.Model`. An element
-            or a Model is turned into text first, and line numbers count the lines of that text.
-        weights: path or bytes of the .bin, or Weights; by default the file of the same stem beside the .xml, which may also
-            be the file that lxml has read the element from. A value is read when needed.
+        source: path or URL of the .xml, its bytes, a binary file object, an lxml element or tree, or an `openvino.Model`. An
+            element or a Model is turned into text first, and line numbers count the lines of that text.
+        weights: path, URL or bytes of the .bin, or Weights; by default the file of the same stem beside the .xml, which may
+            also be the file that lxml has read the element from. A value is read when needed.
 
     Raises:
         IRError: the document is not well-formed, not an IR, hostile, misses a mandatory part, has a malformed number, or has a
@@ -73,7 +74,10 @@ def read_ir(source: Source, weights: WeightsSource = None) -> Model:
 def read_document(source: Source, weights: WeightsSource = None) -> Document:
     """Read as much as can be read, and collect errors instead of raising them. Raises OSError, TypeError as `read_ir` does."""
     path = path_of(source)
-    if isinstance(source, str | os.PathLike):
+    if isinstance(source, str | os.PathLike) and is_url(path):
+        content, beside = fetched(Url(path))
+        document = _parse(BytesIO(content), path, beside if weights is None else _weights("", weights))
+    elif isinstance(source, str | os.PathLike):
         with Path(path).open("rb") as file:
             document = _parse(file, str(Path(path)), _weights(path, weights))
     elif isinstance(source, bytes | bytearray | memoryview):
@@ -113,6 +117,10 @@ def _weights(path: str, given: WeightsSource) -> Weights:
     """Give access to the .bin that is given, else to the one beside the .xml."""
     if isinstance(given, Weights):
         return given
+    if given is None and is_url(path):
+        return RemoteWeights(Url(path).with_suffix(".bin"))
+    if isinstance(given, str | os.PathLike) and is_url(os.fspath(given)):
+        return RemoteWeights(Url(os.fspath(given)))
     if given is None:
         return Weights(Path(path).with_suffix(".bin") if path else None)
     return Weights(Path(given) if isinstance(given, str | os.PathLike) else given)

@@ -17,8 +17,11 @@ class Weights:
     The file is read, not mapped: a process that touches a mapping of a file that has been cut since is killed by the system.
     """
 
+    is_far = False
+    """Whether each byte that is read comes over a network."""
+
     def __init__(self, source: str | Path | bytes | bytearray | memoryview | None) -> None:
-        self.path = Path(source) if isinstance(source, str | Path) else None
+        self.path: os.PathLike[str] | None = Path(source) if isinstance(source, str | Path) else None
         self._memory = None if source is None or self.path else memoryview(source)  # type: ignore[arg-type]
         self._file: IO[bytes] | None = None
         self._size_at_first = 0
@@ -43,10 +46,15 @@ class Weights:
         """Tell whether the file is shorter now than when it was opened."""
         return self._file is not None and self.size() < self._size_at_first
 
+    def trouble(self) -> str:
+        """Tell why what was read does not hold; "" if nothing is known against it. Files at URLs may have changed meanwhile."""
+        return ""
+
     def _opened(self) -> int:
         if self._file is None:
             if self.path is None:
                 raise FileNotFoundError("the model came without a .bin")
+            assert isinstance(self.path, Path)  # what is at a URL, RemoteWeights read
             if self.path.exists() and not self.path.is_file():
                 raise OSError(0, "not a regular file")
             self._file = self.path.open("rb", buffering=0)
@@ -56,7 +64,7 @@ class Weights:
     def __reduce__(self) -> tuple[type[Weights], tuple[Path | bytes | None]]:
         """Give pickle the bytes in memory or the path of the file, which another process can use."""
         in_memory = None if self._memory is None else bytes(self._memory)
-        return Weights, (self.path or in_memory,)
+        return Weights, (in_memory if self.path is None else Path(self.path),)
 
 
 def pack_strings(values: NDArray[Any]) -> bytes:

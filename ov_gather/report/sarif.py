@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ov_gather.ir.urls import is_url
+
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -63,8 +65,10 @@ def _without_links(text: str) -> str:
 
 def _uri(path: str) -> str:
     """Return the URI of a file: relative to the working directory, which in CI is the repository, or absolute if it lies
-    elsewhere.
+    elsewhere. A URL is one.
     """
+    if is_url(path):
+        return quote(path, safe=":/?&=%#@+,;~")
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links out of the repository
     directory = Path.cwd()
     if absolute.is_relative_to(directory):

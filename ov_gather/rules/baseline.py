@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ov_gather.files import replacing
+from ov_gather.ir.urls import is_url
 from ov_gather.rules.findings import Finding
 
 _FORMAT = 1
@@ -22,7 +23,9 @@ class BaselineError(ValueError):
 
 
 def relative(path: str, directory: Path) -> str:
-    """Return a path as seen from a directory, with slashes; a byte that is not UTF-8 becomes \\xff."""
+    """Return a path as seen from a directory, with slashes; a byte that is not UTF-8 becomes \\xff. A URL stays."""
+    if is_url(path):
+        return path
     seen = os.path.relpath(Path(path).absolute(), directory.absolute())
     return os.fsencode(Path(seen).as_posix()).decode("utf-8", "backslashreplace")
 
@@ -87,7 +90,7 @@ def write_baseline(path: Path, files: Iterable[str], findings: Iterable[Finding]
     kept = (
         entry
         for name, entries in old.known.items()
-        if name not in checked and (old.directory / name).exists()
+        if name not in checked and (is_url(name) or (old.directory / name).exists())
         for entry in entries.values()
     )
     entries = [*kept, *(_entry(finding, old.directory) for finding in findings)]

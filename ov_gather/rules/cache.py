@@ -12,27 +12,33 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from ov_gather.files import replacing
+from ov_gather.ir.files import Place
 from ov_gather.ir.location import Location
+from ov_gather.ir.urls import Url, fetched
 from ov_gather.ir.weights import Weights
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.selection import Chosen
-from ov_gather.rules.validation import validate
+from ov_gather.rules.validation import NOT_CHECKED, validate
 
 
 class _Recorded(Weights):
     """Weights that remember which parts of them were read, and a hash of those."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, weights: Weights) -> None:
+        super().__init__(None)
+        self.path, self.is_far = weights.path, weights.is_far
+        self._weights = weights
         self.parts: list[tuple[int, int]] = []
         self._hash = blake2b()
+        self.size, self.was_cut, self.trouble = weights.size, weights.was_cut, weights.trouble  # type: ignore[method-assign]
 
     def read(self, offset: int, size: int) -> memoryview:
-        part = super().read(offset, size)
+        part = self._weights.read(offset, size)
         self.parts.append((offset, size))
         self._hash.update(part)
         return part
@@ -71,7 +77,7 @@ class Cache:
         with suppress(OSError), replacing(self._place(name, chosen)) as file:
             file.write(entry)
 
-    def validate(self, path: Path, chosen: Chosen) -> tuple[list[Finding], bool]:
+    def validate(self, path: Place, chosen: Chosen) -> tuple[list[Finding], bool]:
         """Return what `validate` finds in a file, and whether the cache knew it."""
         findings, entry = validate_unless_known(path, chosen, self.entry(str(path), chosen))
         if entry:
@@ -83,39 +89,48 @@ class Cache:
         return self._directory / f"{blake2b(key.encode(errors='surrogateescape'), digest_size=16).hexdigest()}.json"
 
 
-def validate_unless_known(path: Path, chosen: Chosen, entry: bytes) -> tuple[list[Finding], bytes | None]:
+def validate_unless_known(path: Place, chosen: Chosen, entry: bytes) -> tuple[list[Finding], bytes | None]:
     """Return what `validate` finds in a file, and a new entry to keep: None if the old one holds, b"" if there can be none."""
-    before = _digest(path)
-    known = _known(entry, path, before) if before else None
+    try:
+        document = _Document(path)
+    except OSError:
+        return validate(path, **asdict(chosen)), b""
+    known = _known(entry, document)
     if known is not None:
         return known, None
-    weights = _Recorded(path.with_suffix(".bin"))
-    findings = validate(path, weights=weights, **asdict(chosen))
-    if not before or _digest(path) != before:
+    weights = _Recorded(document.weights)
+    findings = validate(document, weights=weights, **asdict(chosen))
+    if any(finding.rule == NOT_CHECKED for finding in findings):
         return findings, b""
-    document = {
-        "xml": before,
+    content = {
+        "xml": document.digest,
         "bin": weights.state(),
         "findings": [asdict(replace(finding, fix=None)) for finding in findings],
     }
-    return findings, json.dumps(document, default=_value).encode()
+    return findings, json.dumps(content, default=_value).encode()
 
 
-def _digest(path: Path) -> str:
-    """Hash the bytes of a file; nothing for one that cannot be read."""
-    try:
-        return blake2b(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
+class _Document(BytesIO):
+    """The bytes of an .xml, with the name that findings tell, and with access to the .bin beside it. Raises OSError."""
+
+    def __init__(self, path: Place) -> None:
+        self.weights: Weights
+        if isinstance(path, Url):
+            content, self.weights = fetched(path)
+        else:
+            content, self.weights = path.read_bytes(), Weights(path.with_suffix(".bin"))
+        super().__init__(content)
+        self.name = str(path)
+        self.digest = blake2b(content).hexdigest()
 
 
-def _known(entry: bytes, path: Path, digest: str) -> list[Finding] | None:
+def _known(entry: bytes, document: _Document) -> list[Finding] | None:
     """Return the findings of an entry; None if there is none, if it is of other bytes, or if it is damaged."""
     try:
-        kept, weights = json.loads(entry), _Recorded(path.with_suffix(".bin"))
-        if kept["xml"] != digest or weights.state(kept["bin"]["parts"]) != kept["bin"]:
+        kept, weights = json.loads(entry), _Recorded(document.weights)
+        if kept["xml"] != document.digest or weights.state(kept["bin"]["parts"]) != kept["bin"]:
             return None
-        return [_finding(finding, path) for finding in kept["findings"]]
+        return [_finding(finding, document.name) for finding in kept["findings"]]
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -124,7 +139,7 @@ def _value(severity: Severity) -> str:
     return severity.value
 
 
-def _finding(kept: dict[str, Any], path: Path) -> Finding:
+def _finding(kept: dict[str, Any], name: str) -> Finding:
     """Make a finding again. A worker of a cluster may have written another path of the same file."""
-    place = Location(**kept["location"] | {"path": str(path), "subgraph_path": tuple(kept["location"]["subgraph_path"])})
+    place = Location(**kept["location"] | {"path": name, "subgraph_path": tuple(kept["location"]["subgraph_path"])})
     return Finding(**kept | {"severity": Severity(kept["severity"]), "location": place})

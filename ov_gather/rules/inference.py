@@ -12,6 +12,7 @@ from ov_gather.extension import reason, register
 from ov_gather.ir.element_types import by_name
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.urls import is_url
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.shapes import dims_text, fits_declaration
 
@@ -43,7 +44,7 @@ def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
     with suppress(FileNotFoundError):  # the extension was not compiled: a model that holds our operations is refused
         register(core)
     try:
-        if model.path:
+        if model.path and not is_url(model.path):
             read = core.read_model(model.path)
         else:
             xml, binary = to_bytes(model)

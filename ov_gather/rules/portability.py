@@ -10,6 +10,7 @@ from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.ir.constants import check_payload, constant
 from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Layer
+from ov_gather.ir.numbers import parse_digits
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.rules.base import Violation, rule
@@ -18,6 +19,8 @@ from ov_gather.rules.fixes import Fix, WriteWeights
 from ov_gather.rules.indices import first_constant_index
 
 _KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
+_FETCHED = 1 << 20
+"""The most bytes of data that are read from a URL to look for values that OpenVINO replaces."""
 
 
 @rule("OVG701", LayerView, Severity.WARNING)
@@ -81,9 +84,13 @@ def open_rank(view: LayerView) -> Iterator[Violation]:
 def rewritten_by_cpu(view: LayerView) -> Iterator[Violation]:
     """Constant data has values that the CPU plugin of OpenVINO replaces by others: u32 from 2^31 on, or f32 denormals.
 
-    The result of the gather then differs from the data in the file.
+    The result of the gather then differs from the data in the file. More than 1 MiB of data is not looked at where the .bin is
+    at a URL.
     """
     known = _KNOWN["rewritten-constants"]
+    source, weights = view.producer(0), view.graph.weights
+    if weights and weights.is_far and source and (parse_digits(source[0].attributes.get("size", "")) or 0) > _FETCHED:
+        return
     try:
         data = view.constant(0) if known.applies(view, ()) else None
     except IRError:  # OVG5 reports it

@@ -21,6 +21,9 @@ from ov_gather.rules.releases import release_named
 from ov_gather.rules.selection import select_rules
 from ov_gather.rules.targets import Targeted
 
+NOT_CHECKED = "OVG099"
+"""The rule of findings that say that a check did not come to its end."""
+
 
 @paused_collection()
 def validate(
@@ -86,6 +89,8 @@ def _checked(document: Document, path: str, rules: list[Rule], infer: bool, rele
         # The file was cut off while the rules read it, so their findings no longer hold, and what is missing must be reported.
         document = document.with_constants_checked()
         findings = list(_findings(path, rules, _subjects(document)))
+    if document.model is not None and document.model.weights and (trouble := document.model.weights.trouble()):
+        return not_checked(path, trouble, "try again, or ask whoever serves the file")
     if document.model is not None and not document.model.is_fragment and not _has_error(findings):
         findings += _findings(path, rules, [((), Sound(document.model))])
     wanted = infer and any(rule.scope is Inferred for rule in rules) and not _has_error(findings)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from xml.parsers import expat
 
+from ov_gather.ir.urls import RemoteFile, Url
+
 _BEGINNING = 1 << 16
 
 
@@ -12,7 +14,7 @@ class _Found(Exception):  # noqa: N818 - this is no error: a handler ends the pa
     pass
 
 
-def root_element(path: Path) -> str | None:
+def root_element(path: Path | Url) -> str | None:
     """Read the name of the root element, or of the document type if the file declares one.
 
     Returns None where there is no name: the file cannot be opened, is no regular file, is not well-formed so far, or its root
@@ -28,7 +30,9 @@ def root_element(path: Path) -> str | None:
     parser.StartElementHandler = found
     parser.StartDoctypeDeclHandler = found
     try:
-        if path.is_file():
+        if isinstance(path, Url):
+            parser.Parse(RemoteFile(path).read(0, _BEGINNING))
+        elif path.is_file():
             with path.open("rb") as file:
                 parser.Parse(file.read(_BEGINNING))
     except (_Found, OSError, expat.ExpatError, LookupError, ValueError):

@@ -1,0 +1,265 @@
+"""Files at URLs, such as s3:// and https://, are read through fsspec: where they are needed, and only the bytes that are."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from ov_gather.extras import missing
+from ov_gather.ir.weights import Weights
+
+LARGEST = 1 << 28
+"""The bytes of the largest document that is fetched, which is also the largest that the parser takes."""
+_SMALL = 1 << 12
+_CHANGED = "changed while it was read"
+_NO_PERMISSION = (401, 403, 407)
+_ABSENT = (404, 410)
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
+
+
+def is_url(text: str) -> bool:
+    """Tell whether a text is a URL, and no path."""
+    return _URL.match(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Url(os.PathLike[str]):
+    """A Url stands for a file where a Path would. It has those methods of a Path that are used of files to be read.
+
+    `is_listed` tells whether the file was found in a directory, and not named.
+    """
+
+    text: str
+    is_listed: bool = field(default=False, compare=False)
+
+    def __fspath__(self) -> str:
+        return self.text
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self._path.rstrip("/").rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name from its last dot on; "" if it has none."""
+        return "." + self.name.rpartition(".")[2] if "." in self.name else ""
+
+    @property
+    def parents(self) -> Iterator[Url]:
+        """The directories above, the nearest first."""
+        start = self._path.index("://") + 3
+        parent = self._path.rstrip("/").rpartition("/")[0]
+        while len(parent) > start:
+            yield Url(parent)
+            parent = parent.rpartition("/")[0]
+
+    def as_posix(self) -> str:
+        """Return the text."""
+        return self.text
+
+    def absolute(self) -> Url:
+        """Return the URL itself."""
+        return self
+
+    def with_suffix(self, suffix: str) -> Url:
+        """Return the URL of another file beside this one. A query, which may hold a signature, stays."""
+        path = self._path
+        return Url(path.removesuffix(self.suffix) + suffix + self.text[len(path) :])
+
+    @property
+    def _path(self) -> str:
+        """What stands before the query of an http URL; other URLs have none."""
+        return self.text.partition("?")[0] if self.text.startswith("http") else self.text
+
+
+class RemoteFile:
+    """A file at a URL, which was there when this was made. Raises OSError, whose `strerror` says what is wrong."""
+
+    def __init__(self, url: Url) -> None:
+        _require_fsspec()
+        self.url = url
+        self._open: Any = None
+        with _plain_errors():
+            self._system, self._path = _system(url)
+            self._state = self._look()
+        # Only the file system for http asks for the size again otherwise, and all others know best themselves.
+        self._known = {"size": self._state["size"]} if "http" in self._system.protocol else {}
+
+    def size(self) -> int:
+        """Tell how many bytes the file has. Raises OSError where the server does not tell."""
+        if self._state["size"] is None:
+            raise OSError(errno.EIO, "the server does not tell its size")
+        return int(self._state["size"])
+
+    def read_all(self) -> bytes:
+        """Read the whole file. Raises OSError where it is too large for a document, or not as long as it was."""
+        size, parts, left = self._state["size"], [], LARGEST + 1
+        with _plain_errors(), self._system.open(self._path, "rb", block_size=0, cache_type="none", **self._known) as file:
+            while left and (part := file.read(left if size is None else min(left, max(size, 1)))):
+                parts.append(part)
+                left -= len(part)
+        if not left:
+            raise OSError(errno.EFBIG, f"it is larger than {LARGEST} bytes")
+        content = b"".join(parts)
+        if size is not None and len(content) != size:
+            raise OSError(errno.EIO, f"it {_CHANGED}: {len(content)} bytes came of {size}")
+        return content
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Read some bytes, and no others. There may come fewer where the file is shorter now."""
+        with _plain_errors():
+            if self._open is None:
+                self._open = self._system.open(self._path, "rb", cache_type="none", **self._known)
+            try:
+                self._open.seek(offset)
+                part: bytes = self._open.read(size)
+            except ValueError:  # what fsspec raises for a file that is a mere stream
+                raise OSError(errno.ESPIPE, "the server gives no parts of files (HTTP ranges)") from None
+        return part
+
+    def is_changed(self) -> bool:
+        """Tell whether the file is another one now: by size, time, or tag, whatever the server tells of it."""
+        with _plain_errors():
+            return self._look() != self._state
+
+    def _look(self) -> dict[str, Any]:
+        state = dict(self._system.info(self._path))
+        if state.get("type") == "directory":
+            raise IsADirectoryError(errno.EISDIR, "it is a directory")
+        state.pop("url", None)  # where a redirection led to, which may be signed anew each time
+        return {"size": None} | state
+
+
+class RemoteWeights(Weights):
+    """The .bin at a URL, of a document at another. Small parts are kept, because some are needed several times."""
+
+    is_far = True
+
+    def __init__(self, url: Url, document: RemoteFile | None = None) -> None:
+        super().__init__(None)
+        self.path = url
+        self._document = document
+        self._remote: RemoteFile | None = None
+        self._failure = ""
+        self._kept: dict[tuple[int, int], bytes] = {}
+
+    def size(self) -> int:
+        """Count the bytes that there were at first. Raises OSError."""
+        return self._opened_remote().size()
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Read `size` bytes from `offset`. Raises OSError, EOFError."""
+        if (offset, size) in self._kept:
+            return memoryview(self._kept[offset, size])
+        if self._failure:
+            raise OSError(errno.EIO, self._failure)
+        try:
+            part = self._opened_remote().read(offset, size) if size else b""
+        except OSError as error:
+            self._failure = f"{self.path} cannot be read: {error.strerror}"
+            raise
+        if len(part) < size:
+            self._failure = f"{self.path} {_CHANGED}"
+            raise EOFError
+        if size <= _SMALL:
+            self._kept[offset, size] = part
+        return memoryview(part)
+
+    def was_cut(self) -> bool:
+        """Return False: `trouble` tells of more."""
+        return False
+
+    def trouble(self) -> str:
+        """Tell what was in the way of a check, or which file changed meanwhile."""
+        for file in (self._document, self._remote):
+            try:
+                if not self._failure and file and file.is_changed():
+                    self._failure = f"{file.url} {_CHANGED}"
+            except OSError as error:
+                self._failure = f"{file.url if file else ''} {_CHANGED}: {error.strerror}"
+        return self._failure
+
+    def _opened_remote(self) -> RemoteFile:
+        if self._remote is None:
+            assert isinstance(self.path, Url)
+            self._remote = RemoteFile(self.path)
+        return self._remote
+
+    def __reduce__(self) -> tuple[type[Weights], tuple[Any]]:
+        return RemoteWeights, (self.path,)
+
+
+def fetched(url: Url) -> tuple[bytes, RemoteWeights]:
+    """Read the document at a URL, and give access to the .bin beside it. Raises OSError."""
+    document = RemoteFile(url)
+    return document.read_all(), RemoteWeights(url.with_suffix(".bin"), document)
+
+
+def irs_at(url: Url) -> list[Url]:
+    """Find the .xml files that a URL names: the one, those in a directory and below, or those that fit a pattern with *.
+
+    Raises OSError where they cannot be listed; ImportError, ValueError where nothing is installed for such URLs.
+    """
+    _require_fsspec()
+    from fsspec import get_filesystem_class
+
+    get_filesystem_class(url.text.partition("://")[0].partition("::")[0])
+    is_pattern = "*" in url.text
+    if url.suffix == ".xml" and not is_pattern:
+        return [url]
+    try:
+        with _plain_errors():
+            system, path = _system(url)
+            if not is_pattern:
+                system.info(path)  # fails where there is nothing, unlike a search
+            found = system.glob(path) if is_pattern else system.find(path)
+            return [Url(system.unstrip_protocol(file), is_listed=True) for file in sorted(found) if file.endswith(".xml")]
+    except OSError as error:
+        raise OSError(f"{url} cannot be listed: {error.strerror}") from None
+
+
+def _require_fsspec() -> None:
+    if find_spec("fsspec") is None:
+        raise missing("fsspec")
+
+
+def _system(url: Url) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    system, path = url_to_fs(url.text, use_listings_cache=False)  # or a file that changes would seem to be the same
+    return system, path
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Turn whatever file systems raise into an OSError whose `strerror` says what is wrong."""
+    try:
+        yield
+    except Exception as error:
+        raise _plain(error) from None
+
+
+def _plain(error: Exception) -> OSError:
+    """Return an OSError. Some file systems say "not found" whatever the reason, which is the cause of the error then."""
+    cause = error.__cause__ or error
+    status = getattr(cause, "status", None)
+    if status in _NO_PERMISSION or isinstance(error, PermissionError):
+        return PermissionError(errno.EACCES, f"no permission to read it{f' (HTTP {status})' if status else ''}")
+    if status in _ABSENT or (isinstance(error, FileNotFoundError) and cause is error):
+        return FileNotFoundError(errno.ENOENT, "there is no such file")
+    if status is not None:
+        return OSError(errno.EIO, f"the server answers with HTTP {status}")
+    text = str(cause) or type(cause).__name__
+    if text.startswith("[Errno"):
+        text = getattr(cause, "strerror", None) or text
+    return OSError(getattr(cause, "errno", None) or errno.EIO, text.splitlines()[0])

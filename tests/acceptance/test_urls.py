@@ -1,0 +1,226 @@
+"""Models at URLs: only the bytes that are needed are read, and what is in the way is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import ssl
+import sys
+
+import fsspec
+import numpy as np
+import pytest
+import trustme
+
+from helpers.web_server import Served, serving
+from ov_gather import read_ir, validate
+from ov_gather.cli.each_file import Checks
+from ov_gather.ir.builder import ModelBuilder
+from ov_gather.ir.constants import constant
+from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.files import find_irs
+from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.urls import Url
+from ov_gather.ir.writer import to_bytes
+from ov_gather.rules.selection import Chosen
+
+GIGABYTE = 1 << 30
+
+
+def large_model(*indices):
+    """A gather of constant indices from a table of a gigabyte: the .xml, and the .bin as it would be if it were small."""
+    builder = ModelBuilder("large")
+    inputs = [
+        builder.const("table", F32, np.zeros((3, 5), "f4")),
+        builder.const("indices", I64, np.array(indices)),
+        builder.const("axis", I64, np.array(0)),
+    ]
+    shape = PartialShape.of((len(indices), 5))
+    (output,) = builder.layer("Gather", "gather", "opset8", {"batch_dims": "0"}, inputs, [(F32, shape)])
+    builder.result("output", output)
+    xml, binary = to_bytes(builder.build())
+    for old, new in (
+        ("<dim>3<", "<dim>16384<"),
+        ("<dim>5<", "<dim>16384<"),
+        ('"3, 5"', '"16384, 16384"'),
+        ('"3,5"', '"16384,16384"'),
+    ):
+        xml = xml.replace(old.encode(), new.encode())
+    ends = {60: GIGABYTE, 60 + 8 * len(indices): GIGABYTE + 8 * len(indices)}
+    xml = xml.replace(b'size="60"', f'size="{GIGABYTE}"'.encode())
+    for old, new in ends.items():
+        xml = xml.replace(f'offset="{old}"'.encode(), f'offset="{new}"'.encode())
+    tail = binary[60:]
+    return xml, Served(tail, GIGABYTE + len(tail))
+
+
+@pytest.fixture
+def site():
+    with serving() as made:
+        yield made
+
+
+@pytest.fixture
+def model(site):
+    """The address of a model whose indices are out of bounds; the site serves it."""
+    xml, binary = large_model(1, 99_999)
+    site.files |= {"/m.xml": Served(xml), "/m.bin": binary}
+    return f"{site.address}/m.xml"
+
+
+@pytest.fixture
+def bucket(samples):
+    """A directory in memory with one sound model, one faulty one, a file that is no model, and one that is to be left out."""
+    system = fsspec.filesystem("memory")
+    for source, name in (("valid/spec_layer", "a"), ("invalid/OVG601/too_large", "b/c"), ("invalid/OVG204/axis_3", "b/old/d")):
+        for suffix in (".xml", ".bin"):
+            path = (samples / source).with_suffix(suffix)
+            if path.exists():
+                system.pipe(f"/bucket/{name}{suffix}", path.read_bytes())
+    system.pipe("/bucket/notes.xml", b"<annotation/>")
+    yield "memory://bucket"
+    system.rm("/bucket", recursive=True)
+
+
+def rules(source):
+    return [finding.rule for finding in validate(source)]
+
+
+def test_https_reads_only_what_is_needed(real_cli, tmp_path):
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    with serving(context) as site:
+        xml, binary = large_model(1, 99_999)
+        site.files |= {"/m.xml": Served(xml), "/m.bin": binary}
+        url = f"{site.address}/m.xml"
+        done = real_cli("validate", url, "--format", "json", env=os.environ | {"SSL_CERT_FILE": str(tmp_path / "ca.pem")})
+        assert done.returncode == 0, done.stderr
+        (finding,) = json.loads(done.stdout)["findings"]
+        assert (finding["rule"], finding["path"]) == ("OVG602", url)
+        assert "99999 is out of bounds" in finding["message"]
+        assert len(xml) <= site.sent < 10_000_000
+
+
+def test_a_value_is_read_when_it_is_needed(site, model):
+    read = read_ir(model)
+    indices = next(layer for layer in read.layers if layer.name == "indices")
+    assert constant(read, indices).tolist() == [1, 99_999]
+    assert constant(pickle.loads(pickle.dumps(read)), indices).tolist() == [1, 99_999]
+    assert site.sent < 1_000_000
+
+
+def test_a_query_is_kept(site, model):
+    site.files = {f"{path}?key=1": served for path, served in site.files.items()}
+    assert rules(f"{model}?key=1") == ["OVG602"]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (403, "cannot be opened: no permission to read it (HTTP 403)"),
+        (401, "cannot be opened: no permission to read it (HTTP 401)"),
+        (404, "cannot be opened: there is no such file"),
+        (500, "cannot be opened: the server answers with HTTP 500"),
+    ],
+)
+def test_a_document_that_is_refused(site, model, status, reason):
+    site.files["/m.xml"].status = status
+    (finding,) = validate(model)
+    assert (finding.rule, finding.message) == ("OVG008", reason)
+
+
+def test_a_bin_that_is_refused(site, model):
+    site.files["/m.bin"].status = 403
+    findings = validate(model)
+    assert {finding.rule for finding in findings} == {"OVG501"}
+    assert "its .bin cannot be read: no permission to read it (HTTP 403)" in findings[0].message
+    del site.files["/m.bin"]
+    assert set(rules(model)) == {"OVG501"}
+
+
+def test_a_server_without_ranges(site, model):
+    site.files["/m.bin"].has_ranges = False
+    (finding,) = validate(model)
+    assert finding.rule == "OVG099"
+    assert finding.message.endswith("/m.bin cannot be read: the server gives no parts of files (HTTP ranges)")
+    assert site.sent < 10_000_000
+
+
+@pytest.mark.parametrize("path", ["/m.xml", "/m.bin"])
+def test_a_file_that_changes_while_it_is_read(site, model, path):
+    site.files[path].before = lambda served: setattr(served, "tag", served.tag + "+")
+    (finding,) = validate(model)
+    assert (finding.rule, finding.message) == ("OVG099", f"{site.address}{path} changed while it was read")
+
+
+def test_no_server():
+    (finding,) = validate("http://localhost:1/m.xml")
+    assert finding.rule == "OVG008"
+    assert "localhost:1" in finding.message
+
+
+def test_a_directory(bucket):
+    found = find_irs([Url(bucket)], exclude=["old"])
+    checked = dict(Checks(Chosen()).run(found.files, 1, None))
+    results = {file.name: checked[index][0] for index, file in enumerate(found.files)}
+    assert [finding.rule for finding in results.pop("c.xml")] == ["OVG601"]
+    assert results == {"a.xml": [], "notes.xml": None}
+
+
+def test_a_pattern(bucket):
+    found = find_irs([Url(f"{bucket}/*/*.xml")])
+    assert [file.name for file in found.files] == ["c.xml"]
+
+
+def test_the_cache_knows_urls(cli, site, model, tmp_path):
+    def run():
+        return cli("validate", model, "--cache", "cache", "--format", "concise", cwd=tmp_path)
+
+    first = run()
+    assert "OVG602" in first.stdout
+    assert run().stdout == first.stdout.replace("unchanged: 0", "unchanged: 1")
+    site.files["/m.bin"].content = bytes(len(site.files["/m.bin"].content))
+    assert run().stdout == "files: 1, errors: 0, warnings: 0, notes: 0, unchanged: 0\n"
+
+
+def test_sarif_and_baseline_name_urls(cli, model, tmp_path):
+    done = cli("validate", model, "--format", "sarif", cwd=tmp_path)
+    (result,) = json.loads(done.stdout)["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == model
+    options = ("--fail-on", "warning", "--baseline", "known.json")
+    cli("validate", model, *options, "--write-baseline", cwd=tmp_path)
+    done = cli("validate", model, *options, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["nowhere://x/m.xml"], "error: Protocol not known: nowhere"),
+        (["http://localhost:1/models/"], "error: http://localhost:1/models/ cannot be listed: "),
+        (["http://localhost:1/m.xml", "--fix"], "files at URLs cannot be mended"),
+    ],
+)
+def test_what_cannot_be_done(cli, arguments, error):
+    done = cli("validate", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert error in done.stderr
+
+
+def test_nothing_is_imported_without_a_url(real_cli, tmp_path):
+    """A user without URLs needs no fsspec, and does not wait for its import."""
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['fsspec'] = sys.modules['distributed'] = None")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    assert real_cli("validate", "ir_samples/valid/spec_layer.xml", env=environment).returncode == 0
+    done = real_cli("validate", "https://localhost/m.xml", env=environment)
+    assert done.returncode == 2
+    assert done.stderr == "error: this needs fsspec, which is not installed: pip install 'ov-gather[urls]'\n"
+
+
+def test_python_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(ImportError, match=r"pip install 'ov-gather\[urls\]'"):
+        validate("https://localhost/m.xml")
