@@ -75,7 +75,7 @@ def find_inexactness(
     found += [Inexactness(describe(node), _ROUNDED) for node in nodes_of(model, "ReverseSequence") if _is_rounded(node, ranges)]
     found += _of_pads(model)
     if target == "stock":
-        for node in nodes_of(model, *GATHERS, *SCATTERS):
+        for node in nodes_of(model, *GATHERS, *SCATTERS, "ReverseSequence"):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
     if not checks_inputs:
         found += _of_open_ranks(model)
@@ -232,7 +232,7 @@ def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 
 def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
-    """Yield what is not as ONNX says in a stock gather or scatter; our operations do it right."""
+    """Yield what is not as ONNX says in a stock gather or scatter, or an operator near them; our operations do it right."""
     if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = _OUT_OF_BOUNDS.get(node.op_type)

@@ -19,6 +19,7 @@ def compress(rewriter: Rewriter) -> None:
         data, condition = node.inputs
         if data is None or condition is None:
             continue
+        rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")
         flat = rewriter.constant(node, [-1])
         places = rewriter.insert(node, "NonZero", [condition], I64, [1, None])
         rewriter.replace_input(node, 1, rewriter.insert(node, "Reshape", [places, flat], I64, [None]))
@@ -26,4 +27,3 @@ def compress(rewriter: Rewriter) -> None:
             rewriter.replace_input(node, 0, rewriter.insert(node, "Reshape", [data, flat], data.dtype, [None]))
             node.attributes.add(onnx_ir.AttrInt64("axis", 0))
         node.op_type = "Gather"
-        rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")

@@ -19,6 +19,7 @@ def one_hot(rewriter: Rewriter) -> None:
         indices, depth, values = node.inputs
         if values is None or _is_kept(values):
             continue
+        rewriter.report(node, "OneHot replaced by a Gather of its values")
         numbers = rewriter.constant(node, [0, 1])
         axis = node.attributes["axis"].as_int() if "axis" in node.attributes else -1
         shape = None if node.outputs[0].shape is None else node.outputs[0].shape.dims
@@ -28,7 +29,6 @@ def one_hot(rewriter: Rewriter) -> None:
         node.resize_inputs(2)
         node.op_type = "Gather"
         node.attributes.clear()
-        rewriter.report(node, "OneHot replaced by a Gather of its values")
 
 
 def _is_kept(values: onnx_ir.Value) -> bool:

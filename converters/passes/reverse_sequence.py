@@ -29,10 +29,10 @@ def reverse_sequence(rewriter: Rewriter) -> None:
         if rewriter.opset < _OLDEST:
             rewriter.report(node, f"kept: GatherND came with opset {_OLDEST}, this is {rewriter.opset}", done=False)
             continue
+        rewriter.report(node, "ReverseSequence replaced by a GatherND")
         rewriter.replace_input(node, 1, _coordinates(rewriter, node, data, lengths))
         node.op_type = "GatherND"
         node.attributes.clear()
-        rewriter.report(node, "ReverseSequence replaced by a GatherND")
 
 
 def _is_kept(data: Value) -> bool:
@@ -48,8 +48,16 @@ def _coordinates(rewriter: Rewriter, node: onnx_ir.Node, data: Value, lengths: V
     time = attribute(node, "time_axis", 0)
     batch = attribute(node, "batch_axis", 1)
 
-    def insert(op_type: str, *inputs: Value, dtype: DataType = DataType.INT32, rank: int = 2, **attributes: int) -> Value:
-        return rewriter.insert(node, op_type, inputs, dtype, [None] * rank, **attributes)
+    def insert(
+        op_type: str,
+        *inputs: Value,
+        dtype: DataType = DataType.INT32,
+        rank: int = 2,
+        last: int | None = None,
+        **attributes: int,
+    ) -> Value:
+        shape = [None] * rank if last is None else [None, None, last]
+        return rewriter.insert(node, op_type, inputs, dtype, shape, **attributes)
 
     def numbers(*array: int) -> Value:
         return rewriter.constant(node, list(array))
@@ -72,6 +80,6 @@ def _coordinates(rewriter: Rewriter, node: onnx_ir.Node, data: Value, lengths: V
     source = insert("Where", insert("Or", is_turned, is_none, dtype=DataType.BOOL), turned, steps)
     leading = insert("Slice", sizes, numbers(0), numbers(2), dtype=DataType.INT64, rank=1)
     sequence = insert("Expand", places(batch), leading)
-    columns = [insert("Reshape", value, numbers(0, 0, 1), rank=3) for value in (source, sequence)]
-    pairs = insert("Concat", *(columns if time == 0 else columns[::-1]), rank=3, axis=2)
-    return insert("Cast", pairs, dtype=DataType.INT64, rank=3, to=DataType.INT64)
+    columns = [insert("Reshape", value, numbers(0, 0, 1), last=1) for value in (source, sequence)]
+    pairs = insert("Concat", *(columns if time == 0 else columns[::-1]), last=2, axis=2)
+    return insert("Cast", pairs, dtype=DataType.INT64, last=2, to=DataType.INT64)

@@ -69,6 +69,13 @@ def test_a_length_of_no_sequence_is_found():
 def test_stock_openvino_rounds_integers_in_sequences(data_type):
     proto = model(f"{data_type}[5,3] x, int64[3] n) => ({data_type}[5,3] y)", "y = ReverseSequence(x, n)")
     assert any("reverses integers as f32" in text for text in losses(convert_model, proto))
+    assert not any("reverse" in text or "rank" in text for text in losses(convert_model, proto, target="extension"))
+    assert losses(compile_onnx, proto) == []
+
+
+def test_stock_openvino_reverses_no_strings():
+    proto = model("string[5,3] x, int64[3] n) => (string[5,3] y)", "y = ReverseSequence(x, n)")
+    assert any("has no ReverseSequence of strings; target extension has" in text for text in losses(convert_model, proto))
     assert losses(compile_onnx, proto) == []
 
 

@@ -73,7 +73,7 @@ def test_sequences_of_integers(data, attributes):
             value.type.tensor_type.ClearField("shape")
     changed = onnx_ir.from_proto(proto)
     (rewrite,) = legalize(changed, target="extension")
-    assert rewrite.what == "ReverseSequence replaced by a GatherND"
+    assert (rewrite.node, rewrite.what) == ("node ReverseSequence '' (output y)", "ReverseSequence replaced by a GatherND")
     assert Counter(node.op_type for node in changed.graph)["GatherND"] == 1
     if data != "int32[]":
         legalized(proto, {"x": x, "n": LENGTHS}, target="extension")
