@@ -5,12 +5,12 @@ OpenVINO would need the rank of what it selects from, and would yield zeros wher
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir
+from onnx_ir import DataType
 
-from ..graphs import nodes_of
+from ..graphs import constant_of, nodes_of
 from .rewriter import Rewriter
-
-I64 = onnx_ir.DataType.INT64
 
 
 def compress(rewriter: Rewriter) -> None:
@@ -20,10 +20,21 @@ def compress(rewriter: Rewriter) -> None:
         if data is None or condition is None:
             continue
         rewriter.report(node, "Compress replaced by a Gather of the places where the condition is true")
-        flat = rewriter.constant(node, [-1])
-        places = rewriter.insert(node, "NonZero", [condition], I64, [1, None])
-        rewriter.replace_input(node, 1, rewriter.insert(node, "Reshape", [places, flat], I64, [None]))
+        rewriter.replace_input(node, 1, _places(rewriter, node, condition))
         if "axis" not in node.attributes:
-            rewriter.replace_input(node, 0, rewriter.insert(node, "Reshape", [data, flat], data.dtype, [None]))
+            rewriter.replace_input(node, 0, _flat(rewriter, node, data, data.dtype))
             node.attributes.add(onnx_ir.AttrInt64("axis", 0))
         node.op_type = "Gather"
+
+
+def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) -> onnx_ir.Value:
+    """Return where the condition is true. The plugin dies of a Gather at no place, unless it is known that there is none."""
+    tensor = constant_of(condition)
+    if tensor is not None:
+        return rewriter.constant(node, np.flatnonzero(tensor.numpy()))
+    found = rewriter.insert(node, "NonZero", [condition], DataType.INT64, [1, None])
+    return _flat(rewriter, node, found, DataType.INT64)
+
+
+def _flat(rewriter: Rewriter, node: onnx_ir.Node, value: onnx_ir.Value, dtype: DataType | None) -> onnx_ir.Value:
+    return rewriter.insert(node, "Reshape", [value, rewriter.constant(node, [-1])], dtype, [None])

@@ -9,6 +9,7 @@ import onnx_ir
 import pytest
 
 from helpers.legalized import constant, legalized, model, random
+from ov_gather.converters import ConversionError
 from ov_gather.converters.legalize import legalize
 
 TARGETS = ["stock", "extension"]
@@ -18,18 +19,30 @@ CONDITION = np.array([True, False, True])
 @pytest.mark.onnxruntime
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
-    ("signature", "node", "nodes"),
+    ("signature", "node", "reshapes"),
     [
-        ("float[N,4] x, bool[M] c) => (float[K,4] y)", "y = Compress<axis = 0>(x, c)", {"Reshape": 1}),
-        ("float[4,5] x, bool[3] c) => (float[4,K] y)", "y = Compress<axis = -1>(x, c)", {"Reshape": 1}),
-        ("float[4,5] x, bool[3] c) => (float[K] y)", "y = Compress(x, c)", {"Reshape": 2}),
+        ("float[N,4] x, bool[M] c) => (float[K,4] y)", "y = Compress<axis = 0>(x, c)", 1),
+        ("float[4,5] x, bool[3] c) => (float[4,K] y)", "y = Compress<axis = -1>(x, c)", 1),
+        ("float[4,5] x, bool[3] c) => (float[K] y)", "y = Compress(x, c)", 2),
     ],
 )
-def test_compress(signature, node, nodes, target):
+def test_compress(signature, node, reshapes, target):
     shape = (3, 4) if "N" in signature else (4, 5)
     ops, (rewrite,) = legalized(model(signature, node), {"x": random(*shape), "c": CONDITION}, target=target)
     assert rewrite.what == "Compress replaced by a Gather of the places where the condition is true"
-    assert ops == Counter(Constant=1, NonZero=1, Gather=1, **nodes)
+    assert ops == Counter(Constant=reshapes, NonZero=1, Gather=1, Reshape=reshapes)
+
+
+@pytest.mark.onnxruntime
+def test_compress_by_a_constant():
+    proto = constant(CONDITION, model("float[4,5] x) => (float[4,2] y)", "y = Compress<axis = 1>(x, c)"), "c")
+    assert legalized(proto, {"x": random(4, 5)})[0] == Counter(Constant=1, Gather=1)
+    for none in (np.zeros(3, bool), np.zeros(0, bool)):  # a Gather at no place would be the end of the process
+        proto = constant(none, model("float[4,5] x) => (float[4,K] y)", "y = Compress<axis = 1>(x, c)"), "c")
+        assert legalized(proto, {"x": random(4, 5)})[0]["Gather"] == 0
+    proto = constant([True] * 6, model("float[4,5] x) => (float[4,K] y)", "y = Compress<axis = 1>(x, c)"), "c")
+    with pytest.raises(ConversionError, match=r"indices\[5\] = 5 is out of bounds for axis 1 of size 5"):
+        legalize(onnx_ir.from_proto(proto))
 
 
 @pytest.mark.onnxruntime
