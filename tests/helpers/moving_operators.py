@@ -54,10 +54,6 @@ def _filled(x: NDArray[Any], value: Any, pads: Sequence[tuple[int, int]]) -> NDA
     return y
 
 
-def _zero(x: NDArray[Any]) -> Any:
-    return "" if x.dtype.hasobject else 0
-
-
 def _block(x: NDArray[Any]) -> NDArray[Any]:
     n, c, h, w = x.shape
     return x.reshape(n, 2, 2, c // 4, h, w).transpose(0, 3, 4, 1, 5, 2).reshape(n, c // 4, h * 2, w * 2)
@@ -119,28 +115,24 @@ FORMS: Mapping[str, Moving] = {
     "Tile": Moving("y = Tile(x, s)", lambda x: np.tile(x, (1, 2, 3)), {"s": [1, 2, 3]}),
     "Tile, given repeats": Moving("y = Tile(x, s)", lambda x: np.tile(x, (1, 2, 1)), given={"s": [1, 2, 1]}),
     "Tile, opset 7": Moving("y = Tile(x, s)", lambda x: np.tile(x, (1, 2, 3)), {"s": [1, 2, 3]}, opset=7),
-    "Pad": Moving("y = Pad(x, p)", lambda x: _filled(x, _zero(x), _PADS), {"p": _FLAT_PADS}),
+    "Pad": Moving("y = Pad(x, p)", lambda x: _filled(x, 0, _PADS), {"p": _FLAT_PADS}),
     "Pad, given value": Moving("y = Pad(x, p, v)", lambda x, v: _filled(x, v, _PADS), {"p": _FLAT_PADS}, more={"v": ()}),
-    "Pad, given pads": Moving("y = Pad(x, p)", lambda x: _filled(x, _zero(x), _PADS), given={"p": _FLAT_PADS}),
+    "Pad, given pads": Moving("y = Pad(x, p)", lambda x: _filled(x, 0, _PADS), given={"p": _FLAT_PADS}),
     "Pad, given pads and value": Moving(
         "y = Pad(x, p, v)", lambda x, v: _filled(x, v, _PADS), given={"p": _FLAT_PADS}, more={"v": ()}
     ),
     "Pad, edge": Moving("y = Pad <mode = 'edge'> (x, p)", lambda x: np.pad(x, _PADS, mode="edge"), {"p": _FLAT_PADS}),
     "Pad, reflect": Moving("y = Pad <mode = 'reflect'> (x, p)", lambda x: np.pad(x, _PADS, mode="reflect"), {"p": _FLAT_PADS}),
     "Pad, wrap": Moving("y = Pad <mode = 'wrap'> (x, p)", lambda x: np.pad(x, _PADS, mode="wrap"), {"p": _FLAT_PADS}, opset=19),
-    "Pad, negative": Moving(
-        "y = Pad(x, p)", lambda x: _filled(x, _zero(x), [(0, 0)] * 3)[1:, :, :-2], {"p": [-1, 0, 0, 0, 0, -2]}
-    ),
-    "Pad, axes": Moving(
-        "y = Pad(x, p, , a)", lambda x: _filled(x, _zero(x), [(0, 0), (0, 0), (1, 2)]), {"p": [1, 2], "a": [-1]}
-    ),
+    "Pad, negative": Moving("y = Pad(x, p)", lambda x: _filled(x, 0, [(0, 0)] * 3)[1:, :, :-2], {"p": [-1, 0, 0, 0, 0, -2]}),
+    "Pad, axes": Moving("y = Pad(x, p, , a)", lambda x: _filled(x, 0, [(0, 0), (0, 0), (1, 2)]), {"p": [1, 2], "a": [-1]}),
     "Pad, given axes": Moving(
-        "y = Pad(x, p, , a)", lambda x: _filled(x, _zero(x), [(0, 0), (0, 0), (1, 2)]), {"p": [1, 2]}, {"a": [-1]}
+        "y = Pad(x, p, , a)", lambda x: _filled(x, 0, [(0, 0), (0, 0), (1, 2)]), {"p": [1, 2]}, {"a": [-1]}
     ),
     "Pad, axes and given pads": Moving(
-        "y = Pad(x, p, , a)", lambda x: _filled(x, _zero(x), [(0, 0), (0, 0), (1, 2)]), {"a": [-1]}, {"p": [1, 2]}
+        "y = Pad(x, p, , a)", lambda x: _filled(x, 0, [(0, 0), (0, 0), (1, 2)]), {"a": [-1]}, {"p": [1, 2]}
     ),
-    "Pad, opset 10": Moving("y = Pad <pads = [0, 1, 0, 2, 0, 1]> (x)", lambda x: _filled(x, _zero(x), _PADS), opset=10),
+    "Pad, opset 10": Moving("y = Pad <pads = [0, 1, 0, 2, 0, 1]> (x)", lambda x: _filled(x, 0, _PADS), opset=10),
     "Pad, opset 10, edge": Moving(
         "y = Pad <mode = 'edge', pads = [0, 1, 0, 2, 0, 1]> (x)", lambda x: np.pad(x, _PADS, mode="edge"), opset=10
     ),
