@@ -94,10 +94,10 @@ class CompiledModel:
                 self._check_lanes(name, array)
         given |= self._carried
         given |= {lanes: as_lanes(given[name]) for name, (lanes, _) in self._in_lanes.items()}
-        arrays = [given[name] for name in self._ports]
-        shapes = tuple(array.shape for array in arrays) if self._needs_shapes else ()
+        ordered = [given[name] for name in self._ports]
+        shapes = tuple(array.shape for array in ordered) if self._needs_shapes else ()
         try:
-            outputs = self._session_for(shapes)(arrays)
+            outputs = self._session_for(shapes)(ordered)
         except OutOfBoundsError as error:
             raise IndexError(str(error)) from None
         for position, kind in self._travel.positions.items():

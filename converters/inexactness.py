@@ -128,6 +128,11 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
 def _narrowing(value: onnx_ir.Value) -> str:
     element_type = _element_type(value)
     assert element_type is not None
+    return narrowing(element_type)
+
+
+def narrowing(element_type: ElementType) -> str:
+    """Say what becomes of values of a type that OpenVINO's CPU plugin narrows."""
     consequence = "rounded" if element_type is F64 else "values beyond wrap around"
     return f"{element_type} is computed as {NARROWED_BY_CPU[element_type]}, {consequence}"
 
@@ -235,7 +240,7 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
     """Yield what is not as ONNX says in a stock gather or scatter, or an operator near them; our operations do it right."""
     if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
-    instead = _OUT_OF_BOUNDS.get(node.op_type)
+    instead = OUT_OF_BOUNDS.get(node.op_type)
     if instead and not assume_in_bounds and not ranges.are_in_bounds(node):
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
 
@@ -249,12 +254,16 @@ def _is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 _ROUNDED = "OpenVINO's CPU plugin reverses integers as f32, which rounds those beyond 2^24; target extension keeps them"
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
-_OUT_OF_BOUNDS = {
+OUT_OF_BOUNDS = {
     "Gather": "yields zeros",
     "GatherND": "reads foreign memory",
     "Scatter": "may write to foreign memory",
     "ScatterElements": "may write to foreign memory",
+    "ScatterElementsUpdate": "may write to foreign memory",
+    "ScatterNDUpdate": "may write to foreign memory",
+    "ScatterUpdate": "may write to foreign memory",
 }
+"""What OpenVINO's operations do with an index out of bounds, for those that do not raise."""
 
 
 def _element_type(value: onnx_ir.Value | None) -> ElementType | None:

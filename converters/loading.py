@@ -33,10 +33,9 @@ def load(source: OnnxSource) -> onnx_ir.Model:
     if not isinstance(source, _IN_MEMORY) and not Path(source).is_file():
         raise FileNotFoundError(f"{os.fspath(source)}: no such file")
     try:
-        if isinstance(source, bytes):
-            source = onnx.ModelProto.FromString(source)
-        _check(source)
-        model = _read(source)
+        given = onnx.ModelProto.FromString(source) if isinstance(source, bytes) else source
+        _check(given)
+        model = _read(given)
         check_sizes(model)
         _open_negative_dims(model)
         onnx_ir.to_proto(model)  # raises where a name is not UTF-8

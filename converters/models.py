@@ -1,4 +1,4 @@
-"""A whole ONNX model to IR, through OpenVINO's front end."""
+"""A whole ONNX model, or an exported program of PyTorch, to IR, through OpenVINO's front ends."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import onnx
 import onnx_ir
@@ -22,29 +20,22 @@ from ov_gather.ir.element_types import by_onnx
 
 from .errors import ConversionError, describe
 from .external_data import external_tensors
-from .inexactness import Inexactness, LossyConversionWarning, find_inexactness, summaries
+from .finishing import Conversion, finish, record
+from .inexactness import LossyConversionWarning, find_inexactness, summaries
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
 from .passes.lanes import Travel, travel_in_lanes
 from .port_names import restore_names
+from .pytorch.sources import is_program
 from .saving import data_file, save_onnx, temporary_file
 
 if TYPE_CHECKING:
     import openvino
-
-
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """What became of an ONNX model: the OpenVINO model, what was rewritten on the way, and what is not as ONNX says."""
-
-    model: openvino.Model
-    rewrites: Sequence[Rewrite]
-    inexactness: Sequence[Inexactness]
-    in_lanes: Mapping[str, tuple[str, str]]  # by name of an input or output: that of the original, and the type of its numbers
+    import torch
 
 
 def convert_model(
-    source: OnnxSource,
+    source: OnnxSource | torch.export.ExportedProgram,
     *,
     output: str | os.PathLike[str] | None = None,
     target: str = "stock",
@@ -53,10 +44,11 @@ def convert_model(
     assume_in_bounds: bool = False,
     lanes: bool = False,
 ) -> openvino.Model:
-    """Convert an ONNX model so that its gathers do on OpenVINO what ONNX says, or say where they do not.
+    """Convert a model so that its gathers do on OpenVINO what ONNX, or PyTorch, says, or say where they do not.
 
     Args:
-        source: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
+        source: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`; or a
+            `torch.export.ExportedProgram`, or the path of the .pt2 that `torch.export.save` wrote.
         output: path of the .xml to write; the .bin gets the same stem. Nothing is written if not given.
         target: "stock", only operations of OpenVINO; or "extension", gathers and scatters become operations of ov-gather, which
             raise where an index is out of bounds, but for a Gather that is proved to be in bounds: whoever reads the model
@@ -66,18 +58,20 @@ def convert_model(
         assume_in_bounds: take for granted that no index of a gather is ever out of bounds.
         lanes: let values that the model only moves, and that OpenVINO would change, travel in lanes, as bytes: such inputs and
             outputs get other types and shapes, and names that end in ".lanes". `rt_info` tells which; `as_lanes` and
-            `from_lanes` convert arrays.
+            `from_lanes` convert arrays. Of ONNX models only.
 
     Returns:
-        The model, inputs and outputs named as in ONNX, but for those in lanes.
+        The model, inputs and outputs named as in the source, but for those in lanes.
 
     Warns:
-        LossyConversionWarning: something will not be executed as ONNX says; one warning for each kind, which names the nodes.
+        LossyConversionWarning: something will not be executed as the source says; one warning for each kind, which names the
+            nodes.
 
     Raises:
-        ConversionError: the file is not a valid ONNX model, a node of it cannot be converted (the message names it), the output
-            would overwrite it, or `strict` and it would not do on OpenVINO what ONNX says.
+        ConversionError: the source is not a valid model, a node of it cannot be converted (the message names it), the output
+            would overwrite it, or `strict` and it would not do on OpenVINO what the source says.
         OSError: a file cannot be read or written.
+        ImportError: the source is an exported program, and PyTorch is not installed.
     """
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output)
     if strict and conversion.inexactness:
@@ -91,7 +85,7 @@ def convert_model(
 
 
 def convert(
-    source: OnnxSource,
+    source: OnnxSource | torch.export.ExportedProgram,
     *,
     target: str = "stock",
     assume_in_bounds: bool = False,
@@ -99,6 +93,18 @@ def convert(
     output: str | os.PathLike[str] | None = None,
 ) -> Conversion:
     """Convert as `convert_model` does, but tell everything and write nothing; `output` is where the caller means to write."""
+    if is_program(source):
+        from .pytorch.conversion import convert_program
+
+        if lanes:
+            raise ConversionError("values travel in lanes only in ONNX models")
+        return convert_program(source, target=target, assume_in_bounds=assume_in_bounds)
+    return _convert_onnx(cast(OnnxSource, source), target, assume_in_bounds, lanes, output)
+
+
+def _convert_onnx(
+    source: OnnxSource, target: str, assume_in_bounds: bool, lanes: bool, output: str | os.PathLike[str] | None
+) -> Conversion:
     with naming(source):
         original = load(source)
         if output is not None:
@@ -107,10 +113,8 @@ def convert(
         travel = travel_in_lanes(original, stock=target == "stock") if lanes else Travel()
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target)
-    rewrites += [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
-    model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
-    model.set_rt_info(target, ["ov_gather", "target"])
-    model.set_rt_info("; ".join(map(str, inexactness)), ["ov_gather", "losses"])
+    rewrites += finish(model)
+    record(model, target, inexactness)
     in_lanes = {name: (given, kind.numpy().name) for name, (given, kind) in (travel.inputs | travel.outputs).items()}
     if in_lanes:
         model.set_rt_info(json.dumps(in_lanes, ensure_ascii=False), ["ov_gather", "lanes"])
@@ -148,34 +152,6 @@ def _read_file(core: openvino.Core, path: Path, size: int) -> openvino.Model:
             with suppress(RuntimeError):
                 return core.read_model(onnx.load(path).SerializeToString())
         raise
-
-
-def _without_checks(model: openvino.Model) -> list[Rewrite]:
-    from ov_gather.acceleration.proved_gathers import use_stock_where_proved
-
-    what = "no index can be out of bounds: OpenVINO's Gather, which checks none"
-    return [Rewrite(f"node Gather '{name}'", what, True) for name in use_stock_where_proved(model)]
-
-
-def _constants_folded(model: openvino.Model) -> list[Rewrite]:
-    """Compute what OpenVINO's plugin would compute, and may misread."""
-    from ov_gather.acceleration.changes import Tracker
-    from ov_gather.acceleration.fold_constants import fold_constants
-
-    tracker = Tracker(model)
-    fold_constants(model, tracker, only_misread=False)
-    changed = tracker.summary(model).changed
-    return [
-        Rewrite(f"node {change.operation.partition('-')[0]} '{change.layer}'", "gather of constants folded", True)
-        for change in changed
-    ]
-
-
-def _kept_compressed(model: openvino.Model) -> list[Rewrite]:
-    from ov_gather.acceleration.compressed import keep_compressed
-
-    what = "weights left compressed: a stock Gather takes them, ours checks the indices"
-    return [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]
 
 
 def _refuse_types(model: onnx_ir.Model) -> None:

@@ -11,6 +11,7 @@ _EXTRAS = {
     "onnxruntime": "onnxruntime",
     "distributed": "dask",
     "fsspec": "urls",
+    "torch": "torch",
 }
 """By the name of a module, the extra of ov-gather that installs it."""
 

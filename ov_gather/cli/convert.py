@@ -1,4 +1,4 @@
-"""`ov-gather convert`: an ONNX model to OpenVINO IR."""
+"""`ov-gather convert`: an ONNX model, or an exported program of PyTorch, to OpenVINO IR."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from ov_gather.converters.inexactness import Inexactness
     from ov_gather.converters.legalize import Rewrite
 
+_PROGRAM = ".pt2"
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(name="convert")
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="MODEL.onnx|IN.xml")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="MODEL.onnx|MODEL.pt2|IN.xml")
 @click.option("-o", "--output", type=_FILE, help="The .xml to write; the .onnx with --legalize-only.")
 @click.option(
     "--target",
@@ -42,8 +43,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--accelerate", is_flag=True, help="Then make gathers faster: by what is portable, or all with target extension.")
 @click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
-@click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what ONNX says.")
-@click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime.")
+@click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what the original says.")
+@click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime, or PyTorch.")
 @click.option("--no-bisect", is_flag=True, help="Do not search the first node that differs, if --verify finds a difference.")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else made up.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
@@ -69,27 +70,31 @@ def command(
     target_release: str | None,
     force: bool,
 ) -> None:
-    """Convert an ONNX model so that its gathers do on OpenVINO what ONNX says; or say where they do not.
+    """Convert a model so that its gathers do on OpenVINO what ONNX, or PyTorch, says; or say where they do not.
 
     \b
     ov-gather convert model.onnx -o model.xml --verify
+    ov-gather convert program.pt2 -o program.xml --verify
     ov-gather convert model.onnx -o legal.onnx --legalize-only
     ov-gather convert model.onnx --nodes gathers/
     ov-gather convert new.xml -o old.xml --target-release 2025.4
 
-    Writes the .xml and, beside it, the .bin of the same stem. Tables show which gathers were rewritten, or could not be, and
-    what OpenVINO will not execute as ONNX says. With --target-release an IR is written for an older OpenVINO: each operation in
+    A .pt2 is an exported program of PyTorch, as torch.export.save writes it. Writes the .xml and, beside it, the .bin of the
+    same stem. Tables show which gathers were rewritten, or could not be, and what OpenVINO will not execute as the original
+    says. With --target-release an IR is written for an older OpenVINO: each operation in
     a version that this has, where that means the same; what must be left is told.
 
-    Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what ONNX does not say, and then nothing is
-    written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that onnxruntime
-    accepts, and nothing is written.
+    Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what the original does not say, and then
+    nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that
+    onnxruntime, or PyTorch, accepts, and nothing is written.
     """
     if target_release is not None:
         _refuse_beside_release(model, output)
         assert output is not None  # or it was refused
         refuse_existing([output, output.with_suffix(".bin")], force)
         sys.exit(_lower(model, output, target_release))
+    if model.suffix == _PROGRAM and (nodes is not None or legalize_only or lanes):
+        raise click.UsageError("--lanes, --legalize-only and --nodes are for ONNX models")
     if nodes is not None:
         if output is not None or verify or legalize_only:
             raise click.UsageError("--nodes writes single gathers and nothing else")
@@ -153,13 +158,17 @@ def _convert(
     from ov_gather.cli.arrays import load_array
     from ov_gather.converters.models import convert, written
 
-    if verify:
+    is_program = source.suffix == _PROGRAM
+    if is_program:
+        require("torch")
+    elif verify:
         require("onnxruntime")
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
     conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output)
-    _print_changes(conversion.rewrites, conversion.inexactness)
+    original = "PyTorch" if is_program else "ONNX"
+    _print_changes(conversion.rewrites, conversion.inexactness, original)
     if strict and conversion.inexactness:
-        click.echo(f"error: {source}: OpenVINO would not do what ONNX says, and --strict is given", err=True)
+        click.echo(f"error: {source}: OpenVINO would not do what {original} says, and --strict is given", err=True)
         return 1
     if accelerate:
         _accelerate(conversion.model, target, assume_in_bounds)
@@ -185,10 +194,16 @@ def _verify(
     A difference is followed to the first node that differs, but not in an IR with inputs or outputs in lanes: the original
     has none. `ir` is where the IR is until it is moved to `output`.
     """
-    from ov_gather.crosscheck.models.verify import verify_conversion
     from ov_gather.report.convert.verification import summary
 
-    result = verify_conversion(source, ir, target=target, inputs=inputs, lanes=lanes)
+    if source.suffix == _PROGRAM:
+        from ov_gather.crosscheck.models.verify_program import verify_program
+
+        result, bisects = verify_program(source, ir, target=target, inputs=inputs), False
+    else:
+        from ov_gather.crosscheck.models.verify import verify_conversion
+
+        result = verify_conversion(source, ir, target=target, inputs=inputs, lanes=lanes)
     if result.not_run:
         raise ValueError(f"{source}: not verified: {result.not_run}")
     print_all([result.table(), *summary(result)])
@@ -243,11 +258,11 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
     click.echo(f"{directory}: {len(gathers)} gathers and scatters; ov-gather check {directory} executes them")
 
 
-def _print_changes(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = ()) -> None:
-    """Print what was rewritten, and what OpenVINO will not execute as ONNX says; nothing where there is nothing to tell."""
+def _print_changes(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = (), original: str = "ONNX") -> None:
+    """Print what was rewritten, and what OpenVINO will not execute as the original says; nothing where nothing is to tell."""
     from ov_gather.report.convert.tables import inexactness_table, rewrites_table
 
     if rewrites:
         print_table(rewrites_table(rewrites))
     if inexactness:
-        print_table(inexactness_table(inexactness))
+        print_table(inexactness_table(inexactness, original))

@@ -17,6 +17,7 @@ if hasattr(openvino, "Node"):
         op,
         opset8,
         opset13,
+        opset15,
     )
     from openvino.passes import ConstantFolding, Manager, ModelPass
     from openvino.utils.node_factory import NodeFactory
@@ -34,6 +35,7 @@ else:
             op,
             opset8,
             opset13,
+            opset15,
         )
         from openvino.runtime.passes import ConstantFolding, Manager, ModelPass
         from openvino.runtime.utils.node_factory import NodeFactory
@@ -57,4 +59,5 @@ __all__ = [
     "op",
     "opset8",
     "opset13",
+    "opset15",
 ]

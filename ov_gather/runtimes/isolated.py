@@ -31,6 +31,7 @@ RUNTIMES = {
 FOR_MODELS = {
     "accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime"),
     "configured": ("ov_gather.runtimes.configured", "ConfiguredRuntime"),
+    "torch": ("ov_gather.runtimes.pytorch", "TorchRuntime"),
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
 }
 """By name, the same for runtimes that have no use for single layers."""
@@ -88,6 +89,10 @@ class IsolatedRuntime(Runtime[ModelT]):
                 return self.execute(inputs)
         except (RefusedError, CrashedError, IndexError) as error:
             return error
+
+    def ask(self, method: str) -> Any:
+        """Call a method of the activated runtime that others do not have. Raises CrashedError."""
+        return self._worker.ask(method)
 
     def close(self) -> None:
         """Free what `activate` took. The worker process stays."""

@@ -42,6 +42,13 @@ def test_a_command_names_the_extra_that_it_misses(real_cli, without, module, ext
     assert done.stderr == f"error: this needs {module}, which is not installed: pip install 'ov-gather[{extra}]'\n"
 
 
+def test_convert_names_the_extra_for_exported_programs(real_cli, without, tmp_path):
+    (tmp_path / "m.pt2").write_bytes(b"PK")
+    done = real_cli("convert", tmp_path / "m.pt2", "-o", tmp_path / "m.xml", env=without("torch"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: this needs torch, which is not installed: pip install 'ov-gather[torch]'\n"
+
+
 def test_a_function_names_the_extra_that_it_misses(without):
     code = f"""
 import ov_gather

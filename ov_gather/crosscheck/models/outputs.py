@@ -53,7 +53,7 @@ def compare_outputs(
     exact = all(node.op_type in _EXACT for node in model.graph.all_nodes())
     results = []
     for i, value in enumerate(model.graph.outputs):
-        comparison = _compare(expected[i], found[i], runtime, exact) if i < len(found) else _missing(runtime)
+        comparison = compare_arrays(expected[i], found[i], runtime, exact) if i < len(found) else missing(runtime)
         is_alike = i < len(found) and (expected[i].dtype, expected[i].ndim) == (found[i].dtype, found[i].ndim)
         for name, words, nodes in excuses if is_alike else ():
             node = nodes.get(str(value.name))
@@ -98,11 +98,13 @@ def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
     return float(np.nan_to_num(error, nan=np.inf).max(initial=0))
 
 
-def _missing(runtime: str) -> Comparison:
+def missing(runtime: str) -> Comparison:
+    """Return the comparison of an output that there is not."""
     return Comparison(runtime, Status.FAILED, "the converted model has no such output")
 
 
-def _compare(expected: NDArray[Any], found: NDArray[Any], runtime: str, exact: bool) -> Comparison:
+def compare_arrays(expected: NDArray[Any], found: NDArray[Any], runtime: str, exact: bool) -> Comparison:
+    """Compare an output with what it should be: bit by bit if `exact` or not floating-point, else up to TOLERANCE."""
     if exact or expected.dtype.kind != "f" or expected.shape != found.shape or expected.dtype != found.dtype:
         difference = first_difference(expected, found)
         if difference and expected.dtype.kind in "iu" and not first_difference(_narrowed(expected), found):

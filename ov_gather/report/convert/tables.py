@@ -19,9 +19,9 @@ def rewrites_table(rewrites: Sequence[Rewrite]) -> Table:
     return _table("rewritten", told)
 
 
-def inexactness_table(found: Sequence[Inexactness]) -> Table:
-    """Return one row for each kind of inexactness, with its places."""
-    return _table("not as ONNX says", [(each.what, each.place) for each in found])
+def inexactness_table(found: Sequence[Inexactness], original: str) -> Table:
+    """Return one row for each kind of inexactness, with its places; `original` is whose meaning is not kept."""
+    return _table(f"not as {original} says", [(each.what, each.place) for each in found])
 
 
 def _table(title: str, told: Sequence[tuple[str, str]]) -> Table:

@@ -8,7 +8,8 @@ from ov_gather.crosscheck.results import CrossCheckResult
 def summary(result: CrossCheckResult) -> list[str]:
     """Say what the model was compared with, what could not be compared, which gathers are to blame, and how much passed."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
-    lines = [f"{result.path}: compared with onnxruntime on the original: {versions}; seed {result.seed}."]
+    reference = next(iter(result.environment.versions))
+    lines = [f"{result.path}: compared with {reference} on the original: {versions}; seed {result.seed}."]
     lines += [f"{result.path}: {result.problem}"] if result.problem else []
     lines += [f"{result.path}: {note}" for note in result.notes]
     if result.not_run:

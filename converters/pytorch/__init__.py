@@ -1,0 +1,1 @@
+"""Exported programs of PyTorch to OpenVINO."""

@@ -1,0 +1,118 @@
+"""An exported program is converted: what OpenVINO's front end makes of it does what PyTorch says, or it is said where not.
+
+PyTorch refuses every index that is out of bounds. Gathers and scatters along one dimension refuse those below 0, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ov_gather.divergences.conditions import NARROWED_BY_CPU
+from ov_gather.ir.element_types import F64, by_name
+
+from ..errors import ConversionError
+from ..finishing import Conversion, finish, record
+from ..inexactness import OUT_OF_BOUNDS, Inexactness, narrowing, survives
+from ..legalize import TARGETS
+from ..passes.rewriter import Rewrite
+from .program import read_program
+from .sites import Site
+from .sources import Program, load_program
+from .translation import FAR, INDICES, refusing_negative
+
+if TYPE_CHECKING:
+    import openvino
+
+    from ov_gather.ranges.proofs import Proof
+
+
+def convert_program(source: Program, *, target: str = "stock", assume_in_bounds: bool = False) -> Conversion:
+    """Convert an exported program, or the .pt2 that holds one, as `convert_model` says."""
+    if target not in TARGETS:
+        raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
+    program = load_program(source)
+    try:
+        model, sites = read_program(program)
+    except ConversionError as error:
+        raise ConversionError(f"{source}: {error}" if isinstance(source, str | PathLike) else str(error)) from None
+    rewrites = [Rewrite(str(site), _TRANSLATED[site.kind], True) for site in sites if site.kind in _TRANSLATED]
+    rewrites += finish(model)
+    known = {site.name: site for site in sites}
+    inexactness = list(_narrowed(model))
+    if target == "stock" and not assume_in_bounds:
+        inexactness += _unchecked(model, known)
+    elif target == "extension":
+        rewrites += _checked(model, known)
+    record(model, target, inexactness)
+    return Conversion(model, rewrites, inexactness)
+
+
+_TRANSLATED = {
+    "pick": "coordinates become a GatherND: OpenVINO's front end lets them run into the next row",
+    "put": "coordinates become a ScatterNDUpdate: OpenVINO's front end lets them wrap around",
+    "add_slices": "becomes a ScatterElementsUpdate",
+}
+
+
+def _narrowed(model: openvino.Model) -> Iterator[Inexactness]:
+    """Tell what OpenVINO's CPU plugin reads in 32 bits, of inputs and of constants."""
+    for port in model.inputs:
+        element_type = by_name(port.get_element_type().get_type_name())
+        if element_type in NARROWED_BY_CPU:
+            yield Inexactness(f"input '{port.get_any_name()}'", narrowing(element_type))
+    for node in model.get_ops():
+        if node.get_type_name() == "Constant" and by_name(node.get_element_type().get_type_name()) is F64:
+            array = np.asarray(node.data)
+            if not survives(array, constant=True):
+                yield Inexactness(f"constant '{node.get_friendly_name()}'", narrowing(F64))
+
+
+def _proved(model: openvino.Model) -> Iterator[tuple[Any, Proof]]:
+    """Yield the gathers and scatters, with what is known of their indices."""
+    from ov_gather.ranges.analysis import Assumption
+    from ov_gather.ranges.openvino_graph import OpenvinoGraph
+    from ov_gather.ranges.proofs import prove_sites
+    from ov_gather.ranges.rules.call import CPU_PLUGIN
+
+    graph = OpenvinoGraph(model)
+    proofs = prove_sites(graph, CPU_PLUGIN, Assumption(), graph.sites)
+    for (node, _), proof in zip(graph.nodes_with_sites, proofs, strict=True):
+        yield node, proof
+
+
+def _may_be_negative(site: Site | None, proof: Proof) -> bool:
+    """Tell whether PyTorch refuses an index that OpenVINO would count from the end."""
+    low = proof.index_range[0]
+    return site is not None and site.refuses_negative and not (isinstance(low, int | float) and low >= 0)
+
+
+def _unchecked(model: openvino.Model, sites: dict[str, Site]) -> Iterator[Inexactness]:
+    from ov_gather.acceleration.guards import raises_by_itself
+
+    for node, proof in _proved(model):
+        site = sites.get(node.get_friendly_name())
+        place = str(site) if site else f"{node.get_type_name()} '{proof.layer}'"
+        if _may_be_negative(site, proof):
+            yield Inexactness(place, "an index below 0 counts from the end; target extension raises, as PyTorch does")
+        if proof.status != "proved" and not raises_by_itself(node):
+            yield Inexactness(place, f"an index out of bounds {OUT_OF_BOUNDS[node.get_type_name()]}; target extension raises")
+
+
+def _checked(model: openvino.Model, sites: dict[str, Site]) -> Sequence[Rewrite]:
+    """Let indices that PyTorch refuses raise."""
+    from ov_gather.acceleration.harden import harden
+
+    rewrites = []
+    for node, proof in list(_proved(model)):
+        site = sites.get(node.get_friendly_name())
+        if _may_be_negative(site, proof):
+            node.input(INDICES).replace_source_output(refusing_negative(node.input_value(INDICES)))
+            rewrites.append(Rewrite(str(site), f"an index below 0 becomes one that is out of bounds: {FAR}", True))
+    model.validate_nodes_and_infer_types()
+    for changed in harden(model, policy="raise").changed:
+        rewrites.append(Rewrite(str(sites.get(changed.layer, f"{changed.operation} '{changed.layer}'")), changed.done, True))
+    return rewrites

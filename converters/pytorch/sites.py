@@ -1,0 +1,201 @@
+"""Operators of PyTorch that take indices are marked in an exported program, to be translated by us.
+
+OpenVINO's PyTorch front end lets coordinates in `x[i, j]` run into the next row, and those of `index_put` wrap around, and it
+refuses others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+OPERATOR = "ov_gather.indexed"
+"""What the front end takes for the name of the operator that takes the place of all these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A Site is a use of indices, as PyTorch's operator means it.
+
+    Attributes:
+        name: of the node in the exported program.
+        operator: e.g. "aten.gather.default".
+        kind: which translation it has.
+        dims: the dimensions of data that the indices are of.
+        refuses_negative: whether an index below 0 is an error.
+        smaller: the dimensions in which data, or updates, may be larger than the indices.
+        options: what else the translation needs.
+    """
+
+    name: str
+    operator: str
+    kind: str
+    dims: tuple[int, ...]
+    refuses_negative: bool = True
+    smaller: tuple[int, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"node {self.operator} '{self.name}'"
+
+
+class _Indexed:
+    """What stands in the program in the place of PyTorch's operator. It is translated, and never called."""
+
+    __name__ = "indexed"
+    __module__ = "ov_gather"
+
+    def __str__(self) -> str:
+        return OPERATOR
+
+    def __call__(self, *_: Any) -> Any:
+        raise NotImplementedError(f"{OPERATOR} is only translated")
+
+
+_INDEXED = _Indexed()
+_Tensors = Sequence["torch.fx.Node"]
+_Arguments = Mapping[str, Any]
+
+
+def mark(module: torch.fx.GraphModule) -> list[Site]:
+    """Let nodes name our operator, with the tensors and the number of the Site that is returned for it as arguments."""
+    sites: list[Site] = []
+    for node in list(module.graph.nodes):
+        read = _READERS.get(str(node.target)) if node.op == "call_function" else None
+        found = read and read(node, _arguments(node))
+        if not found:
+            continue
+        tensors, site = found
+        with module.graph.inserting_before(node):
+            ours = module.graph.create_node("call_function", _INDEXED, (*tensors, len(sites)), name=f"{node.name}_indexed")
+        ours.meta = dict(node.meta)
+        node.replace_all_uses_with(ours)
+        module.graph.erase_node(node)
+        sites.append(site)
+    return sites
+
+
+def _arguments(node: torch.fx.Node) -> dict[str, Any]:
+    """Return the arguments of a node by the names that its operator gives them, with the defaults."""
+    declared = node.target._schema.arguments  # type: ignore[union-attr]
+    names = [argument.name for argument in declared]
+    defaults = {argument.name: argument.default_value for argument in declared if argument.has_default_value()}
+    return {**defaults, **dict(zip(names, node.args, strict=False)), **node.kwargs}
+
+
+def _shape(node: Any) -> list[str] | None:
+    """Return the sizes of a tensor as texts, so that open ones can be compared; None where they are not known."""
+    value = node.meta.get("val") if hasattr(node, "meta") else None
+    return None if value is None or not hasattr(value, "shape") else [str(size) for size in value.shape]
+
+
+def _smaller(tensor: Any, indices: Any, but: Sequence[int] = ()) -> tuple[int, ...]:
+    one, other = _shape(tensor), _shape(indices)
+    assert other is not None  # or the reader has left it
+    return tuple(dim for dim in range(len(other)) if dim not in but and (one is None or one[dim] != other[dim]))
+
+
+def _along(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
+    """Read operators whose indices go along one dimension, element by element."""
+
+    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
+        data, index = given["self"], given["index"]
+        shape = _shape(index)
+        if not shape:  # of rank 0, or open
+            return None
+        dim = given["dim"] % len(shape)
+        if kind == "gather":
+            return (data, index), Site(node.name, str(node.target), kind, (dim,), smaller=_smaller(data, index, (dim,)))
+        reduction = _REDUCTIONS[given.get("reduce", "sum" if "scatter_add" in str(node.target) else None)]
+        options = {"reduction": reduction, "use_init_val": given.get("include_self", True)}
+        source = given.get("src")
+        if source is None:
+            return (data, index), Site(node.name, str(node.target), kind, (dim,), options={**options, "value": given["value"]})
+        return (data, index, source), Site(
+            node.name, str(node.target), kind, (dim,), smaller=_smaller(source, index), options=options
+        )
+
+    return read
+
+
+_REDUCTIONS = {
+    None: "none",
+    "add": "sum",
+    "sum": "sum",
+    "multiply": "prod",
+    "prod": "prod",
+    "mean": "mean",
+    "amax": "max",
+    "amin": "min",
+}
+
+
+def _slices(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
+    """Read operators that take or write whole slices along one dimension."""
+
+    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
+        data, index = given["self"], given["index"]
+        shape = _shape(data)
+        if not shape or _shape(index) is None:
+            return None
+        dim = given["dim"] % len(shape)
+        tensors = [data, index, *([given["source"]] if "source" in given else [])]
+        return tensors, Site(
+            node.name, str(node.target), kind, (dim,), options={"alpha": given.get("alpha", 1), "rank": len(shape)}
+        )
+
+    return read
+
+
+def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site]:
+    return (given["weight"], given["indices"]), Site(node.name, str(node.target), "take", (0,))
+
+
+def _coordinates(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
+    """Read x[i, j] and the like. Masks are left to the front end."""
+
+    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
+        data, indices = given["self"], given["indices"]
+        shape = _shape(data)
+        used = [(dim, index) for dim, index in enumerate(indices) if index is not None]
+        if shape is None or not used or any(_shape(index) is None or _is_mask(index) for _, index in used):
+            return None
+        dims, tensors = tuple(dim for dim, _ in used), [index for _, index in used]
+        options = {"rank": len(shape), "accumulate": given.get("accumulate", False)}
+        options["index_rank"] = max(len(_shape(index) or ()) for index in tensors)
+        options["alike"] = len({str(_shape(index)) for index in tensors}) == 1
+        if kind == "pick":
+            several = len(dims) > 1
+            name = "pick" if several else "take"
+            return (data, *tensors), Site(node.name, str(node.target), name, dims, refuses_negative=False, options=options)
+        return (data, *tensors, given["values"]), Site(
+            node.name, str(node.target), kind, dims, refuses_negative=False, options=options
+        )
+
+    return read
+
+
+def _is_mask(index: torch.fx.Node) -> bool:
+    return str(index.meta["val"].dtype) in ("torch.bool", "torch.uint8")
+
+
+_READERS: Mapping[str, Callable[[Any, _Arguments], tuple[_Tensors, Site] | None]] = {
+    "aten.gather.default": _along("gather"),
+    "aten.scatter.src": _along("scatter"),
+    "aten.scatter.value": _along("scatter"),
+    "aten.scatter.reduce": _along("scatter"),
+    "aten.scatter.value_reduce": _along("scatter"),
+    "aten.scatter_add.default": _along("scatter"),
+    "aten.scatter_reduce.two": _along("scatter"),
+    "aten.index_select.default": _slices("take"),
+    "aten.index_add.default": _slices("add_slices"),
+    "aten.index_copy.default": _slices("copy_slices"),
+    "aten.embedding.default": _embedding,
+    "aten.index.Tensor": _coordinates("pick"),
+    "aten.index_put.default": _coordinates("put"),
+}
+"""How each operator is read. What returns None is left to the front end."""

@@ -1,0 +1,68 @@
+"""Exported programs of PyTorch are read from files here."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+from ov_gather.extras import require
+
+from ..errors import ConversionError
+
+if TYPE_CHECKING:
+    import torch
+
+SUFFIX = ".pt2"
+Program: TypeAlias = "str | os.PathLike[str] | torch.export.ExportedProgram"
+
+
+def is_program(source: Any) -> TypeGuard[Program]:
+    """Tell whether a source is an exported program, or the path of one, without an import of PyTorch."""
+    if isinstance(source, str | os.PathLike):
+        return Path(source).suffix == SUFFIX
+    return type(source).__name__ == "ExportedProgram" and type(source).__module__.startswith("torch.")
+
+
+def load_program(source: Program) -> torch.export.ExportedProgram:
+    """Read an exported program, or take one as it is.
+
+    Raises ConversionError for a file that holds none, OSError, and ImportError where PyTorch is not installed.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return source
+    if not Path(source).is_file():
+        raise FileNotFoundError(f"{os.fspath(source)}: no such file")
+    require("torch")
+    import torch
+
+    if not zipfile.is_zipfile(source):
+        raise ConversionError(f"{os.fspath(source)}: not an exported program: torch.export.save writes a zip file")
+    try:
+        with quiet():
+            program: torch.export.ExportedProgram = torch.export.load(source)
+            return program
+    except Exception as error:  # what PyTorch raises has no common base
+        raise ConversionError(f"{os.fspath(source)}: not an exported program: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let neither PyTorch nor the front end warn of what they do internally."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)

@@ -1,0 +1,192 @@
+"""Each marked use of indices becomes operations of OpenVINO that do what PyTorch says, while indices are in bounds.
+
+An index that is out of bounds stays so: it is never made to wrap around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ov_gather.extension.python_api import Node, Output, opset15
+from ov_gather.extension.python_api import opset13 as ops
+
+from ..passes.slice_data import START
+from .sites import Site
+
+INDICES = 1
+"""The input of every gather and scatter that takes indices."""
+FAR = -(2**31)
+"""What takes the place of an index that may not count from the end: the least that OpenVINO reads, out of bounds of all."""
+
+
+def translate(site: Site, tensors: Sequence[Output]) -> Output:
+    """Return what an operator of PyTorch computes."""
+    return _BY_KIND[site.kind](site, tensors)
+
+
+def refusing_negative(indices: Output) -> Output:
+    """Return indices of which those below 0 are out of bounds of everything."""
+    zero, far = (_like(indices, number) for number in (0, FAR))
+    return ops.select(ops.less(indices, zero), far, indices).output(0)
+
+
+def _gather(site: Site, tensors: Sequence[Output]) -> Output:
+    data, index = tensors
+    return _named(site, ops.gather_elements(_cut(data, index, site.smaller), index, site.dims[0]))
+
+
+def _take(site: Site, tensors: Sequence[Output]) -> Output:
+    data, index = tensors
+    if site.operator == "aten.index_select.default":
+        index = _reshaped(index, [-1])
+    return _named(site, ops.gather(data, index, ops.constant(site.dims[0], np.int64)))
+
+
+def _scatter(site: Site, tensors: Sequence[Output]) -> Output:
+    data, index, *given = tensors
+    if given:
+        updates = _cut(given[0], index, site.smaller)
+    else:
+        updates = _broadcast(_typed(ops.constant(site.options["value"]).output(0), data), _shape_of(index))
+    return _scattered(site, data, index, updates, site.options["reduction"], site.options["use_init_val"])
+
+
+def _write_slices(site: Site, tensors: Sequence[Output]) -> Output:
+    """Add or copy slices: each index stands for all elements of its slice."""
+    data, index, source = tensors
+    if site.options["alpha"] != 1:
+        source = ops.multiply(source, _typed(ops.constant(site.options["alpha"]).output(0), source)).output(0)
+    sizes = [1] * site.options["rank"]
+    sizes[site.dims[0]] = -1
+    index = _broadcast(_reshaped(index, sizes), _shape_of(source))
+    return _scattered(site, data, index, source, "sum" if site.kind == "add_slices" else "none")
+
+
+def _scattered(site: Site, data: Output, index: Output, updates: Output, reduction: str, use_init_val: bool = True) -> Output:
+    axis = ops.constant(site.dims[0], np.int64)
+    return _named(site, ops.scatter_elements_update(data, index, _typed(updates, data), axis, reduction, use_init_val))
+
+
+def _pick(site: Site, tensors: Sequence[Output]) -> Output:
+    """Read x[i, j]: the dimensions of the indices come first, or stand where those of data stood if these are adjacent."""
+    data, *indices = tensors
+    data, coordinates = _in_front(site, data), _coordinates(site, data, indices)
+    return _transposed(_named(site, ops.gather_nd(data, coordinates, 0)), _places(site))
+
+
+def _put(site: Site, tensors: Sequence[Output]) -> Output:
+    """Write x[i, j] = values."""
+    data, *indices, values = tensors
+    coordinates, front = _coordinates(site, data, indices), _in_front(site, data)
+    rest = [dim for dim in range(site.options["rank"]) if dim not in site.dims]
+    parts = [_sizes(_shape_of(coordinates), range(site.options["index_rank"])), _sizes(_shape_of(data), rest)]
+    shape = ops.concat(parts, 0).output(0)
+    places = _places(site)  # values are laid out as x[i, j] is
+    values = _transposed(_broadcast(values, _sizes(shape, places)), np.argsort(places).tolist())
+    reduction = "sum" if site.options["accumulate"] else "none"
+    written = _named(site, opset15.scatter_nd_update(front, coordinates, _typed(values, data), reduction))
+    return _transposed(written, np.argsort([*site.dims, *rest]).tolist())
+
+
+def _in_front(site: Site, data: Output) -> Output:
+    """Bring the dimensions that are indexed to the front."""
+    return _transposed(data, [*site.dims, *(dim for dim in range(site.options["rank"]) if dim not in site.dims)])
+
+
+def _places(site: Site) -> list[int]:
+    """Tell which dimension of [indices, rest] stands where in x[i, j]."""
+    first, index_rank = site.dims[0], site.options["index_rank"]
+    total = index_rank + site.options["rank"] - len(site.dims)
+    if site.dims != tuple(range(first, first + len(site.dims))):
+        return list(range(total))
+    before = list(range(index_rank, index_rank + first))
+    return [*before, *range(index_rank), *range(index_rank + first, total)]
+
+
+def _coordinates(site: Site, data: Output, indices: Sequence[Output]) -> Output:
+    """Join the indices of several dimensions to tuples, each counted from the start."""
+    shape = _shape_of(data)
+    counted = [_from_start(index, _sizes(shape, [dim])) for index, dim in zip(indices, site.dims, strict=True)]
+    if not site.options["alike"]:
+        common = counted[0]
+        for index in counted[1:]:
+            common = ops.broadcast(common, _shape_of(index), broadcast_spec="BIDIRECTIONAL").output(0)
+        counted = [_broadcast(index, _shape_of(common)) for index in counted]
+    columns = [ops.unsqueeze(index, ops.constant([-1], np.int64)).output(0) for index in counted]
+    return columns[0] if len(columns) == 1 else ops.concat(columns, -1).output(0)
+
+
+def _from_start(index: Output, size: Output) -> Output:
+    """Count an index from the start. One that is out of bounds stays out of bounds."""
+    wide = index if index.get_element_type().get_type_name() == "i64" else ops.convert(index, "i64").output(0)
+    zero, far = ops.constant(0, np.int64), ops.constant(FAR, np.int64)
+    counted = ops.add(wide, size)
+    return ops.select(ops.less(wide, zero), ops.select(ops.less(counted, zero), far, counted), wide).output(0)
+
+
+def _cut(tensor: Output, index: Output, dims: Sequence[int]) -> Output:
+    """Cut a tensor down to the sizes of the indices, in some dimensions."""
+    if not dims:
+        return tensor
+    axes = ops.constant(list(dims), np.int64)
+    start, step = (ops.constant([number] * len(dims), np.int64) for number in (START, 1))
+    return ops.slice(tensor, start, _sizes(_shape_of(index), dims), step, axes).output(0)
+
+
+def _shape_of(tensor: Output) -> Output:
+    shape = tensor.get_partial_shape()
+    if shape.is_static:
+        return ops.constant(np.array(list(shape.to_shape()), np.int64)).output(0)
+    return ops.shape_of(tensor, "i64").output(0)
+
+
+def _sizes(shape: Output, dims: Sequence[int] | range) -> Output:
+    """Select some sizes of a shape, in this order."""
+    node = shape.get_node()
+    if node.get_type_name() == "Constant":
+        return ops.constant(np.asarray(node.data)[list(dims)].astype(np.int64)).output(0)
+    return ops.gather(shape, ops.constant(np.array(list(dims), np.int64)), ops.constant(0, np.int64)).output(0)
+
+
+def _broadcast(tensor: Output, shape: Output) -> Output:
+    return ops.broadcast(tensor, shape).output(0)
+
+
+def _reshaped(tensor: Output, sizes: Sequence[int]) -> Output:
+    return ops.reshape(tensor, ops.constant(list(sizes), np.int64), False).output(0)
+
+
+def _transposed(tensor: Output, order: Sequence[int]) -> Output:
+    if list(order) == sorted(order):
+        return tensor
+    return ops.transpose(tensor, ops.constant(list(order), np.int64)).output(0)
+
+
+def _named(site: Site, node: Node) -> Output:
+    """Give an operation the name of the node in the program."""
+    node.set_friendly_name(site.name)
+    return node.output(0)
+
+
+def _typed(tensor: Output, like: Output) -> Output:
+    """Give a tensor the type of another: the front end may have given it a wider one."""
+    same = tensor.get_element_type() == like.get_element_type() and not like.get_element_type().is_dynamic()
+    return tensor if same else ops.convert_like(tensor, like).output(0)
+
+
+def _like(tensor: Output, number: int) -> Any:
+    return ops.constant(number, tensor.get_element_type().to_dtype())
+
+
+_BY_KIND: Mapping[str, Callable[[Site, Sequence[Output]], Output]] = {
+    "gather": _gather,
+    "take": _take,
+    "scatter": _scatter,
+    "add_slices": _write_slices,
+    "copy_slices": _write_slices,
+    "pick": _pick,
+    "put": _put,
+}

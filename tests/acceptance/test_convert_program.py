@@ -1,0 +1,65 @@
+"""`ov-gather convert PROGRAM.pt2`: what a user of PyTorch sees."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+
+class Model(torch.nn.Module):
+    """A table, and two kinds of gathers of what is read from it."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Parameter(torch.arange(40.0).reshape(10, 4), requires_grad=False)
+
+    def forward(self, ids, position):
+        rows = torch.nn.functional.embedding(ids, self.table)
+        return torch.gather(rows, 1, position), rows[position[:, 0], ids]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The path of an exported program whose first dimension is open."""
+    path, size = tmp_path_factory.mktemp("pytorch") / "m.pt2", torch.export.Dim("n", min=2, max=4)
+    tensors = torch.tensor([1, 3, 0]), torch.tensor([[2, 0], [2, 3], [1, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what PyTorch calls itself
+        torch.export.save(torch.export.export(Model(), tensors, dynamic_shapes=({0: size}, {0: size})), path)
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.openvino
+def test_verify(cli, program, tmp_path):
+    done = cli("convert", program, "-o", tmp_path / "m.xml", "--verify", "--target", "extension")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "not as PyTorch says" in done.stdout
+    assert "compared with torch on the original" in done.stdout
+    assert "outputs: 2, passed: 2" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"m.xml", "m.bin"}
+    assert cli("validate", tmp_path / "m.xml", "--fail-on", "warning").returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.openvino
+def test_inputs_that_pytorch_refuses(cli, program, tmp_path):
+    np.save(tmp_path / "ids.npy", np.array([1, 30, 0]))
+    np.save(tmp_path / "position.npy", np.zeros((3, 2), np.int64))
+    inputs = [f"--input={name}={tmp_path / name}.npy" for name in ("ids", "position")]
+    done = cli("convert", program, "-o", tmp_path / "m.xml", "--verify", *inputs)
+    assert done.returncode == 2
+    assert "not verified: PyTorch does not execute the program: " in done.stderr
+    assert not (tmp_path / "m.xml").exists()
+
+
+@pytest.mark.openvino
+@pytest.mark.parametrize("option", [("--lanes",), ("--nodes", "nodes")])
+def test_options_for_onnx_models(cli, program, tmp_path, option):
+    done = cli("convert", program, "-o", tmp_path / "m.xml", *option)
+    assert done.returncode == 2
+    assert "--lanes, --legalize-only and --nodes are for ONNX models" in done.stderr

@@ -1,0 +1,173 @@
+"""Exported programs of PyTorch do on OpenVINO what PyTorch does: with indices in bounds, and with those that it refuses."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import openvino
+import pytest
+
+import ov_gather
+from ov_gather.converters import ConversionError, LossyConversionWarning, convert_model
+from ov_gather.runtimes.base import OutOfBoundsError
+from ov_gather.runtimes.session import Session
+
+torch = pytest.importorskip("torch")
+functional = torch.nn.functional
+
+X = torch.arange(20.0).reshape(5, 4)
+ROWS = torch.tensor([0, 2, 4])
+ELEMENTS = torch.tensor([[0, 1], [2, 3], [1, 1]])
+CUBE = X.reshape(5, 2, 2)
+INPUTS = ((X, ELEMENTS), (X, ROWS), (CUBE, ROWS))
+
+
+class Module(torch.nn.Module):
+    """A function of x and indices as a module."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x, indices):
+        return self.function(x, indices)
+
+
+def program(function, *arguments, is_open=False):
+    sizes = tuple(dict.fromkeys(range(given.ndim), torch.export.Dim.AUTO) for given in arguments) if is_open else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what PyTorch calls itself
+        return torch.export.export(Module(function), arguments, dynamic_shapes=sizes)
+
+
+def converted(exported, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LossyConversionWarning)
+        return convert_model(exported, **options)
+
+
+def execute(model, *tensors):
+    return Session(ov_gather.register(openvino.Core()), model)([given.numpy() for given in tensors])
+
+
+def set_columns(x, i):
+    y = x.clone()
+    y[:, i - 1] = torch.arange(15.0).reshape(5, 3)
+    return y
+
+
+FUNCTIONS = {
+    "gather": (lambda x, i: torch.gather(x, 1, i), X, ELEMENTS),
+    "take_along_dim": (lambda x, i: torch.take_along_dim(x, i[:1], 1), X, ELEMENTS),
+    "scatter": (lambda x, i: torch.scatter(x, 1, i, torch.ones(5, 4)), X, ELEMENTS),
+    "scatter, value": (lambda x, i: torch.scatter(x, 0, i, 9.0), X, ELEMENTS),
+    "scatter_add": (lambda x, i: torch.scatter_add(x, 1, i, torch.ones(3, 2)), X, ELEMENTS),
+    "scatter_reduce": (lambda x, i: torch.scatter_reduce(x, 1, i, x - 9, "amax", include_self=False), X, ELEMENTS),
+    "scatter_reduce, mean": (lambda x, i: torch.scatter_reduce(x, 1, i, 2 * x, "mean"), X, ELEMENTS),
+    "index_select": (lambda x, i: torch.index_select(x, 0, i), X, ROWS),
+    "embedding": (lambda x, i: functional.embedding(i.reshape(3, 1), x), X, ROWS),
+    "take": (lambda x, i: torch.take(x, i * 4), X, ROWS),
+    "x[i]": (lambda x, i: x[i - 5], X, ROWS),
+    "x[:, i]": (lambda x, i: x[:, i - 4], X, ROWS),
+    "x[i, i]": (lambda x, i: x[i - 4, i - 4], X, ROWS),
+    "x[i.T, i]": (lambda x, i: x[i[:, None], i[None] % 4], X, ROWS),
+    "x[mask]": (lambda x, i: x[x > i[1]], X, ROWS),
+    "index_add": (lambda x, i: x.index_add(0, i, torch.ones(3, 4), alpha=3), X, ROWS),
+    "index_copy": (lambda x, i: x.index_copy(0, i, torch.ones(3, 4)), X, ROWS),
+    "index_put": (lambda x, i: x.index_put((i - 5,), torch.tensor(7.0)), X, ROWS),
+    "index_put, sums": (lambda x, i: x.index_put((i % 2,), x[i], accumulate=True), X, ROWS),
+    "x[:, i] = y": (set_columns, X, ROWS),
+    "x[i, :, j]": (lambda x, i: x[i, :, i % 2], CUBE, ROWS),
+    "x[:, i, j]": (lambda x, i: x[None][:, i - 5, i % 2], CUBE, ROWS),
+    "index_put, tuples": (lambda x, i: x.index_put((i, i % 2), torch.tensor([7.0, 8])), CUBE, ROWS),
+}
+GROUPS = [[name for name in FUNCTIONS if FUNCTIONS[name][1] is x and FUNCTIONS[name][2] is i] for x, i in INPUTS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "is_open"), [("stock", False), ("extension", True)])
+@pytest.mark.parametrize("names", GROUPS)
+def test_in_bounds(names, target, is_open):
+    """One program computes what many functions make of the same tensors."""
+    tensors = FUNCTIONS[names[0]][1:]
+    exported = program(lambda x, i: tuple(FUNCTIONS[name][0](x, i) for name in names), *tensors, is_open=is_open)
+    found = execute(converted(exported, target=target), *tensors)
+    for name, ours, theirs in zip(names, found, exported.module()(*tensors), strict=True):
+        np.testing.assert_array_equal(ours, theirs.numpy(), err_msg=name)
+        assert ours.dtype == theirs.numpy().dtype
+
+
+def test_every_function_is_in_a_group():
+    assert sorted(name for names in GROUPS for name in names) == sorted(FUNCTIONS)
+
+
+REFUSED = {
+    "gather": (torch.tensor([[0, 1], [2, 4], [1, 1]]), torch.tensor([[0, 1], [2, -1], [1, 1]])),
+    "embedding": (torch.tensor([0, 5, 4]), torch.tensor([0, -1, 4])),
+    "x[i, i]": (torch.tensor([0, 8, 1]), torch.tensor([0, -1, 1])),
+    "scatter_add": (torch.tensor([[0, 1], [2, 4], [1, 1]]), torch.tensor([[0, 1], [2, -1], [1, 1]])),
+    "index_put": (torch.tensor([0, 10, 4]), torch.tensor([0, -1, 4])),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_pytorch_refuses_raises_with_the_extension_and_is_told_for_stock(name):
+    function, *tensors = FUNCTIONS[name]
+    exported = program(function, *tensors)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        stock = convert_model(exported)
+    told = " ".join(str(each.message) for each in warned)
+    model = converted(exported, target="extension")
+    for indices, words in zip(REFUSED[name], ("an index out of bounds", "an index below 0"), strict=True):
+        with pytest.raises((IndexError, RuntimeError)):
+            exported.module()(tensors[0], indices)
+        with pytest.raises(OutOfBoundsError):
+            execute(model, tensors[0], indices)
+        if words not in told and "an index out of bounds" not in told:
+            with pytest.raises(OutOfBoundsError):
+                execute(stock, tensors[0], indices)
+
+
+def test_what_is_proved_needs_no_check():
+    exported = program(lambda x, i: torch.gather(x, 1, i % 4), X, ELEMENTS)
+    (proof,) = ov_gather.prove(converted(exported, target="extension"))
+    assert (proof.layer, proof.type, proof.status) == ("gather", "GatherElements", "proved")
+
+
+def test_names_types_and_sizes():
+    batch = torch.export.Dim("batch", min=3, max=8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exported = torch.export.export(Module(lambda x, i: x[i]), (X, ROWS), dynamic_shapes=({0: batch}, None))
+    model = converted(exported)
+    assert [(port.get_any_name(), str(port.get_partial_shape())) for port in (*model.inputs, *model.outputs)] == [
+        ("x", "[3..8,4]"),
+        ("indices", "[3]"),
+        ("index", "[3,4]"),
+    ]
+    assert model.get_rt_info(["ov_gather", "losses"]).value.startswith(
+        "input 'indices': i64 is computed as i32, values beyond wrap around"
+    )
+
+
+def test_strict():
+    with pytest.raises(ConversionError, match=r"node aten\.index_select\.default 'index_select'"):
+        convert_model(program(*FUNCTIONS["index_select"]), strict=True)
+
+
+def test_an_operator_that_openvino_does_not_have():
+    exported = program(lambda x, i: torch.special.bessel_j0(x), X, ROWS)
+    with pytest.raises(ConversionError, match=r"OpenVINO cannot convert it: .*special_bessel_j0"):
+        convert_model(exported)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x05\x06" + bytes(18), b"no zip file"])
+def test_files_that_hold_no_program(tmp_path, content):
+    (tmp_path / "m.pt2").write_bytes(content)
+    with pytest.raises(ConversionError, match=r"m\.pt2: not an exported program"):
+        convert_model(tmp_path / "m.pt2")
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.pt2: no such file"):
+        convert_model(tmp_path / "nowhere.pt2")
