@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.comparisons import Comparison, Difference, Status
 from ov_gather.divergences.base import CPU, Divergence, Observed
+from ov_gather.divergences.conditions import reduces_floats_in_lanes
 from ov_gather.divergences.register import DIVERGENCES, explaining
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.scatter_lanes import are_same_numbers
 from ov_gather.runtimes.base import CrashedError
 
 Outcome = NDArray[Any] | Exception
@@ -104,6 +106,9 @@ def is_predicted_by(known: Divergence, view: LayerView, operands: Sequence[NDArr
         return True
     if any((array.shape, array.dtype) != (found.shape, found.dtype) for array in permitted):
         return False
+    if reduces_floats_in_lanes(view, operands):
+        attributes = view.attributes_for(operands)
+        return any(bool(are_same_numbers(array, found, attributes).all()) for array in permitted)
     fits = np.logical_or.reduce([_bits(array) == _bits(found) for array in permitted])
     if known.any_nan:
         fits |= np.isnan(found) & np.isnan(permitted[0])

@@ -177,6 +177,16 @@ def broadcasts_or_transposes(view: LayerView, operands: Operands) -> bool:
     return any(attributes.get(name) for name in ("broadcast", "transpose", "lanes"))
 
 
+def scatters_lanes(view: LayerView, operands: Operands) -> bool:
+    """A scatter of ours takes numbers in lanes."""
+    return bool(view.read_attributes().get("lanes", "none") != "none")
+
+
+def reduces_floats_in_lanes(view: LayerView, operands: Operands) -> bool:
+    """A scatter of ours reduces floating-point numbers in lanes."""
+    return view.read_attributes().get("lanes") in ("f64", "c64", "c128") and reduces(view, operands)
+
+
 def gathers_batches(view: LayerView, operands: Operands) -> bool:
     """Gather has batch dimensions, or GatherND-5 fuses several."""
     return view.read_attributes().get("batch_dims", 0) not in ((0, 1) if view.operation.name == "GatherND-5" else (0,))

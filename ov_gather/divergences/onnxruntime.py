@@ -82,6 +82,14 @@ ONNXRUNTIME = (
         why="ONNX's GatherElements neither broadcasts nor transposes, nor takes data in lanes",
     ),
     Divergence(
+        name="no-lanes-in-onnx",
+        runtimes=_ONNXRUNTIME,
+        operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
+        observed=(Observed.LACKS,),
+        applies=conditions.scatters_lanes,
+        why="ONNX's scatters take no data in lanes",
+    ),
+    Divergence(
         name="no-such-batches-in-onnx",
         runtimes=_ONNXRUNTIME,
         operations=("Gather-7", "Gather-8", _CUSTOM_GATHER, "GatherND-5"),

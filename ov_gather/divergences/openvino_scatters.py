@@ -10,6 +10,7 @@ from ov_gather.divergences.conditions import data_is
 from ov_gather.divergences.openvino import CPU_PLUGIN, SCATTER, SCATTER_ELEMENTS, SCATTER_NDS, STOCK
 from ov_gather.ir.element_types import BF16, F8E4M3, F8E5M2
 from ov_gather.ops.layer_view import LayerView
+from ov_gather.ops.scatter_lanes import are_same_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,14 @@ def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> N
     return np.asarray(
         np.logical_or.reduce([cpu_scatters.written_in_any_order(view, operands, kind, found) for kind in arithmetics])
     )
+
+
+def _with_any_nan(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which floating-point numbers, of a result in lanes, are right, whichever bits a NaN has."""
+    from ov_gather.ops.reference import evaluate
+
+    attributes = view.attributes_for(operands)
+    return are_same_numbers(evaluate(view.operation, operands, attributes), found, attributes)
 
 
 OPENVINO_SCATTERS = (
@@ -103,5 +112,14 @@ OPENVINO_SCATTERS = (
         why="the page does not say which update of one place is the last; on several threads the CPU plugin lets them race, "
         "while ONNX's order is that of the updates",
         permits=_in_any_order,
+    ),
+    Divergence(
+        name="any-nan-in-lanes",
+        runtimes=("extension",),
+        operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
+        observed=(Observed.DIFFERS,),
+        applies=conditions.reduces_floats_in_lanes,
+        why="of two NaN, whose bits the sum or product has depends on how a compiler orders them",
+        permits=_with_any_nan,
     ),
 )

@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels import reference
 from ov_gather.kernels.arguments import as_index_dtype, out_of_bounds, unravel
+from ov_gather.ops.scatter_lanes import numbers_of
 from ov_gather.ops.spec import Attributes, Operation
+
+
+def _product(old: Any, new: Any) -> Any:
+    """Multiply; every step of a complex product is rounded, which NumPy does on some CPUs only."""
+    if not np.iscomplexobj(old):
+        return np.multiply(old, new)
+    output = np.empty_like(old)
+    output.real = old.real * new.real - old.imag * new.imag
+    output.imag = old.real * new.imag + old.imag * new.real
+    return output
+
 
 _OF_ONNX = {"add": "sum", "mul": "prod"}
 _OF_BOOLEANS = {"sum": "max", "prod": "min"}
@@ -19,7 +31,7 @@ _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "none": lambda old, new: new,
     "sum": np.add,
     "sub": np.subtract,
-    "prod": np.multiply,
+    "prod": _product,
     "min": np.minimum,
     "max": np.maximum,
 }
@@ -33,11 +45,12 @@ _COMBINE_BOOLEANS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:
     """Compute the output of an operation. Raises IndexError for an index out of bounds, unless that yields zeros."""
-    data, indices, *others = operands
+    indices = as_index_dtype(operands[1])
+    data, *others = (numbers_of(array, attributes) for port, array in enumerate(operands) if port != 1)
     zero = operation.index_rule.zero_fill(attributes)
-    output = _EVALUATE[operation.type](data, as_index_dtype(indices), others, attributes, zero)
+    output = _EVALUATE[operation.type](data, indices, others, attributes, zero)
     (shape,) = operation.infer_shapes([PartialShape.of(array.shape) for array in operands], attributes)
-    return output.reshape(shape.sizes)
+    return output.reshape(-1).view(operands[0].dtype).reshape(shape.sizes)
 
 
 def _gather_elements(

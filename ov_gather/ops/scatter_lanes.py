@@ -14,6 +14,7 @@ from ov_gather.ops.shape_rules import DATA, UPDATES
 from ov_gather.ops.spec import Attribute, Attributes, DimensionError, Operation, Shapes
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _DTYPES = {"i64": "int64", "u64": "uint64", "f64": "float64", "c64": "complex64", "c128": "complex128"}
@@ -38,8 +39,7 @@ def with_lanes(operation: Operation) -> Operation:
         if not _has_lanes(attributes):
             return operation.evaluate(inputs, attributes)
         data, indices, updates = inputs
-        numbers = [_numbers(array, _DTYPES[attributes["lanes"]]) for array in (data, updates)]
-        (output,) = operation.evaluate([numbers[0], indices, numbers[1]], attributes)
+        (output,) = operation.evaluate([numbers_of(data, attributes), indices, numbers_of(updates, attributes)], attributes)
         return (output.reshape(-1).view(data.dtype).reshape(data.shape),)
 
     return replace(
@@ -80,7 +80,21 @@ def _of_numbers(shapes: Shapes, attributes: Attributes) -> Shapes:
     return tuple(found)
 
 
-def _numbers(lanes: NDArray[Any], dtype: str) -> NDArray[Any]:
+def numbers_of(array: NDArray[Any], attributes: Attributes) -> NDArray[Any]:
+    """Return the numbers whose lanes an array holds; the array itself where a layer of these attributes takes no lanes."""
     import numpy as np
 
-    return np.ascontiguousarray(lanes).reshape(-1).view(dtype).reshape(lanes.shape[:-1])
+    dtype = _DTYPES.get(attributes.get("lanes", "none"))
+    return array if dtype is None else np.ascontiguousarray(array).reshape(-1).view(dtype).reshape(array.shape[:-1])
+
+
+def are_same_numbers(one: NDArray[Any], other: NDArray[Any], attributes: Attributes) -> NDArray[np.bool_]:
+    """Tell which floating-point numbers in lanes are the same; all NaN are, whatever their bits."""
+    import numpy as np
+
+    if (one.shape, one.dtype) != (other.shape, other.dtype):
+        return np.zeros(one.shape, bool)
+    real = numbers_of(one, attributes).real.dtype
+    parts, others = (np.ascontiguousarray(array).reshape(-1).view(real) for array in (one, other))
+    bits = f"u{real.itemsize}"
+    return np.asarray((parts.view(bits) == others.view(bits)) | (np.isnan(parts) & np.isnan(others)))

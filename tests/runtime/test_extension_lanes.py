@@ -1,4 +1,4 @@
-"""Our GatherElements inside OpenVINO on data in lanes: what stands along the last dimension is gathered by one index."""
+"""Our operations inside OpenVINO on data in lanes: what stands along the last dimension is gathered by one index."""
 
 from __future__ import annotations
 
@@ -72,3 +72,17 @@ def test_lanes_stay_together(core, lanes, broadcast):
     where[1, 9, 0] = 7
     with pytest.raises(RuntimeError, match=r"indices\[1, 9, 0\] = 7 is out of bounds for axis 1 of size 7"):
         evaluate(model, I32, data, where)
+
+
+@pytest.mark.onnxruntime
+@pytest.mark.parametrize("kind", ["ScatterElements", "ScatterND"])
+@pytest.mark.parametrize(("lanes", "reduction"), [("i64", "add"), ("c128", "mul")])
+def test_scatters_are_checked(kind, lanes, reduction):
+    """The layers that `convert --lanes` writes are compared with NumPy; ONNX has none."""
+    count = 4 if lanes == "c128" else 2
+    shapes = [[3, 7, count], [3, 9], [3, 9, count]] if kind == "ScatterElements" else [[3, 7, count], [9, 2], [9, count]]
+    data, indices, updates = (",".join(map(str, shape)) for shape in shapes)
+    inputs = {"data": (data, I32), "indices": (indices, I64), "updates": (updates, I32)}
+    attributes = {"lanes": lanes, "reduction": reduction, **({"axis": -1} if kind == "ScatterElements" else {})}
+    result = ov_gather.cross_check(one_layer(kind, inputs, attributes), runtimes=("extension", "onnxruntime"))
+    assert result.passed, result.layers
