@@ -11,18 +11,20 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.files import opened
+from ov_gather.cli.files import PathOrUrl, opened
 from ov_gather.cli.inputs import INPUTS, load_inputs
 from ov_gather.cli.output import has_colour, print_all
 from ov_gather.cli.progress import shown
 from ov_gather.cli.runtimes import parse_runtimes
+from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
 from ov_gather.crosscheck.paths import CheckOutcome, check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.interrupts import exit_code
-from ov_gather.ir.files import NoIRError
+from ov_gather.ir.files import NoIRError, Place
+from ov_gather.ir.urls import Url
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check import junit as check_junit
@@ -35,7 +37,7 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 
 
 @click.command(name="check")
-@click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, metavar="PATH...", type=PathOrUrl(exists=True, path_type=Path))
 @click.option("--sweep", "is_sweep", is_flag=True, help="Check made-up layers of the whole family instead.")
 @click.option("--cases", type=click.IntRange(min=1), help=f"A layer at most {DEFAULT_CASES}; a sweep in all {DEFAULT_SWEEP}.")
 @click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="For the cases.")
@@ -53,8 +55,9 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
     "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as an HTML page, too."
 )
 @click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
+@SCHEDULER
 def command(
-    paths: tuple[Path, ...],
+    paths: tuple[Place, ...],
     is_sweep: bool,
     cases: int | None,
     seed: int,
@@ -64,15 +67,16 @@ def command(
     failures: Path,
     page: Path | None,
     format_: str,
+    scheduler: str | None,
 ) -> None:
     """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
 
-    PATH is an .xml file (a whole IR, or a bare <layer> fragment) or a directory, searched for *.xml; or an .onnx file, which is
-    converted and compared with onnxruntime, whole and gather by gather on its own operands. Each layer of an IR is executed
-    alone, with its constants, in cases that are designed for it: indices at the bounds, beyond them, repeated, negative; values
-    that are special for the type; sizes that are open at 0, 1, small and large; one thread and two. The NumPy reference says
-    what is right, bit by bit, of each runtime: our compiled kernel, OpenVINO's CPU plugin as it is ("openvino") and with our
-    operation in the layer's place ("extension"), onnxruntime with the operator of ONNX.
+    PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory, searched for *.xml, or a URL of these; or an
+    .onnx file, which is converted and compared with onnxruntime, whole and gather by gather on its own operands. Each layer of
+    an IR is executed alone, with its constants, in cases that are designed for it: indices at the bounds, beyond them,
+    repeated, negative; values that are special for the type; sizes that are open at 0, 1, small and large; one thread and two.
+    The NumPy reference says what is right, bit by bit, of each runtime: our compiled kernel, OpenVINO's CPU plugin as it is
+    ("openvino") and with our operation in the layer's place ("extension"), onnxruntime with the operator of ONNX.
 
     An IR with more than one layer to execute is run as a whole too, on made-up inputs: each layer gets the operands that it has
     in the model as one more case, and the outputs of the model with our gathers must be those without.
@@ -93,9 +97,15 @@ def command(
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")
     if device != CPU and any(path.suffix == ".onnx" for path in paths):
         raise click.UsageError("ONNX models are compared on the CPU; convert the model first, and check the IR with --device")
+    if any(isinstance(path, Url) and path.suffix == ".onnx" for path in paths):
+        raise click.UsageError("ONNX models are read from files: download the model first")
+    if scheduler and inputs:
+        raise click.UsageError("--input is for one file, and --scheduler for many")
     with opened(page) as file:  # refuses a place that cannot be written, before any work
         with shown(progress := Progress()):
-            if is_sweep:
+            if scheduler:
+                outcome = _on_cluster(scheduler, paths, runtimes, seed, cases, device, failures, progress)
+            elif is_sweep:
                 outcome = _sweep(runtimes, seed, cases or DEFAULT_SWEEP, device, failures, progress)
             else:
                 outcome = _check(paths, runtimes, seed, cases or DEFAULT_CASES, device, failures, inputs, progress)
@@ -122,8 +132,25 @@ def command(
     sys.exit(2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1)
 
 
+def _on_cluster(
+    scheduler: str,
+    paths: Sequence[Place],
+    runtimes: tuple[str, ...],
+    seed: int,
+    cases: int | None,
+    device: str,
+    failures: Path,
+    progress: Progress,
+) -> CheckOutcome:
+    """Let a Dask cluster check what the command line names, or made-up layers if that is nothing."""
+    from ov_gather.cli.check_there import Checks
+
+    checks = Checks(runtimes, seed, cases or (DEFAULT_CASES if paths else DEFAULT_SWEEP), device, failures)
+    return checks.of_paths(paths, scheduler, progress) if paths else checks.sweep(scheduler, progress)
+
+
 def _check(
-    paths: Sequence[Path],
+    paths: Sequence[Place],
     runtimes: Sequence[str],
     seed: int,
     cases: int,

@@ -9,6 +9,7 @@ import click
 from numpy.typing import NDArray
 
 from ov_gather.cli.arrays import load_array
+from ov_gather.ir.files import Place
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
 
@@ -17,7 +18,7 @@ INPUTS = click.option(
 )
 
 
-def only_layer(model: Model, place: Path) -> LayerView:
+def only_layer(model: Model, place: Place) -> LayerView:
     """Find the gather-family layer of a model. Raises UsageError where it has none, several, or one without all ports."""
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
     if len(views) != 1:
@@ -30,7 +31,7 @@ def only_layer(model: Model, place: Path) -> LayerView:
     return view
 
 
-def load_inputs(model: Model, place: Path, texts: tuple[str, ...]) -> list[NDArray[Any]]:
+def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDArray[Any]]:
     """Load the values of --input for the only layer of a model, in the order of its ports.
 
     Raises UsageError where `only_layer` does, or where the texts do not name the inputs of the layer; ValueError, OSError where

@@ -10,15 +10,17 @@ from pathlib import Path
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, DESIGNS, Case, designed
 from ov_gather.crosscheck.cases.swept import CASES_A_LAYER, DEFAULT_SWEEP, UNSAFE, layers
+from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.reduce import Reducer
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.divergences.register import lacking
+from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.runtimes.devices import CPU
-from ov_gather.runtimes.isolated import borrowed
+from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
 
 def sweep(
@@ -47,15 +49,46 @@ def sweep(
     with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
         progress.watch(checks.lanes)
         for number, model in enumerate(layers(seed)):
-            (view,) = family_layers(model)
-            if all(lacking(other.name, other.version, view, other.devices) for other in others if other.name != "kernel"):
-                continue  # nothing to compare with
-            make = partial(_some, number=number, limit=min(CASES_A_LAYER, cases - progress.done), seed=seed + number)
-            for _, layer in checks.run([Job(view, make, is_alone=True)]):
+            for layer in _checked(number, model, others, checks, seed, cases - progress.done):
                 progress.add(number, layer, len(layer.cases))
             if progress.done >= cases:
                 break
         return CrossCheckResult(progress.layers, seed, environment(others))
+
+
+def sweep_part(
+    start: int, stop: int, runtimes: Sequence[str], *, seed: int, device: str = CPU, failures: Path | None = None
+) -> CrossCheckResult:
+    """Cross-check the made-up layers with these numbers, counted from 0, each in all the cases that it has.
+
+    Args and errors are as for `sweep`, whose layers are the same.
+    """
+    reducer = Reducer(failures, device) if failures else None
+    with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
+        found = [
+            layer
+            for number, model in enumerate(islice(layers(seed), stop))
+            if number >= start
+            for layer in _checked(number, model, others, checks, seed)
+        ]
+        return CrossCheckResult(tuple(found), seed, environment(others))
+
+
+def _checked(
+    number: int,
+    model: Model,
+    others: Sequence[IsolatedRuntime[Model]],
+    checks: LayerChecks,
+    seed: int,
+    limit: int = CASES_A_LAYER,
+) -> Iterator[LayerResult]:
+    """Yield the result of the layer with this number in at most so many cases, if there is a runtime to compare with."""
+    (view,) = family_layers(model)
+    if all(lacking(other.name, other.version, view, other.devices) for other in others if other.name != "kernel"):
+        return
+    make = partial(_some, number=number, limit=min(CASES_A_LAYER, limit), seed=seed + number)
+    for _, layer in checks.run([Job(view, make, is_alone=True)]):
+        yield layer
 
 
 def _some(view: LayerView, number: int, limit: int, seed: int) -> Iterator[Case]:
