@@ -98,10 +98,12 @@ def action(tmp_path):
 def test_action_installs_itself_for_itself():
     definition = yaml.safe_load((ROOT / "action.yml").read_text())
     assert definition["runs"]["using"] == "composite"
-    python, install, _ = definition["runs"]["steps"]
+    python, install, cache, _ = definition["runs"]["steps"]
     assert python["uses"].startswith("actions/setup-python@")
     assert python["with"]["update-environment"] is False
     assert "$GITHUB_ACTION_PATH" in install["run"]
+    assert cache["uses"].startswith("actions/cache@")
+    assert cache["with"]["key"].startswith(cache["with"]["restore-keys"])
     assert not any("${{" in step["run"] for step in definition["runs"]["steps"] if "run" in step)
 
 
@@ -111,7 +113,16 @@ def test_action_annotates(action):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("::error file=ir_samples/invalid/OVG204/") == 3
-    assert done.stdout.endswith("files: 4, errors: 3, warnings: 0, notes: 0\n")
+    assert done.stdout.endswith("files: 4, errors: 3, warnings: 0, notes: 0, unchanged: 0\n")
+
+
+def test_action_skips_what_has_not_changed(action, tmp_path):
+    """The place that the action takes from earlier runs is where the command keeps what it finds."""
+    steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+    (kept,) = (step["with"]["path"] for step in steps if step.get("uses", "").startswith("actions/cache@"))
+    first, second = (action(paths="ir_samples/invalid/OVG204", args="--fail-on never") for _ in range(2))
+    assert second.stdout == first.stdout.replace("unchanged: 0", "unchanged: 3")
+    assert Path(kept.replace("${{ runner.temp }}", str(tmp_path)), "CACHEDIR.TAG").exists()
 
 
 @pytest.mark.slow
