@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from ov_gather import logs
+
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 
@@ -35,6 +37,8 @@ def record(model: openvino.Model, target: str, inexactness: Sequence[Inexactness
     model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
     model.set_rt_info(target, ["ov_gather", "target"])
     model.set_rt_info("; ".join(map(str, inexactness)), ["ov_gather", "losses"])
+    for each in inexactness:
+        logs.info("converters", "%s", each)
 
 
 def _without_checks(model: openvino.Model) -> list[Rewrite]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory, gettempdir
 from typing import IO
 
+from ov_gather import logs
 from ov_gather.interrupts import held
 
 
@@ -29,6 +30,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             file.close()  # Windows moves no file that is open
             Path(file.name).chmod(0o666 & ~_umask())
             Path(file.name).replace(path)
+            logs.info("files", "%s: written", path)
         finally:
             Path(file.name).unlink(missing_ok=True)
 
@@ -48,6 +50,7 @@ def replacing_together(path: Path) -> Iterator[Path]:
         with held():
             for file in sorted(Path(directory).iterdir(), key=written.__eq__):
                 file.replace(path.with_name(file.name))
+        logs.info("files", "%s: written", path)
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import onnx_ir
 
+from ov_gather import logs
+
 from ..graphs import Dim, bodies_of, is_used
 from ..nodes import describe
 from ..ranges import Ranges
@@ -21,6 +23,9 @@ class Rewrite:
     node: str  # as errors name it
     what: str
     done: bool
+
+    def __post_init__(self) -> None:
+        logs.info("converters", "%s: %s%s", self.node, "" if self.done else "left: ", self.what)
 
 
 class Rewriter:

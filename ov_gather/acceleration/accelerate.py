@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
+from ov_gather import logs
 from ov_gather.acceleration.absorb_transposes import absorb_transposes
 from ov_gather.acceleration.assign_blocks import assign_blocks
 from ov_gather.acceleration.changes import Summary, Tracker
@@ -104,7 +105,10 @@ def accelerate(
             manager.register_pass(_ModelPass(work[name], tracker))
     with symbols(model):
         manager.run_passes(model)
-    return tracker.summary(model)
+    summary = tracker.summary(model)
+    for change in summary.changes:
+        logs.info("acceleration", "%s '%s': %s", change.operation, change.layer, "; ".join(change.steps) or change.reason)
+    return summary
 
 
 class _ModelPass(ModelPass):  # type: ignore[misc] # openvino has no types

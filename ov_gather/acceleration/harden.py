@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
+from ov_gather import logs
 from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
@@ -63,7 +64,10 @@ def harden(
     given = assumption(graph, assume or {})
     if policy == "raise" and not portable:
         checked_path()  # before anything is changed
-    return _Hardening(model, graph, given, policy, portable).run()
+    summary = _Hardening(model, graph, given, policy, portable).run()
+    for site in summary.sites:
+        logs.info("acceleration", "%s '%s': %s, %s", site.operation, site.layer, site.status, site.done or site.kept or "left")
+    return summary
 
 
 class _Hardening:

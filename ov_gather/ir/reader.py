@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
+from ov_gather import logs
 from ov_gather.ir.constants import check_constants
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
@@ -89,6 +90,7 @@ def read_document(source: Source, weights: WeightsSource = None) -> Document:
         document = _parse(cast(IO[bytes], source), path, _weights("", weights))
     else:
         document = _parse(BytesIO(_text(source)), path, _weights(path, weights))
+    logs.debug("ir", "%s: read, problems: %d", path or "a document in memory", len(document.problems))
     return document.with_constants_checked()
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather import logs
+
 # The compiled kernel moves elements without a look at them, so that one dtype per element size stands for all.
 _CARRIER = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 
@@ -21,6 +23,7 @@ def load() -> ModuleType | None:
     try:
         from ov_gather import _native
     except ImportError as error:
+        logs.info("kernels", "the NumPy reference kernel is used: the compiled kernel is missing (%s)", error)
         warnings.warn(
             f"the compiled kernel is missing ({error}); the slower NumPy reference kernel is used. "
             "To build it, install a C++17 compiler (g++) and reinstall ov-gather.",
@@ -29,6 +32,7 @@ def load() -> ModuleType | None:
         )
         return None
     module: ModuleType = _native
+    logs.debug("kernels", "the compiled kernel is loaded: %s", module.__file__)
     if "OV_GATHER_NUM_THREADS" in os.environ:
         module.set_num_threads(checked_count(os.environ["OV_GATHER_NUM_THREADS"], "OV_GATHER_NUM_THREADS"))
     return module
