@@ -1,7 +1,7 @@
 """Run a function over many items on the workers of a Dask cluster. A worker that dies costs the item that it died of, no other.
 
-Items go out in batches, because the scheduler takes about a millisecond for each task. Only so many batches are on their way at
-once as keep all workers busy, so that neither this process nor the scheduler holds more than a few of them.
+Items go out in batches that take a fraction of a second, because each task takes the scheduler and this process some
+milliseconds. Only so many batches are on their way at once as keep all workers busy, so that neither holds more than a few.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from time import monotonic, sleep
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _PACKAGE = "ov-gather"
 _A_THREAD = 3
 """How many batches are on their way for each thread of the workers: one that is done, one that is under way, one that waits."""
+_AIM = 0.25
+"""The seconds that a batch should take."""
+_MOST = 128
+"""The most items of a batch: if one of them kills workers, each is tried alone afterwards."""
 _PAUSE = 0.01
 _BETWEEN_LOOKS = 1.0
 
@@ -34,16 +39,13 @@ class ClusterError(OSError):
     """A ClusterError says why a cluster cannot do the work, or cannot go on."""
 
 
-def in_cluster(
-    function: Callable[[Any], Any], items: Iterable[Any], address: str, *, together: int = 1
-) -> Iterator[tuple[int, Any]]:
+def in_cluster(function: Callable[[Any], Any], items: Iterable[Any], address: str) -> Iterator[tuple[int, Any]]:
     """Yield the index of each item with its result, or with Died, in the order in which the items are done.
 
     Args:
         function: is imported by the workers, so it must be one of a module of ours, or a partial of one.
         items: are taken as workers become free.
         address: where the scheduler is, such as "tcp://10.0.0.5:8786"; or "config".
-        together: how many items make a batch.
 
     Raises:
         ImportError: distributed is not installed.
@@ -52,9 +54,17 @@ def in_cluster(
     require("distributed")
     cluster = _Cluster(address)
     try:
-        yield from cluster.run(function, enumerate(items), together)
+        yield from cluster.run(function, enumerate(items))
     finally:
         cluster.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """The results of a batch, and the seconds that it took the worker."""
+
+    seconds: float
+    results: Sequence[Any]
 
 
 class _Cluster:
@@ -80,16 +90,17 @@ class _Cluster:
             self.close()
             raise
         self._seen = self._looked = monotonic()
+        self._size = 1  # of the next batch
 
     def close(self) -> None:
         """Leave the cluster, which drops whatever is still on its way."""
         with suppress(OSError, TimeoutError):  # nothing is left to be told to a cluster that is gone
             self._client.close(timeout=2)
 
-    def run(self, function: Callable[[Any], Any], items: Iterator[Numbered], together: int) -> Iterator[Numbered]:
+    def run(self, function: Callable[[Any], Any], items: Iterator[Numbered]) -> Iterator[Numbered]:
         """Yield what `in_cluster` yields."""
         suspects: list[Numbered] = []
-        batches = iter(lambda: list(islice(items, together)), [])
+        batches = iter(lambda: list(islice(items, self._size)), [])
         for batch, results in self._results(function, batches, None):
             if isinstance(results, Died):
                 suspects += batch  # whichever of them it was, or one on another thread of the same worker
@@ -120,11 +131,13 @@ class _Cluster:
                 continue
             for future, result in completed.next_batch(block=False):
                 batch = under_way.pop(future)
-                if future.status == "cancelled":
-                    raise self._lost("the scheduler has ended, or the connection to it")
-                if future.status == "finished":
-                    yield batch, result
+                # The result tells what came of the future, whose status may be another one again: its worker may be gone since.
+                if isinstance(result, _Done):
+                    self._size = max(1, min(_MOST, 2 * self._size, int(_AIM * len(batch) / max(result.seconds, _PAUSE))))
+                    yield batch, result.results
                     continue
+                if isinstance(result, BaseException):  # the future was cancelled
+                    raise self._lost("the scheduler has ended, or the connection to it")
                 _, error, _ = result
                 if not isinstance(error, KilledWorker):
                     raise error
@@ -171,11 +184,13 @@ def _ours() -> str:
     return version(_PACKAGE)
 
 
-def _run(expected: str, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+def _run(expected: str, function: Callable[[Any], Any], items: Sequence[Any]) -> _Done:
     """Run the function over a batch, on a worker. A worker that came after the versions were compared is held to ours, too."""
     if version(_PACKAGE) != expected:
         raise ClusterError(f"a worker of the Dask cluster has ov-gather {version(_PACKAGE)}: install {expected} there, as here")
-    return [function(item) for item in items]
+    start = monotonic()
+    results = [function(item) for item in items]
+    return _Done(monotonic() - start, results)
 
 
 def _seconds(key: str) -> float:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STDIN = Path("-")
-_TOGETHER = 16
-"""How many files make a batch for a worker of a cluster: few enough that no worker is idle for long in the end."""
 
 _NO_IR = ("OVG002", "OVG003")
 
@@ -52,7 +50,7 @@ class Checks:
         there = partial(_check_there, checks=replace(self, cache=None), keeps=self.cache is not None)
         entries = (self.cache.entry(str(file), self.chosen) if self.cache else b"" for file in files)
         items = ((file.absolute(), entry) for file, entry in zip(files, entries, strict=True))
-        for index, result in in_cluster(there, items, scheduler, together=_TOGETHER):
+        for index, result in in_cluster(there, items, scheduler):
             name = str(files[index])
             if isinstance(result, Died):
                 yield index, _died(files[index], str(result))

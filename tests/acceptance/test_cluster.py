@@ -6,14 +6,19 @@ import os
 import shutil
 import signal
 import threading
+from pathlib import Path
 
 import dask
 import pytest
 from distributed import LocalCluster
 
+from ov_gather import validate
 from ov_gather.cli import cluster as module
 from ov_gather.cli.cluster import ClusterError, in_cluster
+from ov_gather.cli.each_file import Checks
 from ov_gather.cli.processes import Died
+from ov_gather.rules.cache import Cache
+from ov_gather.rules.selection import Chosen
 
 pytestmark = pytest.mark.slow
 
@@ -49,8 +54,8 @@ def zoo(samples, tmp_path):
     return tmp_path
 
 
-def run(cluster, items, **options):
-    done = list(in_cluster(eval, items, cluster.scheduler_address, **options))
+def run(cluster, items):
+    done = list(in_cluster(eval, items, cluster.scheduler_address))
     assert sorted(index for index, _ in done) == list(range(len(items))), "an item came twice, or never"
     return [result for _, result in sorted(done, key=lambda numbered: numbered[0])]
 
@@ -59,13 +64,12 @@ def pids(cluster):
     return [nanny.pid for nanny in cluster.workers.values()]
 
 
-@pytest.mark.parametrize("together", [1, 5, 100])
-def test_each_item_has_its_result(threads, together):
-    assert run(threads, SQUARES, together=together) == [number**2 for number in range(12)]
+def test_each_item_has_its_result(threads):
+    assert run(threads, [f"{number} ** 2" for number in range(1000)]) == [number**2 for number in range(1000)]
 
 
 def test_a_worker_that_dies_costs_the_item_that_it_died_of(cluster):
-    results = run(cluster, [*SQUARES[:5], KILL, *SQUARES[6:], KILL], together=4)
+    results = run(cluster, [*SQUARES[:5], KILL, *SQUARES[6:], KILL])
     died = Died(None, 1)
     assert results == [*(n**2 for n in range(5)), died, *(n**2 for n in range(6, 12)), died]
     assert str(died) == "died, on 1 workers of the cluster one after another"
@@ -82,10 +86,11 @@ def test_a_worker_that_is_killed_costs_nothing(cluster):
 
 def test_items_are_taken_as_they_are_needed(threads):
     taken = []
-    items = (taken.append(text) or text for text in SQUARES * 100)
-    results = in_cluster(eval, items, threads.scheduler_address, together=2)
-    next(results)
-    assert len(taken) < 20
+    items = (taken.append(text) or text for text in SQUARES * 1000)
+    results = in_cluster(eval, items, threads.scheduler_address)
+    for number in range(1000):
+        next(results)
+        assert len(taken) < number + 1000
     results.close()
 
 
@@ -132,6 +137,25 @@ def test_no_address():
 def test_the_address_in_the_configuration(threads):
     with dask.config.set({"scheduler-address": threads.scheduler_address}):
         assert dict(in_cluster(eval, ["1 + 1"], "config")) == {0: 2}
+
+
+def test_a_file_that_kills_workers_is_a_finding(monkeypatch):
+    monkeypatch.setattr(module, "in_cluster", lambda *_, **__: iter([(0, Died(None, 4))]))
+    ((index, (findings, is_known)),) = Checks(Chosen()).run([Path("m.xml")], 1, "tcp://elsewhere:1")
+    assert (index, is_known, [finding.rule for finding in findings]) == (0, False, ["OVG099"])
+    assert findings[0].message == "the process that checked the file died, on 4 workers of the cluster one after another"
+    assert findings[0].location.path == "m.xml"
+
+
+def test_an_interrupted_run_goes_on(threads, zoo):
+    files = sorted((zoo / "models").rglob("*.xml"))
+    checks = Checks(Chosen(), cache=Cache(zoo / "cache"))
+    first = checks.run(files, 1, threads.scheduler_address)
+    done = {next(first)[0] for _ in range(20)}
+    first.close()
+    again = dict(checks.run(files, 1, threads.scheduler_address))
+    assert done <= {index for index, (_, is_known) in again.items() if is_known}
+    assert [again[index][0] for index in range(len(files))] == [validate(file) for file in files]
 
 
 def test_the_same_findings_as_with_jobs(cli, zoo, cluster):
