@@ -36,11 +36,14 @@ def mend_files(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     target: str,
-) -> int:
-    """Mend files, or show what that would change. Returns how many of them change; what was mended is told on stderr."""
+) -> dict[Place, Mended]:
+    """Mend files, or show what that would change; what was mended is told on stderr.
+
+    Returns what became of each file, but for those that could not be read or written.
+    """
     from ov_gather.rules.mending import mend
 
-    changed: list[Mended] = []
+    done: dict[Place, Mended] = {}
     for file in with_progress(files, len(files), "mending"):
         try:
             mended = mend(Path(file), unsafe=unsafe, ignores=ignores, select=select, ignore=ignore, target=target)
@@ -49,10 +52,9 @@ def mend_files(
         except OSError as error:
             click.echo(f"{file}: not mended: {error.strerror or error}", err=True)
             continue
-        if mended.mended:
-            changed.append(mended)
+        done[file] = mended
         for line in () if write else mended.diff():
             click.echo(line)
-    count = sum(len(mended.mended) for mended in changed)
-    click.echo(f"{'mended' if write else 'to be mended'}: {count} in {len(changed)} of {len(files)} files", err=True)
-    return len(changed)
+    counts = [len(mended.mended) for mended in done.values() if mended.mended]
+    click.echo(f"{'mended' if write else 'to be mended'}: {sum(counts)} in {len(counts)} of {len(files)} files", err=True)
+    return done

@@ -127,19 +127,24 @@ def command(
         raise click.UsageError("no worker of a cluster can read standard input")
     known = suppressions.read(baseline, write_baseline)
     fixes.check_options(fix, diff, unsafe_fixes, found.files)
+    left: dict[Place, list[Finding]] = {}
     if fix or diff:
         mend = partial(fixes.mend_files, write=not diff, unsafe=unsafe_fixes, ignores=ignores)
-        count = mend(found.files, select=select, ignore=ignore, target=target or "")
+        done = mend(found.files, select=select, ignore=ignore, target=target or "")
         if diff:
-            sys.exit(1 if count else 0)
+            sys.exit(1 if any(mended.mended for mended in done.values()) else 0)
+        left = {} if infer else {file: mended.left for file, mended in done.items()}  # mending has validated these
     with opened(output) as file:  # refuses a place that cannot be written, before any work, too
         least = Severity(min_severity)
-        results: list[list[Finding] | None] = [[]] * len(found.files)
+        results: list[list[Finding] | None] = [left.get(file, []) for file in found.files]
+        rest = [index for index, file in enumerate(found.files) if file not in left]
         kept = None if cache is None or infer else _cache(cache)  # OpenVINO looks at more of a .bin than we know
-        checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(found.files, jobs, scheduler)
+        checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(
+            [found.files[index] for index in rest], jobs, scheduler
+        )
         unchanged = 0
-        for index, (findings, is_unchanged) in with_progress(checks, len(found.files), "validating"):
-            results[index] = findings
+        for index, (findings, is_unchanged) in with_progress(checks, len(rest), "validating"):
+            results[rest[index]] = findings
             unchanged += is_unchanged
         files = [_name(file) for file, findings in zip(found.files, results, strict=True) if findings is not None]
         bad = [finding for findings in results for finding in findings or () if finding.severity.at_least(least)]

@@ -25,16 +25,27 @@ SAFE = (
     "invalid/OVG304/output_precision",
     "invalid/OVG305/parameter_port",
     "invalid/OVG403/gather_nd_5_keeps_batch_dims",
+    "invalid/OVG403/gather_nd_8_fuses_batch_dims",
     "invalid/OVG403/output_dims",
     "invalid/OVG403/output_open",
     "invalid/OVG403/output_rank",
+    "invalid/OVG403/scatter_nd_output",
     "invalid/OVG404/input_dims",
     "invalid/OVG405/parameter_shape",
     "invalid/OVG505/one_byte_more",
 )
+UNREADABLE = {  # before or after, by OpenVINO: what else is wrong with them has no fix
+    "invalid/OVG101/duplicate_id",
+    "invalid/OVG116/twice_0",
+    "invalid/OVG403/fragment",
+    "invalid/OVG406/four_columns",
+    "invalid/OVG503/open_shape",
+}
 UNSAFE = (
     "divergent/zeros-for-negative-indices/gather_1",
     "invalid/OVG202/batch_dims",
+    "invalid/OVG202/gather_1_batch_dims",
+    "invalid/OVG202/scatter_nd_3_reduces",
     "invalid/OVG207/superfluous",
     "invalid/OVG508/seven",
 )
@@ -78,6 +89,28 @@ def test_safe_fixes(cli, copy, name):
         np.testing.assert_array_equal(old, new)
     lines = difflib.SequenceMatcher(None, before.splitlines(), path.read_bytes().splitlines())
     assert sum(end - start for kind, start, end, *_ in lines.get_opcodes() if kind != "equal") <= 8
+
+
+def test_these_are_all_samples_with_a_fix():
+    """Every sample of `invalid` with a finding that can be mended is tested here, or has a reason not to be."""
+    fixable = {}
+    for path in sorted((SAMPLES / "invalid").rglob("*.xml")):
+        fixes = [finding.fix for finding in validate(path) if finding.fix]
+        if fixes:
+            fixable[path.relative_to(SAMPLES).with_suffix("").as_posix()] = all(fix.safe for fix in fixes)
+    tested = {name for name in (*SAFE, *UNSAFE) if name.startswith("invalid/")}
+    assert fixable.keys() - tested == UNREADABLE
+    assert tested <= fixable.keys()
+
+
+def test_what_is_left_is_told(cli, copy):
+    """Findings that cannot be mended are reported as without --fix, with the lines of the mended file."""
+    path = copy("invalid/OVG302/indices_precision")
+    path.write_text(path.read_text().replace('axis="1"', 'axis="7"'))
+    done = cli("validate", path, "--fix")
+    assert done.returncode == 1
+    assert "error OVG204" in done.stdout
+    assert done.stdout == cli("validate", path).stdout
 
 
 @pytest.mark.parametrize("name", UNSAFE)
