@@ -115,10 +115,10 @@ class _BeamStep(nn.Module):
         return best, word, sequences, cache
 
 
-def beam() -> Example:
+def beam(words: int = 1000) -> Example:
     """A step of beam search with a cache of [4, 5, 8, 64, 64]."""
-    inputs = {"logits": torch.randn(4, 5, 1000), "scores": torch.randn(4, 5)}
-    inputs |= {"sequences": torch.randint(0, 1000, (4, 5, 64)), "cache": torch.randn(4, 5, 8, 64, 64)}
+    inputs = {"logits": torch.randn(4, 5, words), "scores": torch.randn(4, 5)}
+    inputs |= {"sequences": torch.randint(0, words, (4, 5, 64)), "cache": torch.randn(4, 5, 8, 64, 64)}
     return _BeamStep(), inputs
 
 

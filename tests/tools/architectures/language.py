@@ -117,11 +117,11 @@ def opt() -> Architecture:
     return _text(transformers.OPTForCausalLM(config), "logits", "attention_mask", use_cache=False)
 
 
-def mixtral() -> Architecture:
+def mixtral(tokens: int = TOKENS, **sizes: int) -> Architecture:
     """A mixture of experts: each expert takes the words that the router gives to it, and puts them back."""
     more = {"num_key_value_heads": 2, "num_local_experts": 4, "num_experts_per_tok": 2, "experts_implementation": "eager"}
-    config = transformers.MixtralConfig(**SIZES, **more)
-    return _text(transformers.MixtralForCausalLM(config), "logits", "attention_mask", use_cache=False)
+    config = transformers.MixtralConfig(**SIZES | sizes, **more)
+    return _text(transformers.MixtralForCausalLM(config), "logits", "attention_mask", tokens=tokens, use_cache=False)
 
 
 def qwen2_moe() -> Architecture:
@@ -153,10 +153,11 @@ def big_bird() -> Architecture:
     return _text(transformers.BigBirdModel(config), "last_hidden_state", "attention_mask", tokens=64)
 
 
-def longformer() -> Architecture:
+def longformer(tokens: int = TOKENS, window: int = 8, **sizes: int) -> Architecture:
     """Attention in a window, and global attention of the words that a mask names."""
-    config = transformers.LongformerConfig(**SIZES, attention_window=8)
-    return _text(transformers.LongformerModel(config), "last_hidden_state", "attention_mask", "global_attention_mask")
+    config = transformers.LongformerConfig(**SIZES | sizes, attention_window=window)
+    masks = "attention_mask", "global_attention_mask"
+    return _text(transformers.LongformerModel(config), "last_hidden_state", *masks, tokens=tokens)
 
 
 def funnel() -> Architecture:

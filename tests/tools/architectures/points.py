@@ -24,8 +24,8 @@ def knn() -> Architecture:
     return plain(model, CLOUD, points=torch.randn(2, 512, 3))
 
 
-def _graph() -> dict[str, Tensor]:
-    return {"x": torch.randn(300, 32), "edges": torch.randint(0, 300, (2, 1500))}
+def _graph(nodes: int = 300, edges: int = 1500) -> dict[str, Tensor]:
+    return {"x": torch.randn(nodes, 32), "edges": torch.randint(0, nodes, (2, edges))}
 
 
 class _Layers(nn.Module):
@@ -41,11 +41,11 @@ class _Layers(nn.Module):
         return x
 
 
-def gat() -> Architecture:
+def gat(nodes: int = 300, edges: int = 1500) -> Architecture:
     """Graph attention: PyG's GATConv."""
     from torch_geometric.nn import GATConv
 
-    return plain(_Layers(GATConv(32, 16, heads=4), GATConv(64, 32)), GRAPH, **_graph())
+    return plain(_Layers(GATConv(32, 16, heads=4), GATConv(64, 32)), GRAPH, **_graph(nodes, edges))
 
 
 def gcn() -> Architecture:

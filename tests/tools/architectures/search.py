@@ -68,9 +68,9 @@ def crf() -> Architecture:
 class _CrossEntropy(nn.Module):
     """A classifier of words and the loss of each, where -100 means that there is no label."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: int) -> None:
         super().__init__()
-        self.linear = nn.Linear(64, WORDS)
+        self.linear = nn.Linear(64, words)
 
     def forward(self, features: Tensor, labels: Tensor) -> Tensor:
         scores = self.linear(features).log_softmax(-1)
@@ -78,12 +78,12 @@ class _CrossEntropy(nn.Module):
         return torch.where(labels == -100, 0.0, -found)
 
 
-def cross_entropy() -> Architecture:
-    """Losses of [2, 40] labels."""
-    labels = torch.randint(0, WORDS, (2, 40))
-    labels[:, 30:] = -100
+def cross_entropy(batch: int = 2, length: int = 40, words: int = WORDS) -> Architecture:
+    """Losses of labels, the last quarter of which is missing."""
+    labels = torch.randint(0, words, (batch, length))
+    labels[:, length * 3 // 4 :] = -100
     axes = {"features": ("batch", "sequence", None), "labels": ("batch", "sequence")}
-    return plain(_CrossEntropy(), axes, features=torch.randn(2, 40, 64), labels=labels)
+    return plain(_CrossEntropy(words), axes, features=torch.randn(batch, length, 64), labels=labels)
 
 
 class _LookupTable(nn.Module):
@@ -106,9 +106,9 @@ class _LookupTable(nn.Module):
         return total
 
 
-def lookup_table() -> Architecture:
-    """An image of 48 x 64."""
-    return plain(_LookupTable(), {"image": ("batch", "height", "width", None)}, image=torch.rand(2, 48, 64, 3))
+def lookup_table(height: int = 48, width: int = 64) -> Architecture:
+    """Two images."""
+    return plain(_LookupTable(), {"image": ("batch", "height", "width", None)}, image=torch.rand(2, height, width, 3))
 
 
 class _HashGrid(nn.Module):
