@@ -44,8 +44,8 @@ def record(model: openvino.Model, target: str, inexactness: Sequence[Inexactness
 def _without_checks(model: openvino.Model) -> list[Rewrite]:
     from ov_gather.acceleration.proved_gathers import use_stock_where_proved
 
-    what = "no index can be out of bounds: OpenVINO's Gather, which checks none"
-    return [Rewrite(f"node Gather '{name}'", what, True) for name in use_stock_where_proved(model)]
+    what = "no index can be out of bounds: OpenVINO's own operation, as there is nothing to check"
+    return [Rewrite(f"node '{name}'", what, True) for name in use_stock_where_proved(model)]
 
 
 def _constants_folded(model: openvino.Model) -> list[Rewrite]:

@@ -1,36 +1,67 @@
-"""OpenVINO's own Gather takes the place of ours where no index can be out of bounds, so that there is nothing to check.
+"""OpenVINO's own operation takes the place of ours where no index can be out of bounds, so that there is nothing to check.
 
-It is cheaper to call, and OpenVINO infers more of the shapes that are computed by it. Ours stays where OpenVINO would do more
-than gather: remove the Gather, fuse over it, compute in 8 bits behind it, or alter the bits of a type. It stays, too, where the
-static shape of indices has no elements, because OpenVINO's compiler dies of that; and in models with a value of open rank, as
-these are compiled for static shapes.
+Its Gather is cheaper to call, and OpenVINO infers more of the shapes that are computed by it; the others are cheaper where
+little is moved. Ours stays where OpenVINO would do more than move: remove the Gather, fuse over it, compute in 8 bits behind
+it, or alter the bits of a type; and where it reduces. It stays, too, where something may have no elements, because OpenVINO's
+compiler dies of that, and its other operations are not executed then; and in models with a value of open rank, as these are
+compiled for static shapes.
 """
 
 from __future__ import annotations
 
-from ov_gather.acceleration.graph import dims, nodes_of, take_place
+from ov_gather.acceleration.changes import too_small
+from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, operation, take_place, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import MOVED_EXACTLY
-from ov_gather.extension.python_api import Model
+from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset8 as ops
+from ov_gather.ops.spec import CUSTOM_OPSET
 
 
 def use_stock_where_proved(model: Model) -> list[str]:
-    """Rewrite a model in place, and its sub-graphs. It returns the names of the gathers."""
+    """Rewrite a model in place, and its sub-graphs. It returns the names of the gathers and scatters."""
     if any(dims(output) is None for node in model.get_ops() for output in node.outputs()):
         return []
-    gathers = [gather for gather in nodes_of(model, "ov_gather.Gather") if gather.get_attributes()["bounds"] == "error"]
     quantised, done = is_quantised(model), []
-    for gather in Bounds(model).in_bounds(gathers):
-        data, indices, axis = gather.input_values()
-        is_moved = not gather.get_attributes()["batch_dims"] and data.get_element_type().get_type_name() in MOVED_EXACTLY
-        is_empty = any(dim.is_static and dim.get_length() == 0 for dim in dims(indices) or ())
-        is_real = data.get_element_type().is_real()
-        if is_moved and not is_empty and not (is_real and (quantised or is_fused_over(data, gather))):
-            take_place(gather, ops.gather(data, indices, axis))
-            done.append(gather.get_friendly_name())
+    candidates = [node for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET) and _only_moves(node)]
+    for node in Bounds(model).in_bounds(candidates):
+        if (other := _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _small_stock(node)) is not None:
+            take_place(node, other)
+            done.append(node.get_friendly_name())
     if done:
         model.validate_nodes_and_infer_types()
     return done
+
+
+def _only_moves(node: Node) -> bool:
+    """Tell whether an operation of ours moves elements, bits of which OpenVINO does not alter, and does nothing else."""
+    attributes = node.get_attributes()
+    is_plain = attributes.get("bounds", "error") == "error" and attributes.get("reduction", "none") == "none"
+    is_moved = node.get_input_element_type(0).get_type_name() in MOVED_EXACTLY
+    return is_plain and is_moved and attributes.get("lanes", False) in (False, "none")
+
+
+def _stock_gather(gather: Node, quantised: bool) -> Node | None:
+    data, indices, axis = gather.input_values()
+    is_empty = any(dim.is_static and dim.get_length() == 0 for dim in dims(indices) or ())
+    is_altered = data.get_element_type().is_real() and (quantised or is_fused_over(data, gather))
+    if gather.get_attributes()["batch_dims"] or is_empty or is_altered:
+        return None
+    return ops.gather(data, indices, axis)
+
+
+def _small_stock(node: Node) -> Node | None:
+    """Return what does the same as an operation of ours where there is something to move, but little."""
+    inputs, attributes = node.input_values(), node.get_attributes()
+    if not too_small(node.output(0)) or any(dim.get_min_length() == 0 for value in inputs for dim in dims(value) or ()):
+        return None
+    kind = node.get_type_name()
+    if kind == "GatherElements" and gathers_elements(node) and has_same_shape(node):
+        return ops.gather_elements(*inputs, attributes["axis"])
+    if kind == "GatherND":
+        return ops.gather_nd(*inputs, attributes["batch_dims"])
+    if kind == "ScatterElements":
+        return ops.scatter_elements_update(*inputs, ops.constant(attributes["axis"]))
+    return None

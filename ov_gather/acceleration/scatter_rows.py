@@ -1,4 +1,4 @@
-"""ScatterElementsUpdate of whole rows, whose index a Broadcast repeats, becomes a scatter by one index a row.
+"""ScatterElementsUpdate of whole rows, whose index a Broadcast repeats, becomes a scatter by one index a row; so does ours.
 
 Graph networks add their messages up so. ScatterNDUpdate-15 computes each reduction as ScatterElementsUpdate-12 does, in the
 same order. Only where it writes without reduction its threads race for a row that is written twice: there ours takes its place.
@@ -24,6 +24,7 @@ from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Dimension, Model, Node, NodeFactory, Output
 from ov_gather.extension.python_api import opset13 as ops
 
+_BY_ELEMENTS = ("ScatterElements", "ScatterElementsUpdate")
 _MOVED = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 _REDUCED = ("i32", "i64", "f32")
 """Types that OpenVINO reduces in the same arithmetic, whichever scatter does so."""
@@ -31,8 +32,9 @@ _REDUCED = ("i32", "i64", "f32")
 
 def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> None:
     """Rewrite along the first axis, for rows of more than one element."""
-    for scatter in [node for _, node in walk(model) if node.get_type_name() == "ScatterElementsUpdate"]:
-        if tracker.leaves(scatter):
+    for scatter in [node for _, node in walk(model) if node.get_type_name() in _BY_ELEMENTS]:
+        is_ours = scatter.get_type_name() == "ScatterElements"
+        if tracker.leaves(scatter) or (is_ours and (portable or scatter.get_attributes()["lanes"] != "none")):
             continue
         smaller = _rows(scatter)
         if isinstance(smaller, str):
@@ -43,7 +45,9 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
         rows = ops.squeeze(smaller, ops.constant(np.arange(2, rank))) if rank > 2 else smaller.get_node()
         index = rows.output(0) if rank > 2 else smaller
         reduction = scatter.get_attributes().get("reduction", "none")
-        if reduction != "none":
+        if is_ours:
+            other = ours("ScatterND", [data, index, updates], {"reduction": reduction})
+        elif reduction != "none":
             other = NodeFactory("opset15").create("ScatterNDUpdate", [data, index, updates], {"reduction": reduction})
         elif portable:
             tracker.kept(scatter, "threads of OpenVINO's ScatterNDUpdate race for a row that is written twice")
@@ -53,14 +57,15 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
             continue
         else:
             other = ours("ScatterND", [data, index, updates], {"reduction": "none"})
-        is_other_precision = reduction == "none" and (is_computed(data) or is_computed(updates))
+        is_other_precision = not is_ours and reduction == "none" and (is_computed(data) or is_computed(updates))
         tracker.replace(scatter, other, rounds=is_other_precision and scatter.get_element_type().is_real())
 
 
 def _rows(scatter: Node) -> Output | str:
     """Return the index that is repeated for all elements of a row, with dimensions of 1; or the reason why there is none."""
-    data, index, updates, along = scatter.input_values()
-    attributes, axis = scatter.get_attributes(), constant(along)
+    data, index, updates = scatter.input_values()[:3]
+    is_ours, attributes = scatter.get_type_name() == "ScatterElements", scatter.get_attributes()
+    axis = np.array(attributes["axis"]) if is_ours else constant(scatter.input_value(3))
     have, want = dims(data), dims(index)
     if axis is None or have is None or want is None:
         return "the axis, or a rank, is not known"
@@ -73,7 +78,7 @@ def _rows(scatter: Node) -> Output | str:
     reduction = attributes.get("reduction", "none")
     if reduction == "mean" or not attributes.get("use_init_val", True):
         return "ScatterNDUpdate has no such reduction"
-    if data.get_element_type().get_type_name() not in (_MOVED if reduction == "none" else _REDUCED):
+    if not is_ours and data.get_element_type().get_type_name() not in (_MOVED if reduction == "none" else _REDUCED):
         return f"of {data.get_element_type().get_type_name()} not all bits are known to stay the same"
     if not all(same(one, other) for one, other in zip(want[1:], have[1:], strict=True)):
         return "rows may be scattered in part"

@@ -10,6 +10,7 @@ from openvino import opset13 as ops
 
 from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
 from ov_gather.acceleration import changes
+from ov_gather.acceleration.graph import ours
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
@@ -82,6 +83,17 @@ def test_rows_without_reduction_become_ours_for_the_last_update_counts():
     stock, summary = accelerated(model, portable=True)
     assert operations(stock) == operations(model)
     assert summary.changes[0].reason == "threads of OpenVINO's ScatterNDUpdate race for a row that is written twice"
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "max"])
+def test_rows_by_our_own_scatter(reduction):
+    repeated = ops.broadcast(parameter("i", [9, 1, 1], np.int64), ops.constant(np.array([9, 5, 6])))
+    given = [node.output(0) for node in (parameter("data", [7, 5, 6]), repeated, parameter("u", [9, 5, 6]))]
+    model = model_of(ours("ScatterElements", given, {"axis": 0, "reduction": reduction}))
+    assert operations(accelerated(model, portable=True)[0]) == operations(model)
+    other, summary = accelerated(model)
+    assert summary.changes[0].done == ["ov_gather.ScatterND by [9,1]"]
+    check_same(model, other, arrays_for(model))
 
 
 @pytest.mark.parametrize("bad", [7, 700])

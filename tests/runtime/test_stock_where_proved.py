@@ -1,0 +1,62 @@
+"""Models of target extension: OpenVINO's own operations where nothing can be out of bounds, and little is moved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from openvino import opset13 as ops
+
+from helpers.accelerating import check_same, model_of, operations, parameter
+from ov_gather.acceleration.graph import ours
+from ov_gather.acceleration.proved_gathers import use_stock_where_proved
+
+RNG = np.random.default_rng(0)
+ELEMENTS = {"axis": 1, "broadcast": False}
+
+
+def made(kind, *, size=5, data=None, low=-5, **attributes):
+    """A model of one of our operations, whose indices a Clamp keeps in bounds of an axis of 5."""
+    value = parameter("data", data or [7, 5])
+    if kind == "GatherND":
+        index = ops.clamp(parameter("i", [9, 2], np.int64), low, 4)
+        node = ours(kind, [value.output(0), index.output(0)], {"batch_dims": 0, **attributes})
+        return model_of(node), [RNG.integers(-9, 9, (9, 2))]
+    index = ops.clamp(parameter("i", [7, size], np.int64), low, 4)
+    if kind == "GatherElements":
+        return model_of(ours(kind, [value.output(0), index.output(0)], ELEMENTS | attributes)), [RNG.integers(-9, 9, (7, size))]
+    updates = parameter("u", [7, size])
+    node = ours(kind, [value.output(0), index.output(0), updates.output(0)], {"axis": 1, "reduction": "none"} | attributes)
+    return model_of(node), [RNG.integers(-9, 9, (7, size)), RNG.random((7, size), np.float32)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "stock"),
+    [("GatherElements", "GatherElements-6"), ("GatherND", "GatherND-8"), ("ScatterElements", "ScatterElementsUpdate-3")],
+)
+def test_little_that_is_proved_is_stock(kind, stock):
+    model, arrays = made(kind)
+    other = model.clone()
+    assert len(use_stock_where_proved(other)) == 1
+    assert stock in operations(other)
+    check_same(model, other, [RNG.random((7, 5), np.float32), *arrays])
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("GatherElements", {"low": -6}),
+        ("GatherElements", {"broadcast": True}),
+        ("GatherElements", {"transpose": True}),
+        ("GatherElements", {"data": [8, 5]}),
+        ("GatherElements", {"size": 2000}),
+        ("ScatterElements", {"reduction": "add"}),
+        ("ScatterElements", {"low": -6}),
+        ("GatherND", {"data": [4, 5]}),
+    ],
+    ids=["not proved", "broadcast", "transposed", "fewer rows", "much", "a sum", "a scatter not proved", "a tuple not proved"],
+)
+def test_what_stays_ours(kind, options):
+    model, _ = made(kind, **options)
+    before = operations(model)
+    assert use_stock_where_proved(model) == []
+    assert operations(model) == before
