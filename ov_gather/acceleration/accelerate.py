@@ -16,6 +16,7 @@ from ov_gather.acceleration.gather_tuples import gather_tuples
 from ov_gather.acceleration.join_gathers import join_gathers
 from ov_gather.acceleration.replace_elements import replace_elements
 from ov_gather.acceleration.scatter_rows import scatter_rows
+from ov_gather.acceleration.scatter_slices import scatter_slices
 from ov_gather.acceleration.shrink_constants import shrink_constants
 from ov_gather.acceleration.split_gathers import split_gathers
 from ov_gather.acceleration.symbols import symbols
@@ -31,6 +32,7 @@ PASSES: Mapping[str, Pass] = {
     "split-gathers": split_gathers,
     "assign-blocks": assign_blocks,
     "scatter-rows": scatter_rows,
+    "scatter-slices": scatter_slices,
     "gather-logits": gather_logits,
     "shrink-constants": shrink_constants,
     "join-gathers": join_gathers,
@@ -45,6 +47,7 @@ PORTABLE = (
     "split-gathers",
     "assign-blocks",
     "scatter-rows",
+    "scatter-slices",
     "shrink-constants",
     "join-gathers",
     "to-gather",

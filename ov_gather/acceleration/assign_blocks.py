@@ -12,7 +12,17 @@ import numpy as np
 
 from ov_gather.acceleration.blocks import Block, block_of
 from ov_gather.acceleration.changes import Tracker, too_small
-from ov_gather.acceleration.graph import COMPUTED_EARLY, constant, identity, is_computed_early, take_place, walk
+from ov_gather.acceleration.graph import (
+    COMPUTED_EARLY,
+    bodies,
+    constant,
+    identity,
+    is_computed_early,
+    is_gather,
+    is_scatter,
+    take_place,
+    walk,
+)
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.extension.python_api import Model, Node, Output
@@ -60,13 +70,12 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
         if len(block.cut) == 1:
             (axis,) = block.cut
             along, pieces = known.get(identity(data), (axis, []))
-            if along != axis or not pieces:
-                pieces = [_Piece(data, 0, 0, block.whole[axis])]
-            start, stop = block.starts[axis], block.starts[axis] + block.sizes[axis]
-            before, after = (
-                [part for piece in pieces for part in piece.between(*ends)] for ends in ((0, start), (stop, block.whole[axis]))
-            )
-            pieces = [*before, _Piece(updates, 0, start, stop), *after]
+            left = _overwritten(pieces, block, axis) if along == axis else []
+            gone = {identity(piece.source) for piece in pieces} - {identity(piece.source) for piece in left}
+            if not left or any(_may_raise(piece.source) for piece in pieces if identity(piece.source) in gone):
+                left = _overwritten([_Piece(data, 0, 0, block.whole[axis])], block, axis)
+            written = _Piece(updates, 0, block.starts[axis], block.starts[axis] + block.sizes[axis])
+            pieces = sorted([*left, written], key=lambda piece: piece.start)
             joined = ops.concat([piece.alone(axis) for piece in pieces], axis)
             known[identity(joined.output(0))] = axis, pieces
         else:
@@ -77,6 +86,26 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
         tracker.done(scatter, "Concat with what is around the block", whole, rounds=rounds)
         if identity(data) in known:
             tracker.joined(earlier, whole)
+
+
+def _overwritten(pieces: list[_Piece], block: Block, axis: int) -> list[_Piece]:
+    """Give what a block leaves of some pieces."""
+    start, stop = block.starts[axis], block.starts[axis] + block.sizes[axis]
+    return [part for ends in ((0, start), (stop, block.whole[axis])) for piece in pieces for part in piece.between(*ends)]
+
+
+def _may_raise(value: Output) -> bool:
+    """Tell whether an index may be out of bounds on the way to a value, so that it must be computed though nothing reads it."""
+    left, seen = [value.get_node()], set()
+    while left:
+        node = left.pop()
+        if node.get_instance_id() in seen:
+            continue
+        seen.add(node.get_instance_id())
+        if is_gather(node) or is_scatter(node) or node.get_type_name() == "ScatterUpdate" or bodies(node):
+            return True
+        left += [given.get_node() for given in node.input_values()]
+    return False
 
 
 def _why_not(scatter: Node, block: Block, quantised: bool) -> str:

@@ -85,7 +85,7 @@ def _folded(gather: Node) -> Node | None:
     kind, attributes = gather.get_element_type(), gather.get_attributes()
     if kind.bitwidth % 8 or kind.get_type_name() == "string":
         return None
-    data, indices = (_value(value) for value in gather.input_values())
+    data, indices = (value_before_compiling(value) for value in gather.input_values())
     if data is None or indices is None:
         return None
     try:
@@ -100,7 +100,7 @@ def _folded(gather: Node) -> Node | None:
     return op.Constant(tensor)
 
 
-def _value(value: Output) -> NDArray[Any] | None:
+def value_before_compiling(value: Output) -> NDArray[Any] | None:
     """Return what OpenVINO computes from constants without compiling; None if it cannot."""
     if (known := constant(value)) is None:
         alone, manager = Model([value], []).clone(), Manager()

@@ -232,6 +232,22 @@ def test_blocks_that_overlap_in_a_chain():
     check_same(model, other, arrays_for(model))
 
 
+def test_what_is_overwritten_still_raises():
+    """The random models found that an error was lost with what nothing read any more."""
+    gathered = ops.gather_elements(parameter("data", [7, 5]), parameter("j", [6, 5], np.int64), 0)
+    value = gathered
+    for start, stop in ((0, 3), (3, 6)):
+        value = opset15.scatter_nd_update(value, ops.constant(tuples((start, stop))), parameter(f"u{start}", [3, 5]))
+    model = model_of(value)
+    other, summary = accelerated(model)
+    assert len(summary.changed) == 3
+    arrays = {"data": np.zeros((7, 5), np.float32), "j": np.full((6, 5), 7), "u0": np.zeros((3, 5), np.float32)}
+    arrays["u3"] = arrays["u0"]
+    for tried in (model, other):
+        with pytest.raises(RuntimeError):
+            outputs_of(tried, [arrays[node.get_friendly_name()] for node in model.get_parameters()])
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -298,3 +314,70 @@ def test_an_openvino_scatter_in_a_body_of_an_if():
     assert len(summary.changed) == 2
     arrays = [RNG.random((6, 5), np.float32), RNG.random((2, 5), np.float32), np.array(True)]
     check_same(model, other, arrays)
+
+
+def masked(*coordinates, data=(4, 5, 6), count=-1, reduction="none", mode="NUMPY", updates=None):
+    """A scatter by tuples, whose coordinates are repeated to [count, 5, 6] and put side by side."""
+    shape = ops.shape_of(parameter("u", [count, 5, 6])) if updates is None else updates
+    repeated = [ops.broadcast(one, shape, broadcast_spec=mode) for one in coordinates]
+    where = ops.concat([ops.unsqueeze(one, ops.constant(np.array([-1]))) for one in repeated], -1)
+    given = parameter("data", list(data)), where, shape.input_value(0).get_node()
+    return model_of(opset15.scatter_nd_update(*given, reduction))
+
+
+def along(size, *shape, start=0):
+    return ops.constant(np.arange(start, start + size).reshape(shape))
+
+
+@pytest.mark.parametrize("mode", ["NUMPY", "BIDIRECTIONAL"])
+@pytest.mark.parametrize("reduction", ["none", "sum", "max"])
+@pytest.mark.parametrize("computed", [False, True])
+def test_tuples_for_every_element_of_slices_become_tuples_of_slices(reduction, computed, mode):
+    rows = parameter("i", [-1, 1, 1], np.int64)
+    columns = along(5, 5, 1)
+    if computed:
+        numbers = ops.range(ops.constant(0), ops.constant(5), ops.constant(1), "i64")
+        columns = ops.reshape(numbers, ops.constant(np.array([-1, 1])), False)
+    model = masked(rows, columns, along(6, 6), reduction=reduction, mode=mode)
+    other, summary = accelerated(model, portable=True)
+    assert summary.changes[0].done == ["ScatterNDUpdate-15 by [?,1]"]
+    for rows_of, count in (([1, -4, 3], 3), ([2], 1), ([-1], 2)):
+        index = np.array(rows_of).reshape(-1, 1, 1)
+        if reduction == "none" and len(index) < count:
+            continue  # the threads of both race for a row that is written twice
+        data, updates = RNG.random((4, 5, 6), np.float32), RNG.random((count, 5, 6), np.float32)
+        check_same(model, other, [data, index, updates])
+        if reduction == "none":
+            data[index.ravel()] = updates
+            assert np.array_equal(outputs_of(other, [data.copy(), index, updates])[0], data)
+
+
+def test_several_coordinates_that_are_left():
+    rows, columns = (parameter(name, [-1, 1, 1], np.int64) for name in "ij")
+    model = masked(rows, columns, along(5, 5, 1), along(6, 6), data=(3, 4, 5, 6))
+    other, summary = accelerated(model)
+    assert summary.changes[0].done == ["ScatterNDUpdate-15 by [?,2]"]
+    given = [np.array(places).reshape(-1, 1, 1) for places in ([0, 2, 2], [1, -1, 0])]
+    arrays = {
+        "data": RNG.random((3, 4, 5, 6), np.float32),
+        "i": given[0],
+        "j": given[1],
+        "u": RNG.random((3, 5, 6), np.float32),
+    }
+    check_same(model, other, [arrays[node.get_friendly_name()] for node in model.get_parameters()])
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "data"),
+    [
+        ([along(5, 5, 1), along(6, 6, start=1)], (4, 5, 7)),
+        ([along(5, 5, 1), along(6, 6)], (4, 5, 7)),
+        ([ops.constant(np.array([0, 1, 2, 4, 3]).reshape(5, 1)), ops.constant(np.arange(6)[::-1].copy())], (4, 5, 6)),
+        ([parameter("c", [5, 1], np.int64), parameter("r", [6], np.int64)], (4, 5, 6)),
+    ],
+    ids=["from 1 on", "not to the end", "another order", "given"],
+)
+def test_tuples_that_stay(coordinates, data):
+    model = masked(parameter("i", [-1, 1, 1], np.int64), *coordinates, data=data)
+    other, _ = accelerated(model)
+    assert operations(other) == operations(model)

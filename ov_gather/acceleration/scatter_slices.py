@@ -1,0 +1,103 @@
+"""ScatterNDUpdate whose last coordinates run over whole axes becomes one by shorter tuples, each of which names a slice.
+
+Exporters write an assignment where a mask is true so, and a tuple for each element.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ov_gather.acceleration.axis_sizes import tuple_length
+from ov_gather.acceleration.changes import Tracker
+from ov_gather.acceleration.fold_constants import value_before_compiling
+from ov_gather.acceleration.graph import constant, copied, dims, is_computed_early, is_one, walk
+from ov_gather.extension.python_api import Dimension, Model, Node, Output
+from ov_gather.extension.python_api import opset13 as ops
+
+
+def scatter_slices(model: Model, tracker: Tracker) -> None:
+    """Rewrite where a Broadcast makes each coordinate as large as all others."""
+    for scatter in [node for _, node in walk(model) if node.get_type_name() == "ScatterNDUpdate" and not tracker.leaves(node)]:
+        coordinates = _coordinates(scatter)
+        if not coordinates:
+            continue
+        whole = _whole_axes(scatter, coordinates)
+        if not 0 < whole < len(coordinates) or not _are_same_for_slices(coordinates[:-whole], whole):
+            continue
+        shorter = [_of_slices(broadcast, whole) for broadcast in coordinates[:-whole]]
+        data, _, updates = scatter.input_values()
+        other = copied(scatter, [data, ops.concat(shorter, -1).output(0), updates])
+        tracker.replace(scatter, other, rounds=False)
+
+
+def _coordinates(scatter: Node) -> list[Node]:
+    """List the Broadcasts that make the coordinates of the tuples; nothing if other operations do."""
+    tuples = scatter.input_value(1)
+    rank, concat = tuples.get_partial_shape().rank, tuples.get_node()
+    if concat.get_type_name() != "Concat" or rank.is_dynamic or is_computed_early([tuples]):
+        return []
+    parts, last = [value.get_node() for value in concat.input_values()], rank.get_length() - 1
+    if concat.get_attributes()["axis"] % (last + 1) != last or len(parts) != tuple_length(scatter):
+        return []
+    found = [part.input_value(0).get_node() for part in parts if part.get_type_name() == "Unsqueeze"]
+    is_known = len(found) == len(parts) and all(is_one((dims(part.output(0)) or [])[-1]) for part in parts)
+    return found if is_known and all(_is_broadcast(node, last) for node in found) else []
+
+
+def _is_broadcast(node: Node, rank: int) -> bool:
+    is_one_to_all = node.get_type_name() == "Broadcast" and node.get_attributes()["mode"] in ("numpy", "bidirectional")
+    return is_one_to_all and dims(node.input_value(1)) == [Dimension(rank)] and len(dims(node.output(0)) or []) == rank
+
+
+def _whole_axes(scatter: Node, coordinates: list[Node]) -> int:
+    """Count the last coordinates that are 0, 1 and so on to the end of their axis, each along a dimension of its own."""
+    sizes = dims(scatter.input_value(0))
+    if sizes is None:
+        return 0
+    for count, broadcast in enumerate(reversed(coordinates)):
+        size, wanted = sizes[len(coordinates) - 1 - count], (dims(broadcast.output(0)) or [])
+        if size.is_dynamic or count >= len(wanted) or wanted[len(wanted) - 1 - count] != size:
+            return count
+        given = broadcast.input_value(0)
+        shape = given.get_partial_shape()
+        along = [size.get_length(), *(1 for _ in range(count))]
+        if shape.is_dynamic or shape.to_shape()[-count - 1 :] != along or prod(shape.to_shape()) != along[0]:
+            return count
+        if not _counts_up(given):
+            return count
+    return len(coordinates)
+
+
+def _counts_up(value: Output) -> bool:
+    """Tell whether the elements of a value of static shape are 0, 1 and so on."""
+    node = value.get_node()
+    while node.get_type_name() in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
+        value = node.input_value(0)
+        node = value.get_node()
+    if node.get_type_name() == "Range":  # its end may be the size of an input, and known only by the shape of what it gives
+        start, step = (constant(node.input_value(port)) for port in (0, 2))
+        return start is not None and step is not None and (start.item(), step.item()) == (0, 1)
+    known = value_before_compiling(value) if is_computed_early([value]) else None
+    return known is not None and np.array_equal(known.ravel(), np.arange(known.size))
+
+
+def _are_same_for_slices(coordinates: list[Node], whole: int) -> bool:
+    """Tell whether none of some coordinates differs along the last dimensions."""
+    shapes = [(dims(node.input_value(0)), dims(node.output(0))) for node in coordinates]
+    return all(
+        given is not None and wanted is not None and len(given) == len(wanted) > whole and all(map(is_one, given[-whole:]))
+        for given, wanted in shapes
+    )
+
+
+def _of_slices(broadcast: Node, whole: int) -> Output:
+    """Give a coordinate one element for each slice."""
+    given, shape = broadcast.input_values()[:2]
+    rank = len(dims(given) or ())
+    start, stop, step = (ops.constant(np.array([place])) for place in (0, rank - whole, 1))
+    alone = ops.squeeze(given, ops.constant(np.arange(rank - whole, rank)))
+    mode = broadcast.get_attributes()["mode"].upper()
+    slices = ops.broadcast(alone, ops.slice(shape, start, stop, step), broadcast_spec=mode)
+    return ops.unsqueeze(slices, ops.constant(np.array([-1]))).output(0)
