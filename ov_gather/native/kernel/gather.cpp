@@ -14,16 +14,12 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t grain = 1 << 15;           // so many elements are worth another thread
-constexpr int64_t shortest_piece = 1 << 10;  // bytes of a row in a packed column; less costs more than it saves
+constexpr int64_t column_buffer = 1 << 16;   // bytes of a packed column, unless its rows are many
 constexpr int64_t column_block = 512;        // elements in each piece of a line that is split, but not packed
 
-int64_t last_level_cache() {
-    static const int64_t size = std::max<int64_t>(last_level_cache_size(), 8 << 20);
-    return size;
-}
-
-int64_t second_level_cache() {
-    static const int64_t size = std::max<int64_t>(second_level_cache_size(), near_cache);
+// Bytes of a row in a packed column; less costs more than it saves. AMD's last-level cache is quick enough for longer pieces.
+int64_t shortest_piece() {
+    static const int64_t size = is_intel() ? 1 << 8 : 1 << 10;
     return size;
 }
 
@@ -130,7 +126,7 @@ private:
 void split_into_columns(std::vector<Loop>& loops, const Gather& gather) {
     const Loop line = loops.back();
     if (line.data_stride == 0 || line.index_stride == 0 || line.size % column_block != 0 ||
-        gather.axis_size * line.size * gather.element_size <= near_cache)
+        gather.axis_size * line.size * gather.element_size <= near_cache())
         return;
     size_t axis_level = loops.size() - 1;
     while (axis_level > 0 && loops[axis_level - 1].data_stride == 0) --axis_level;
@@ -145,8 +141,8 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
     const int64_t index_size = gather.index_type == IndexType::int32 ? 4 : 8;
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
     const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? index_size : 0));
-    return {loops[loops.size() - 2],    line,       gather.axis_size, gather.axis_stride, reach > near_cache,
-            moved > last_level_cache(), gather.zero};
+    return {loops[loops.size() - 2],    line,       gather.axis_size, gather.axis_stride, reach > near_cache(),
+            moved > cached_bytes(), gather.zero};
 }
 
 template <typename Index>
@@ -170,10 +166,9 @@ int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
     const Loop& axis = loops[loops.size() - 2];
     if (axis.data_stride != 0 || line.data_stride != gather.element_size || line.output_stride != gather.element_size ||
         line.index_stride == 0 || axis.size * 2 < gather.axis_size ||
-        gather.axis_size * line.size * gather.element_size <= near_cache)
+        gather.axis_size * line.size * gather.element_size <= near_cache())
         return 0;
-    const int64_t row_piece = second_level_cache() / 2 / gather.axis_size;
-    const int64_t bytes = std::max(row_piece, shortest_piece);
+    const int64_t bytes = std::max(column_buffer / gather.axis_size, shortest_piece());
     if (gather.axis_size * bytes > largest_buffer) return 0;
     int64_t width = 1;
     while (width * 2 * gather.element_size <= bytes && width * 2 <= line.size) width *= 2;

@@ -30,17 +30,17 @@ bool has_avx512() {
 #endif
 }
 
-int64_t second_level_cache_size() {
-#ifdef _SC_LEVEL2_CACHE_SIZE
-    return std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 0);
+bool is_intel() {
+#if OV_GATHER_HAS_AVX
+    return __builtin_cpu_is("intel");
 #else
-    return 0;
+    return false;
 #endif
 }
 
-int64_t last_level_cache_size() {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    return std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
+int64_t second_level_cache_size() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    return std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), 0);
 #else
     return 0;
 #endif

@@ -31,7 +31,18 @@ static inline void fetch(const void* address) {
 #endif
 }
 
-// Does the same for a cache line that will be written.
+// Loads the cache line into the second-level cache only.
+static inline void fetch_far(const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address, 0, 2);
+#elif defined(_M_X64)
+    _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T1);
+#else
+    (void)address;
+#endif
+}
+
+// Loads a cache line that will be written.
 static inline void fetch_to_write(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address, 1);
@@ -66,9 +77,10 @@ static inline void relax() {
 bool has_avx2();
 bool has_avx512();
 
-// Bytes of the caches that a core sees; 0 where the system does not say.
+bool is_intel();
+
+// Bytes of the second-level cache, which a core has to itself; 0 where the system does not say.
 int64_t second_level_cache_size();
-int64_t last_level_cache_size();
 
 // The cores that this process may use; at least 1.
 int available_cores();

@@ -137,7 +137,7 @@ int64_t packed_width(const Scatter& scatter) {
     const ScatterLoop &axis = scatter.axis, &line = scatter.loops.back();
     const int64_t column = scatter.axis_size * packed_row;
     if (line.output_stride != scatter.element_size || axis.output_stride <= packed_row || axis.size * 2 < scatter.axis_size ||
-        column <= near_cache || column > largest_buffer)
+        column <= near_cache() || column > largest_buffer)
         return 0;
     return packed_row / scatter.element_size;
 }

@@ -1,0 +1,132 @@
+// Lines whose indices and output are contiguous are gathered a block at a time. Only lines.cpp includes this file, for the reason that stands at its head.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "line_indices.hpp"
+#include "lines.hpp"
+
+#if OV_GATHER_HAS_AVX
+#include <immintrin.h>
+#endif
+#if OV_GATHER_VECTOR_GATHER
+#include "vector_gather.hpp"
+#endif
+
+namespace ov_gather {
+namespace {
+
+constexpr int64_t block = 512;            // so many indices are checked, then used, while in the first-level cache
+constexpr int64_t index_prefetch = 1024;  // elements; indices so far ahead of a block are fetched
+constexpr int64_t prefetch_ahead = 24;    // elements; so many loads in flight hide memory's latency
+constexpr int64_t far_ahead = 96;         // elements; so many loads in flight to the second-level cache
+
+inline void stream(const char* from, char* to, int64_t bytes) {
+#if OV_GATHER_HAS_AVX
+    const int64_t head = -reinterpret_cast<intptr_t>(to) & 15;
+    if (head <= bytes) {
+        memcpy(to, from, head);
+        int64_t at = head;
+        for (; at + 16 <= bytes; at += 16)
+            _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+        memcpy(to + at, from + at, bytes - at);
+        return;
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
+// `upcoming` are the indices of the next block, whose stream the hardware's prefetcher loses while this block is gathered.
+// A first fetch brings data into the second-level cache, which has room for more of them, a later one into the first.
+template <typename Element, typename Offset, bool across, bool prefetch>
+inline void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
+                 const char* upcoming, int64_t index_size) {
+    const auto take_one = [=](int64_t i) {
+        if (prefetch) {
+            const int64_t far = i + far_ahead < count ? i + far_ahead : count - 1;
+            const int64_t near = i + prefetch_ahead < count ? i + prefetch_ahead : count - 1;
+            fetch_far(data + offsets[far] * step + (across ? far : 0));
+            fetch(data + offsets[near] * step + (across ? near : 0));
+        }
+        output[i] = data[offsets[i] * step + (across ? i : 0)];
+    };
+    int64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        fetch(upcoming + i * index_size);
+        for (int64_t k = 0; k < 8; ++k) take_one(i + k);
+    }
+    for (; i < count; ++i) take_one(i);
+}
+
+template <typename Element, typename Index, typename Offset>
+inline void take_block(const Plane& plane, const Element* data, const Index* indices, const Offset* offsets, Element* output,
+                       int64_t count) {
+    const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
+    const auto* upcoming = reinterpret_cast<const char*>(indices + index_prefetch);
+    constexpr int64_t size = sizeof(Index);
+    if (plane.line.data_stride != 0) {
+        if (plane.prefetch)
+            take<Element, Offset, true, true>(data, step, offsets, output, count, upcoming, size);
+        else
+            take<Element, Offset, true, false>(data, step, offsets, output, count, upcoming, size);
+    } else if (step == 1) {
+        if (plane.prefetch)
+            take<Element, Offset, false, true>(data, 1, offsets, output, count, upcoming, size);
+        else
+            take<Element, Offset, false, false>(data, 1, offsets, output, count, upcoming, size);
+    } else {
+        take<Element, Offset, false, false>(data, step, offsets, output, count, upcoming, size);
+    }
+}
+
+template <typename Element, typename Index>
+bool strided(const Plane& plane, const char* data, const char* indices, char* output, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t index = read_once<Index>(indices + i * plane.line.index_stride);
+        index += (index >> 63) & plane.axis_size;
+        if (static_cast<uint64_t>(index) < static_cast<uint64_t>(plane.axis_size))
+            memcpy(output + i * plane.line.output_stride, data + index * plane.axis_stride + i * plane.line.data_stride,
+                   sizeof(Element));
+        else if (plane.zero)
+            memset(output + i * plane.line.output_stride, 0, sizeof(Element));
+        else
+            return false;
+    }
+    return true;
+}
+
+template <typename Element, typename Index>
+bool contiguous(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
+#if OV_GATHER_VECTOR_GATHER
+    if constexpr (sizeof(Element) <= 8)
+        if (are_vectors<Element>(plane, count)) return gather_vectors(plane, data, indices, output, count);
+#endif
+    Element buffer[block];
+    const bool narrow = plane.axis_size <= INT32_MAX;
+    for (int64_t start = 0; start < count; start += block) {
+        const int64_t length = count - start < block ? count - start : block;
+        const auto* from = reinterpret_cast<const Element*>(data + start * plane.line.data_stride);
+        Element* to = plane.stream ? buffer : output + start;
+        bool in_bounds;
+        if (narrow) {
+            int32_t offsets[block];
+            in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
+            if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
+        } else {
+            int64_t offsets[block];
+            in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
+            if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
+        }
+        if (!in_bounds) {
+            if (!plane.zero) return false;
+            strided<Element, Index>(plane, reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(indices + start),
+                                    reinterpret_cast<char*>(output + start), length);
+        } else if (plane.stream)
+            stream(reinterpret_cast<const char*>(buffer), reinterpret_cast<char*>(output + start), length * sizeof(Element));
+    }
+    return true;
+}
+
+}  // namespace
+}  // namespace ov_gather

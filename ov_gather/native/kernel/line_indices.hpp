@@ -1,0 +1,69 @@
+// Indices of a line are checked and counted from the start, a block at a time. Only lines.cpp includes this file, for the reason that stands at its head.
+#pragma once
+
+#include <stdint.h>
+
+#include "lines.hpp"
+
+#if OV_GATHER_HAS_AVX
+#include <immintrin.h>
+#endif
+
+namespace ov_gather {
+namespace {
+
+// Wraps negative indices into an axis of 2^31 elements or more. Returns false if one is out of bounds.
+template <typename Index>
+inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t* wrapped) {
+    bool in_bounds = true;
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t index = read_once<Index>(indices + i);
+        index += (index >> 63) & axis_size;
+        wrapped[i] = index;
+        in_bounds &= static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
+    }
+    return in_bounds;
+}
+
+// Wraps negative indices into a smaller axis, narrowed to 32 bits: half the memory, twice the elements in a vector register,
+// and no branch. Stored indices are clamped, so that they are in bounds even if the compiler reads an index twice and another
+// thread has changed it meanwhile. Returns false if one is out of bounds.
+template <typename Index>
+inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
+    const int32_t size = static_cast<int32_t>(axis_size);
+    const uint32_t last = static_cast<uint32_t>(size) - 1;
+    uint32_t out_of_bounds = size == 0;
+    int64_t i = 0;
+#if defined(__AVX2__)
+    // The code that GCC makes of the loop below for int64 takes three times as long.
+    if (sizeof(Index) == 8) {
+        const __m256i sizes = _mm256_set1_epi32(size), lasts = _mm256_set1_epi32(static_cast<int32_t>(last));
+        __m256i bad = _mm256_setzero_si256();
+        for (; i + 8 <= count; i += 8) {
+            const auto* from = reinterpret_cast<const float*>(indices + i);
+            const __m256 first = _mm256_loadu_ps(from), second = _mm256_loadu_ps(from + 8);
+            const __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88));
+            const __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd));
+            const __m256i sign = _mm256_srai_epi32(low, 31);
+            const __m256i index = _mm256_add_epi32(low, _mm256_and_si256(sign, sizes));
+            const __m256i clamped = _mm256_min_epu32(index, lasts);
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(high, sign));  // is set where an index does not fit into 32 bits
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(clamped, index));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(wrapped + i), _mm256_permute4x64_epi64(clamped, 0xd8));
+        }
+        out_of_bounds |= !_mm256_testz_si256(bad, bad);
+    }
+#endif
+    for (; i < count; ++i) {
+        const Index given = indices[i];
+        const int32_t low = static_cast<int32_t>(given);
+        const uint32_t index = static_cast<uint32_t>(low + ((low >> 31) & size));
+        const uint32_t clamped = index < last ? index : last;
+        wrapped[i] = static_cast<int32_t>(clamped);
+        out_of_bounds |= static_cast<uint32_t>(low != given) | (clamped ^ index);
+    }
+    return out_of_bounds == 0;
+}
+
+}  // namespace
+}  // namespace ov_gather

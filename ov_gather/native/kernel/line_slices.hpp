@@ -1,0 +1,43 @@
+// Lines that one index names as a whole are copied. Only lines.cpp includes this file, for the reason that stands at its head.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "line_blocks.hpp"
+
+namespace ov_gather {
+namespace {
+
+constexpr int64_t slice_prefetch = 1024;  // bytes of a slice in flight; the hardware foresees the rest
+
+// Copies the slice that the one index of a whole line names.
+template <typename Element>
+bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
+    constexpr int64_t size = sizeof(Element);
+    if (index < 0) index += plane.axis_size;
+    if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(plane.axis_size)) {
+        for (int64_t i = 0; plane.zero && i < count; ++i) memset(output + i * plane.line.output_stride, 0, size);
+        return plane.zero;
+    }
+    data += index * plane.axis_stride;
+    if (plane.line.data_stride == size && plane.line.output_stride == size) {
+        if (plane.stream)
+            stream(data, output, count * size);
+        else
+            memcpy(output, data, count * size);
+        return true;
+    }
+    for (int64_t i = 0; i < count; ++i) memcpy(output + i * plane.line.output_stride, data + i * plane.line.data_stride, size);
+    return true;
+}
+
+// Fetches the slice that an index names. The index may be out of bounds, because a prefetch may point anywhere.
+inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
+    if (index < 0) index += plane.axis_size;
+    const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
+    for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64) fetch(reinterpret_cast<const char*>(slice + at));
+}
+
+}  // namespace
+}  // namespace ov_gather

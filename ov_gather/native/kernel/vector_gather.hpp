@@ -1,0 +1,164 @@
+// Lines are gathered by the processor's gather instructions in one pass: indices are loaded, checked and used while they are in
+// a register. isa.cpp says on which processors that pays. Only lines.cpp includes this file, for the reason at its head.
+#pragma once
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#include "lines.hpp"
+
+namespace ov_gather {
+namespace {
+
+constexpr int64_t lanes = 16;  // so many elements are gathered at once
+
+template <bool flag>
+struct Known {
+    static constexpr bool value = flag;
+};
+
+// An offset into data is an index times the step of the axis, and what comes to that: nothing, the position of the element in
+// its line, or a number that stands in a list.
+enum class Shift { none, position, listed };
+
+// Keeps the compiler from reading memory twice, where another thread may have changed it in between.
+inline __m512i in_register(__m512i value) {
+    __asm__ volatile("" : "+v"(value));
+    return value;
+}
+
+// Loads indices of the lanes in `which`, narrowed to 32 bits. `fits` gets the lanes whose index that does not change.
+inline __m512i load_indices(const int32_t* indices, __mmask16 which, __mmask16& fits) {
+    fits = which;
+    return in_register(_mm512_maskz_loadu_epi32(which, indices));
+}
+
+inline __m512i load_indices(const int64_t* indices, __mmask16 which, __mmask16& fits) {
+    const __m512i low = in_register(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(which), indices));
+    const __m512i high = in_register(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(which >> 8), indices + 8));
+    const __m256i first = _mm512_cvtepi64_epi32(low), second = _mm512_cvtepi64_epi32(high);
+    const unsigned first_fits = _mm512_cmpeq_epi64_mask(_mm512_cvtepi32_epi64(first), low);
+    const unsigned second_fits = _mm512_cmpeq_epi64_mask(_mm512_cvtepi32_epi64(second), high);
+    fits = static_cast<__mmask16>((second_fits << 8 | first_fits) & which);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
+}
+
+// These gather the elements at offsets, and write those of the lanes in `which`. Nothing is read for lanes that are not in
+// `valid`, which get zeros. A whole vector may be streamed to an address that is a multiple of its size.
+template <bool whole, bool streamed>
+inline void gather_to(uint32_t* output, const uint32_t* data, __m512i offsets, __mmask16 which, __mmask16 valid) {
+    const __m512i found = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), valid, offsets, data, 4);
+    if (whole && streamed)
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(output), found);
+    else
+        _mm512_mask_storeu_epi32(output, which, found);
+}
+
+template <bool whole, bool streamed>
+inline void gather_to(uint64_t* output, const uint64_t* data, __m512i offsets, __mmask16 which, __mmask16 valid) {
+    const __m512i first = _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), static_cast<__mmask8>(valid),
+                                                      _mm512_castsi512_si256(offsets), data, 8);
+    const __m512i second = _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), static_cast<__mmask8>(valid >> 8),
+                                                       _mm512_extracti64x4_epi64(offsets, 1), data, 8);
+    if (whole && streamed) {
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(output), first);
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(output + 8), second);
+    } else {
+        _mm512_mask_storeu_epi64(output, static_cast<__mmask8>(which), first);
+        _mm512_mask_storeu_epi64(output + 8, static_cast<__mmask8>(which >> 8), second);
+    }
+}
+
+// Elements of less than 32 bits are taken from the aligned 32 bits around them, which lie on one page.
+template <typename Element>
+inline __m512i gather_words(const Element* data, __m512i offsets, __mmask16 valid) {
+    const uintptr_t start = reinterpret_cast<uintptr_t>(data), aligned = start & ~uintptr_t{3};
+    const __m512i bytes = _mm512_add_epi32(sizeof(Element) == 2 ? _mm512_slli_epi32(offsets, 1) : offsets,
+                                           _mm512_set1_epi32(static_cast<int32_t>(start - aligned)));
+    const __m512i words = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), valid, _mm512_srai_epi32(bytes, 2),
+                                                      reinterpret_cast<const void*>(aligned), 4);
+    return _mm512_srlv_epi32(words, _mm512_slli_epi32(_mm512_and_si512(bytes, _mm512_set1_epi32(3)), 3));
+}
+
+template <bool whole, bool streamed>
+inline void gather_to(uint16_t* output, const uint16_t* data, __m512i offsets, __mmask16 which, __mmask16 valid) {
+    const __m256i found = _mm512_cvtepi32_epi16(gather_words(data, offsets, valid));
+    if (whole && streamed)
+        _mm256_stream_si256(reinterpret_cast<__m256i*>(output), found);
+    else
+        _mm256_mask_storeu_epi16(output, which, found);
+}
+
+template <bool whole, bool streamed>
+inline void gather_to(uint8_t* output, const uint8_t* data, __m512i offsets, __mmask16 which, __mmask16 valid) {
+    const __m128i found = _mm512_cvtepi32_epi8(gather_words(data, offsets, valid));
+    if (whole && streamed)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(output), found);
+    else
+        _mm_mask_storeu_epi8(output, which, found);
+}
+
+inline __mmask16 first_lanes(int64_t count) { return static_cast<__mmask16>(count < lanes ? (1u << count) - 1 : 0xFFFF); }
+
+// Returns false if an index is out of bounds, unless that yields a zero. `starts` are the listed shifts.
+template <Shift shift, bool streamed, typename Element, typename Index>
+bool gather_line(const Plane& plane, const Element* data, const Index* indices, const int32_t* starts, Element* output,
+                 int64_t count) {
+    const int64_t step = plane.axis_stride / static_cast<int64_t>(sizeof(Element));
+    const __m512i sizes = _mm512_set1_epi32(static_cast<int32_t>(plane.axis_size));
+    const __m512i steps = _mm512_set1_epi32(static_cast<int32_t>(step));
+    const __m512i positions = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    unsigned bad = 0;
+    const auto gather = [&](int64_t i, __mmask16 which, auto whole) {
+        __mmask16 fits;
+        __m512i index = load_indices(indices + i, which, fits);
+        index = _mm512_mask_add_epi32(index, _mm512_movepi32_mask(index), index, sizes);
+        const __mmask16 valid = _mm512_mask_cmplt_epu32_mask(fits, index, sizes);
+        bad |= which & ~valid;
+        if (shift != Shift::none) {
+            const __m512i shifts = shift == Shift::position ? positions : _mm512_maskz_loadu_epi32(which, starts + i);
+            index = _mm512_add_epi32(_mm512_mullo_epi32(index, steps), shifts);
+        }
+        gather_to<whole.value, streamed>(output + i, data + (shift == Shift::position ? i : 0), index, which, valid);
+    };
+    int64_t i = 0;
+    if (streamed) {  // up to an address that is a multiple of the size of a vector
+        const int64_t head = (-reinterpret_cast<intptr_t>(output) & 63) / static_cast<int64_t>(sizeof(Element));
+        for (const int64_t end = head < count ? head : count; i < end; i += lanes < end - i ? lanes : end - i)
+            gather(i, first_lanes(end - i), Known<false>{});
+    }
+    for (; i + lanes <= count; i += lanes) gather(i, 0xFFFF, Known<true>{});
+    if (i < count) gather(i, first_lanes(count - i), Known<false>{});
+    return bad == 0 || plane.zero;
+}
+
+// Tells whether offsets have 32 bits, for so many elements of a line; and whether the cache is near where these are.
+template <typename Element>
+bool are_vectors(const Plane& plane, int64_t count) {
+    constexpr int64_t size = sizeof(Element);
+    const int64_t stride = plane.axis_stride < 0 ? -plane.axis_stride : plane.axis_stride;
+    const bool across = plane.line.data_stride != 0;
+    return size <= 8 && (across || (plane.axis_stride == size && !plane.prefetch)) && plane.axis_size <= INT32_MAX &&
+           plane.axis_size * stride + (across ? count * size : 0) <= INT32_MAX;
+}
+
+template <typename Element, typename Index>
+bool gather_vectors(const Plane& plane, const char* data, const Index* indices, Element* output, int64_t count) {
+    const auto* from = reinterpret_cast<const Element*>(data);
+    if (plane.line.data_stride != 0)
+        return plane.stream ? gather_line<Shift::position, true>(plane, from, indices, nullptr, output, count)
+                            : gather_line<Shift::position, false>(plane, from, indices, nullptr, output, count);
+    return plane.stream ? gather_line<Shift::none, true>(plane, from, indices, nullptr, output, count)
+                        : gather_line<Shift::none, false>(plane, from, indices, nullptr, output, count);
+}
+
+template <typename Element, typename Index>
+bool gather_short_lines(const Plane& plane, const char* data, const Index* indices, const int32_t* starts, Element* output,
+                        int64_t count) {
+    const auto* from = reinterpret_cast<const Element*>(data);
+    return plane.stream ? gather_line<Shift::listed, true>(plane, from, indices, starts, output, count)
+                        : gather_line<Shift::listed, false>(plane, from, indices, starts, output, count);
+}
+
+}  // namespace
+}  // namespace ov_gather
