@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ov_gather.kernels import native
 from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output
 from ov_gather.kernels.gather import gather
 from ov_gather.kernels.tensors import has_tensor, on_arrays
@@ -36,6 +37,11 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
 
     Source: ONNX GatherND-13, OpenVINO GatherND-8.
     """
+    kernel = native.load()
+    if kernel is not None and type(data) is np.ndarray:
+        done = kernel.gather_nd(data, indices, batch_dims, out)
+        if isinstance(done, np.ndarray):
+            return done
     if has_tensor(data, indices, out):
         return on_arrays(gather_nd, data, indices, batch_dims=batch_dims, out=out)
     table, where = np.asarray(data), checked_indices("gather_nd", np.asarray(indices))

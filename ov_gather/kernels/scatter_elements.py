@@ -53,6 +53,11 @@ def scatter_elements(
 
     Source: ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12.
     """
+    kernel = native.load()
+    if kernel is not None and type(data) is np.ndarray and use_init_val and reduction in NATIVE:
+        done = kernel.scatter_elements(data, indices, updates, axis, NATIVE.index(reduction), out)
+        if isinstance(done, np.ndarray):
+            return done
     if has_tensor(data, indices, updates, out):
         options = {"axis": axis, "reduction": reduction, "use_init_val": use_init_val}
         return on_arrays(scatter_elements, data, indices, updates, **options, out=out)
@@ -122,7 +127,7 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
         reference.scatter_elements(output, indices, updates, axis, reduction)
         return True
     target = native.plain(output)
-    in_bounds: bool = kernel.scatter_elements(
+    in_bounds: bool = kernel.update_elements(
         target, native.plain(indices), native.plain(updates), axis, kind_of(output.dtype), NATIVE.index(reduction)
     )
     if target is not output:

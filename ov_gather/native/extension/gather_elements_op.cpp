@@ -129,9 +129,9 @@ std::shared_ptr<ov::Node> GatherElementsOp::clone_with_new_inputs(const ov::Outp
 
 bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1];
-    auto shape = infer_shape(data.get_shape(), indices.get_shape()).to_shape();
     ov::Tensor& output = outputs[0];
-    if (output.get_shape() != shape) output.set_shape(shape);
+    set_shape(*this, inputs, output, [&] { return infer_shape(data.get_shape(), indices.get_shape()); });
+    auto shape = output.get_shape();
     const size_t axis = normalized(m_axis, shape.size());
     const Gather gather = describe(data, indices, output, axis, m_transpose);
     const int64_t position = gather_tensors(gather, data, indices.data(), output);

@@ -1,10 +1,10 @@
 #include "gather_nd_op.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 
 #include "tensors.hpp"
+#include "tuples.hpp"
 
 namespace ov_gather {
 namespace {
@@ -14,14 +14,15 @@ int64_t product(Iterator begin, Iterator end) {
     return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
 }
 
-// The dimensions that a tuple indexes form one axis; those before and those behind form one loop each. All are contiguous.
-Gather describe(const ov::Tensor& data, int64_t batches, int64_t tuples, int64_t axis_size, int64_t slice) {
-    const int64_t size = data.get_element_type().size(), index_size = sizeof(int64_t);
-    return {{{batches, tuples * index_size, axis_size * slice * size, tuples * slice * size},
-             {tuples, index_size, 0, slice * size},
-             {slice, 0, size, size}},
+// The dimensions that a tuple indexes form one axis, for strings, whose positions are gathered by flattened tuples.
+Gather describe(const GatherTuples& tuples) {
+    const int64_t size = tuples.element_size, index_size = sizeof(int64_t), slice = tuples.slice * size;
+    const int64_t axis_size = product(tuples.dims.begin(), tuples.dims.end());
+    return {{{tuples.batches, tuples.tuples * index_size, axis_size * slice, tuples.tuples * slice},
+             {tuples.tuples, index_size, 0, slice},
+             {tuples.slice, 0, size, size}},
             axis_size,
-            slice * size,
+            slice,
             size,
             IndexType::int64};
 }
@@ -73,19 +74,25 @@ std::shared_ptr<ov::Node> GatherNDOp::clone_with_new_inputs(const ov::OutputVect
 bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1];
     const auto data_shape = data.get_shape(), index_shape = indices.get_shape();
-    const auto shape = infer_shape(data_shape, index_shape).to_shape();
     ov::Tensor& output = outputs[0];
-    if (output.get_shape() != shape) output.set_shape(shape);
+    set_shape(*this, inputs, output, [&] { return infer_shape(data_shape, index_shape); });
     OPENVINO_ASSERT(data.is_continuous() && indices.is_continuous() && output.is_continuous(), "GatherND '",
                     get_friendly_name(), "': a part of a tensor is not gathered by tuples: copy it");
 
     const auto indexed = data_shape.begin() + m_batch_dims, behind = indexed + index_shape.back();
-    const std::vector<int64_t> dims(indexed, behind);
-    const int64_t batches = product(data_shape.begin(), indexed);
-    const auto flat = flatten(*this, indices, dims, m_batch_dims);
-    const int64_t tuples = flat.size() / std::max<int64_t>(1, batches);
-    const Gather gather = describe(data, batches, tuples, product(dims.begin(), dims.end()), product(behind, data_shape.end()));
-    gather_tensors(gather, data, flat.data(), output);
+    const GatherTuples gather{product(data_shape.begin(), indexed),
+                              product(index_shape.begin() + m_batch_dims, index_shape.end() - 1),
+                              {indexed, behind},
+                              product(behind, data_shape.end()),
+                              static_cast<int64_t>(data.get_element_type().size()),
+                              index_type(indices)};
+    if (data.get_element_type() == ov::element::string) {
+        gather_tensors(describe(gather), data, flatten(*this, indices, gather.dims, m_batch_dims).data(), output);
+        return true;
+    }
+    const int64_t position = gather_tuples(gather, static_cast<const char*>(data.data()),
+                                           static_cast<const char*>(indices.data()), static_cast<char*>(output.data()));
+    if (position != all_in_bounds) reject_tuple(*this, indices, gather.dims, m_batch_dims, position);
     return true;
 }
 

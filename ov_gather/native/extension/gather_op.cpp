@@ -76,9 +76,11 @@ std::shared_ptr<ov::Node> GatherOp::clone_with_new_inputs(const ov::OutputVector
 bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1];
     const int64_t given = index_at(inputs[2], {});
-    const auto shape = infer_shape(data.get_shape(), indices.get_shape(), given).to_shape();
     ov::Tensor& output = outputs[0];
-    if (output.get_shape() != shape) output.set_shape(shape);
+    set_shape(*this, inputs, output, [&] { return infer_shape(data.get_shape(), indices.get_shape(), given); });
+    const auto shape = output.get_shape();
+    const int64_t last = static_cast<int64_t>(data.get_shape().size()) - 1;
+    if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
     Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, data.get_strides(), indices.get_strides(),

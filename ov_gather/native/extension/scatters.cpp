@@ -8,12 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include "threads.hpp"
 
 namespace ov_gather {
 namespace {
-
-constexpr int64_t grain = 1 << 16;  // so many bytes to copy are worth another thread
 
 // Rounds to the nearest number, and to the even one of two that are as near. What ov::bfloat16 does differs by release.
 ov::bfloat16 rounded(float value, ov::bfloat16) {
@@ -32,9 +29,9 @@ void scatter_widened(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
     const auto *const from = data.data<Half>(), *const given = updates.data<Half>();
     auto* const to = output.data<Half>();
     const std::vector<float> before(from, from + data.get_size()), wide_updates(given, given + updates.get_size());
-    auto wide = before;
-    update({sizeof(float), 'f', reduction}, reinterpret_cast<const char*>(wide_updates.data()),
-           reinterpret_cast<char*>(wide.data()));
+    std::vector<float> wide(before.size());
+    update({sizeof(float), 'f', reduction}, reinterpret_cast<const char*>(before.data()),
+           reinterpret_cast<const char*>(wide_updates.data()), reinterpret_cast<char*>(wide.data()));
     for (size_t i = 0; i < wide.size(); ++i) {
         const bool same = std::memcmp(&wide[i], &before[i], sizeof(float)) == 0;
         to[i] = same ? from[i] : rounded(wide[i], Half());
@@ -48,8 +45,9 @@ void scatter_strings(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
     std::vector<int64_t> chosen(size), position_of_update(updates.get_size());
     std::iota(chosen.begin(), chosen.end(), 0);
     std::iota(position_of_update.begin(), position_of_update.end(), size);
-    update({sizeof(int64_t), 'i', Reduction::none}, reinterpret_cast<const char*>(position_of_update.data()),
-           reinterpret_cast<char*>(chosen.data()));
+    auto* const positions = reinterpret_cast<char*>(chosen.data());
+    update({sizeof(int64_t), 'i', Reduction::none}, positions, reinterpret_cast<const char*>(position_of_update.data()),
+           positions);
     std::transform(chosen.begin(), chosen.end(), output.data<std::string>(),
                    [&](int64_t position) { return position < size ? from[position] : given[position - size]; });
 }
@@ -64,12 +62,9 @@ void scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
         return scatter_widened<ov::float16>(data, updates, output, elements.reduction, update);
     if (elements.reduction != Reduction::none && type == ov::element::bf16)
         return scatter_widened<ov::bfloat16>(data, updates, output, elements.reduction, update);
-    const auto* const from = static_cast<const char*>(data.data());
-    auto* const to = static_cast<char*>(output.data());
     if (data.get_size() == 0) return;  // Then there is nothing to update, and the addresses may be null.
-    in_parallel(data.get_byte_size(), grain,
-                [&](const Range& range) { std::memcpy(to + range.begin(), from + range.begin(), range.size()); });
-    update(elements, static_cast<const char*>(updates.data()), to);
+    update(elements, static_cast<const char*>(data.data()), static_cast<const char*>(updates.data()),
+           static_cast<char*>(output.data()));
 }
 
 }  // namespace ov_gather

@@ -16,9 +16,9 @@ struct Elements {
     Reduction reduction;
 };
 
-// Copies data to the output, and lets `update` work on that: on the elements themselves, on half floats as float32, on strings
-// by their positions. All tensors are contiguous.
-using Update = std::function<void(const Elements& elements, const char* updates, char* output)>;
+// Lets `update` make the output of data and updates: of the elements themselves, of half floats as float32, of strings by their
+// positions. All tensors are contiguous. Data may be the output.
+using Update = std::function<void(const Elements& elements, const char* data, const char* updates, char* output)>;
 void scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, const Elements& elements,
                      const Update& update);
 

@@ -85,8 +85,12 @@ std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, co
     std::vector<int64_t> flat(ov::shape_size(shape.begin(), shape.end() - 1));
     const int64_t bad =
         flatten_tuples(static_cast<const char*>(indices.data()), index_type(indices), flat.size(), dims, flat.data());
-    if (bad == all_in_bounds) return flat;
-    auto place = unravel(bad * dims.size(), shape);
+    if (bad != all_in_bounds) reject_tuple(node, indices, dims, axis, bad);
+    return flat;
+}
+
+void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis, int64_t bad) {
+    auto place = unravel(bad * dims.size(), indices.get_shape());
     size_t& coordinate = place.back();
     int64_t index = index_at(indices, place);
     while (is_in_bounds(index, dims[coordinate]) && coordinate + 1 < dims.size()) {

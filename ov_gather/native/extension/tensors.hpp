@@ -13,6 +13,17 @@ void check_types(const ov::Node& node);
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims);
 
+// Gives the output the shape that `infer` gives, unless it is known: the inputs have those shapes that the model was compiled
+// for. Shape rules cost more than a small gather.
+template <typename Infer>
+void set_shape(const ov::Node& node, const ov::TensorVector& inputs, ov::Tensor& output, const Infer& infer) {
+    bool is_known = node.get_output_partial_shape(0).is_static();
+    for (size_t i = 0; is_known && i < inputs.size(); ++i)
+        is_known = node.get_input_partial_shape(i).is_static() && inputs[i].get_shape() == node.get_input_shape(i);
+    const ov::Shape shape = is_known ? node.get_output_shape(0) : infer().to_shape();
+    if (output.get_shape() != shape) output.set_shape(shape);
+}
+
 int64_t normalized(int64_t axis, int64_t rank);
 IndexType index_type(const ov::Tensor& indices);
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
@@ -24,6 +35,10 @@ std::vector<Loop> index_loops(const ov::Tensor& indices);
 // Turns each tuple of contiguous indices into one index into the dimensions `dims`, of which the first is this axis of data.
 // Throws what `out_of_bounds` says of a coordinate.
 std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis);
+
+// Throws what `out_of_bounds` says of the tuple at this position.
+[[noreturn]] void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis,
+                               int64_t position);
 
 // Gathers elements of tensors, also of tensors of strings.
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output);

@@ -23,12 +23,6 @@ int64_t shortest_piece() {
     return size;
 }
 
-int logarithm(int64_t power_of_two) {
-    int result = 0;
-    while (power_of_two >>= 1) ++result;
-    return result;
-}
-
 int64_t count_positions(const std::vector<Loop>& loops) {
     int64_t count = 1;
     for (const Loop& loop : loops) count *= loop.size;
@@ -198,7 +192,7 @@ int64_t gather_elements(const Gather& given, const char* data, const char* indic
     const int64_t width = packed_width(gather, loops);
     if (width == 0) split_into_columns(loops, gather);
     const Plane plane = describe(gather, loops, count);
-    const PlaneFunction gather_plane = best_planes()[logarithm(gather.element_size)][gather.index_type == IndexType::int64];
+    const PlaneFunction gather_plane = planes_of(gather.element_size)[gather.index_type == IndexType::int64];
 
     std::atomic<bool> in_bounds{true};
     const auto walk = [&](const Range& range) {

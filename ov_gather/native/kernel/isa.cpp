@@ -53,7 +53,12 @@ const Isa& chosen() {
 
 }  // namespace
 
-const PlaneTable& best_planes() { return *chosen().planes; }
+const PlaneFunction* planes_of(int64_t element_size) {
+    int logarithm = 0;
+    while (element_size >>= 1) ++logarithm;
+    return (*chosen().planes)[logarithm];
+}
+
 std::string isa_name() { return chosen().name; }
 
 std::vector<std::string> available_isas() {

@@ -142,14 +142,23 @@ int64_t packed_width(const Scatter& scatter) {
     return packed_row / scatter.element_size;
 }
 
-// Packs one column, which is `count` elements of every row along the axis, updates the pack, and puts it back.
-bool scatter_column(Scatter scatter, LinesFunction scatter_lines, const char* indices, const char* updates, char* output,
-                    int64_t count) {
+// Copies `count` neighbours of every row along the axis.
+void copy_column(const Scatter& scatter, const char* data, char* output, int64_t count) {
+    const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
+    if (stride == bytes)
+        std::memcpy(output, data, scatter.axis_size * bytes);
+    else
+        for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(output + row * stride, data + row * stride, bytes);
+}
+
+// Packs one column, which is `count` elements of every row along the axis, updates the pack, and puts it into the output.
+bool scatter_column(Scatter scatter, LinesFunction scatter_lines, const char* data, const char* indices, const char* updates,
+                    char* output, int64_t count) {
     thread_local std::vector<char> buffer;
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
     buffer.resize(scatter.axis_size * bytes);
     for (int64_t row = 0; row < scatter.axis_size; ++row)
-        std::memcpy(buffer.data() + row * bytes, output + row * stride, bytes);
+        std::memcpy(buffer.data() + row * bytes, data + row * stride, bytes);
     scatter.axis.output_stride = bytes;
     const bool in_bounds = scatter_lines(scatter, indices, updates, buffer.data(), count);
     for (int64_t row = 0; row < scatter.axis_size; ++row)
@@ -179,18 +188,25 @@ bool are_in_bounds(const char* indices, IndexType type, int64_t count, int64_t a
                                     : all_within(reinterpret_cast<const int64_t*>(indices), count, axis_size);
 }
 
-bool scatter_elements(const Scatter& given, const char* indices, const char* updates, char* output) {
+bool scatter_elements(const Scatter& given, const char* data, const char* indices, const char* updates, char* output) {
     Scatter scatter = given;
     scatter.loops = merged(given.loops);
     const ScatterLoop& line = scatter.loops.back();
+    // Where indices are beside every element, and many, an element is copied when it is about to be updated, so that it is
+    // moved once.
+    int64_t positions = 1;
+    for (const ScatterLoop& loop : scatter.loops) positions *= loop.size;
+    const bool copies = data != output && positions * scatter.axis_size == scatter.elements &&
+                        scatter.axis.size * 2 >= scatter.axis_size;
+    if (data != output && !copies) copy_in_parallel(data, output, scatter.elements * scatter.element_size);
+    const char* const source = copies ? data : output;
     // Positions that differ off the axis never update the same element, so threads share these out. Where the axis is not the
     // last, neighbours lie together in each row that an index names.
     const bool beside = std::abs(line.output_stride) < std::abs(scatter.axis.output_stride);
     const int64_t packed = packed_width(scatter);
     const int64_t width = packed ? packed : beside ? neighbours : 1;
     const int64_t pieces = (line.size + width - 1) / width;
-    int64_t lines = 1;
-    for (size_t level = 0; level + 1 < scatter.loops.size(); ++level) lines *= scatter.loops[level].size;
+    const int64_t lines = positions / std::max<int64_t>(1, line.size);
     const LinesFunction scatter_piece = choose(scatter);
     std::atomic<bool> in_bounds{true};
     const int64_t updates_a_piece = std::max<int64_t>(1, scatter.axis.size * std::min(width, line.size));
@@ -206,9 +222,10 @@ bool scatter_elements(const Scatter& given, const char* indices, const char* upd
                 out += at * scatter.loops[level].output_stride;
             }
             const int64_t count = std::min(width, line.size - start);
-            const bool done =
-                packed ? scatter_column(scatter, scatter_piece, indices + index, updates + update, output + out, count)
-                       : scatter_piece(scatter, indices + index, updates + update, output + out, count);
+            if (copies && !packed) copy_column(scatter, data + out, output + out, count);
+            const bool done = packed ? scatter_column(scatter, scatter_piece, source + out, indices + index, updates + update,
+                                                      output + out, count)
+                                     : scatter_piece(scatter, indices + index, updates + update, output + out, count);
             if (!done) in_bounds.store(false, std::memory_order_relaxed);
         }
     });

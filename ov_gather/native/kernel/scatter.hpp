@@ -24,6 +24,7 @@ struct Scatter {
     int64_t axis_size;  // the size of the output along the axis
     IndexType index_type;
     Reduction reduction;
+    int64_t elements;  // of the output
     char kind;  // the kind of elements: 'f', 'i', 'u' or 'c'
     int64_t element_size;
 };
@@ -31,7 +32,8 @@ struct Scatter {
 // Tells whether all of contiguous indices are in bounds for an axis of this size.
 bool are_in_bounds(const char* indices, IndexType type, int64_t count, int64_t axis_size);
 
-// Returns false if an index is out of bounds: the output is then partly written, but nothing outside of it.
-bool scatter_elements(const Scatter& scatter, const char* indices, const char* updates, char* output);
+// Data may be the output itself; otherwise both are contiguous. Returns false if an index is out of bounds: the output is then
+// partly written, but nothing outside of it.
+bool scatter_elements(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output);
 
 }  // namespace ov_gather

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 
 namespace ov_gather {
@@ -30,6 +31,13 @@ void in_parallel(int64_t count, int64_t grain, const Work& work) {
         work(Range(0, count));
     else
         spread(count, grain, std::cref(work));
+}
+
+inline void copy_in_parallel(const char* from, char* to, int64_t bytes) {
+    constexpr int64_t grain = 1 << 16;
+    if (bytes != 0)  // The address of nothing may be null.
+        in_parallel(bytes, grain,
+                    [=](const Range& range) { std::memcpy(to + range.begin(), from + range.begin(), range.size()); });
 }
 
 }  // namespace ov_gather

@@ -1,13 +1,18 @@
 #include "tuples.hpp"
 
+#include <algorithm>
 #include <atomic>
 
+#include "caches.hpp"
+#include "isa.hpp"
 #include "threads.hpp"
 
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 13;  // so many tuples are worth another thread
+constexpr int64_t grain = 1 << 13;        // so many tuples are worth another thread
+constexpr int64_t slice_grain = 1 << 16;  // so many bytes of slices are, too
+constexpr int64_t block = 512;            // tuples that are flattened, then used, while in the first-level cache
 
 template <typename Index>
 bool flatten(const Index* tuple, const std::vector<int64_t>& dims, int64_t& flat) {
@@ -36,7 +41,58 @@ int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64
     return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
+// A slice is a line of elements that one index names; a slice of 1 to 16 bytes is one element, and a block of these a line.
+Plane describe(const GatherTuples& gather, const char* data, const char* output, int64_t axis_size, int64_t& element_size) {
+    const int64_t bytes = gather.slice * gather.element_size, index_size = sizeof(int64_t);
+    const int64_t moved = gather.batches * gather.tuples * (2 * bytes + index_size);
+    const bool is_element = bytes <= 16 && (bytes & (bytes - 1)) == 0 && reinterpret_cast<uintptr_t>(data) % bytes == 0 &&
+                            reinterpret_cast<uintptr_t>(output) % bytes == 0;
+    element_size = is_element ? bytes : gather.element_size;
+    const Loop many{block, index_size, 0, bytes}, line{gather.slice, 0, element_size, element_size};
+    return {is_element ? Loop{1, 0, 0, 0} : many,      is_element ? many : line, axis_size, bytes,
+            axis_size * bytes > near_cache(), moved > cached_bytes(), false};
+}
+
+template <typename Index>
+int64_t gather_all(const GatherTuples& gather, const char* data, const Index* indices, char* output) {
+    int64_t axis_size = 1, element_size;
+    for (const int64_t size : gather.dims) axis_size *= size;
+    const int64_t count = gather.batches * gather.tuples, depth = gather.dims.size();
+    const int64_t bytes = gather.slice * gather.element_size;
+    const Plane plane = describe(gather, data, output, axis_size, element_size);
+    const PlaneFunction gather_plane = planes_of(element_size)[1];
+    std::atomic<int64_t> first_bad{count};
+    in_parallel(count, std::clamp<int64_t>(slice_grain / bytes, 1, grain), [&](const Range& range) {
+        int64_t flat[block];
+        for (int64_t start = range.begin(), length; start < range.end(); start += length) {
+            const int64_t batch = start / gather.tuples;
+            length = std::min({block, range.end() - start, (batch + 1) * gather.tuples - start});
+            for (int64_t i = 0; i < length; ++i) {
+                if (flatten(indices + (start + i) * depth, gather.dims, flat[i])) continue;
+                int64_t seen = first_bad.load();
+                while (start + i < seen && !first_bad.compare_exchange_weak(seen, start + i)) {
+                }
+                return;
+            }
+            const bool is_line = plane.line.index_stride != 0;
+            gather_plane(plane, data + batch * axis_size * bytes, reinterpret_cast<const char*>(flat), output + start * bytes,
+                         is_line ? 1 : length, is_line ? length : gather.slice);
+        }
+    });
+    return first_bad == count ? all_in_bounds : first_bad.load();
+}
+
 }  // namespace
+
+int64_t gather_tuples(const GatherTuples& gather, const char* data, const char* indices, char* output) {
+    if (gather.slice == 0 || gather.batches == 0 || gather.tuples == 0) {  // Nothing is gathered, but tuples are checked.
+        std::vector<int64_t> flat(gather.batches * gather.tuples);
+        return flatten_tuples(indices, gather.index_type, flat.size(), gather.dims, flat.data());
+    }
+    return gather.index_type == IndexType::int32
+               ? gather_all(gather, data, reinterpret_cast<const int32_t*>(indices), output)
+               : gather_all(gather, data, reinterpret_cast<const int64_t*>(indices), output);
+}
 
 int64_t flatten_tuples(const char* indices, IndexType type, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
     return type == IndexType::int32 ? flatten_all(reinterpret_cast<const int32_t*>(indices), count, dims, flat)

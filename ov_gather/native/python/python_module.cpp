@@ -8,6 +8,8 @@
 #include <numpy/arrayobject.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "gather.hpp"
 #include "isa.hpp"
@@ -160,17 +162,53 @@ int64_t flatten_tuples(nb::handle tuples_object, const std::vector<int64_t>& dim
                                      static_cast<int64_t*>(PyArray_DATA(flat)));
 }
 
+// Gathers slices that tuples name, and returns what gather_elements returns: the position is that of a tuple.
+nb::object gather_nd(nb::handle data_object, nb::handle tuples_object, nb::handle batch_object, nb::handle out) {
+    if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(tuples_object.ptr())) return nb::none();
+    auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
+    auto* tuples = reinterpret_cast<PyArrayObject*>(tuples_object.ptr());
+    const int rank = PyArray_NDIM(data), last = PyArray_NDIM(tuples) - 1;
+    int batch;
+    if (last < 0 || !is_number(batch_object, 0, std::min(rank, last + 1), batch) || !is_movable(data) || !is_index(tuples) ||
+        !PyArray_IS_C_CONTIGUOUS(data) || !PyArray_IS_C_CONTIGUOUS(tuples))
+        return nb::none();
+    const npy_intp depth = PyArray_DIM(tuples, last), *const dims = PyArray_DIMS(data);
+    if (depth > rank - batch || !PyArray_CompareLists(dims, PyArray_DIMS(tuples), batch) ||
+        last + rank - batch - depth > NPY_MAXDIMS)
+        return nb::none();
+    std::vector<npy_intp> shape(PyArray_DIMS(tuples), PyArray_DIMS(tuples) + last);
+    shape.insert(shape.end(), dims + batch + depth, dims + rank);
+    const nb::object result = output_for(out, data, tuples, static_cast<int>(shape.size()), shape.data());
+    if (result.is_none()) return result;
+    auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
+    if (!PyArray_IS_C_CONTIGUOUS(output)) return nb::none();
+
+    const auto product = [](const npy_intp* sizes, npy_intp count) {
+        return std::accumulate(sizes, sizes + count, npy_intp{1}, std::multiplies<>());
+    };
+    const ov_gather::GatherTuples gather{product(dims, batch),
+                                         product(PyArray_DIMS(tuples) + batch, last - batch),
+                                         {dims + batch, dims + batch + depth},
+                                         product(dims + batch + depth, rank - batch - depth),
+                                         PyArray_ITEMSIZE(data),
+                                         index_type(tuples)};
+    int64_t position;
+    {
+        const nb::gil_scoped_release release;
+        position = ov_gather::gather_tuples(gather, PyArray_BYTES(data), PyArray_BYTES(tuples), PyArray_BYTES(output));
+    }
+    return position == ov_gather::all_in_bounds ? result : nb::int_(position);
+}
+
 // Takes arrays of one rank, with shapes that fit and plain elements. scatter.hpp defines `kind` and the numbers of reductions.
-bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::handle updates_object, int axis, char kind,
-                      int reduction) {
-    auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
-    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
-    auto* updates = reinterpret_cast<PyArrayObject*>(updates_object.ptr());
+ov_gather::Scatter describe(PyArrayObject* output, PyArrayObject* indices, PyArrayObject* updates, int axis, char kind,
+                            ov_gather::Reduction reduction) {
     ov_gather::Scatter scatter{{},
                                {},
                                PyArray_DIM(output, axis),
                                index_type(indices),
-                               static_cast<ov_gather::Reduction>(reduction),
+                               reduction,
+                               PyArray_SIZE(output),
                                kind,
                                PyArray_ITEMSIZE(output)};
     for (int i = 0; i < PyArray_NDIM(output); ++i) {
@@ -181,8 +219,59 @@ bool scatter_elements(nb::handle output_object, nb::handle indices_object, nb::h
         else
             scatter.loops.push_back(loop);
     }
+    return scatter;
+}
+
+// Updates elements of the output, which `describe` takes; returns whether all indices are in bounds.
+bool update_elements(nb::handle output_object, nb::handle indices_object, nb::handle updates_object, int axis, char kind,
+                     int reduction) {
+    auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
+    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
+    auto* updates = reinterpret_cast<PyArrayObject*>(updates_object.ptr());
+    const auto scatter = describe(output, indices, updates, axis, kind, static_cast<ov_gather::Reduction>(reduction));
+    char* const bytes = PyArray_BYTES(output);
     const nb::gil_scoped_release release;
-    return ov_gather::scatter_elements(scatter, PyArray_BYTES(indices), PyArray_BYTES(updates), PyArray_BYTES(output));
+    return ov_gather::scatter_elements(scatter, bytes, PyArray_BYTES(indices), PyArray_BYTES(updates), bytes);
+}
+
+bool are_reduced(PyArrayObject* array) {
+    const char kind = PyArray_DESCR(array)->kind;
+    return PyArray_ISNBO(PyArray_DESCR(array)->byteorder) && (kind == 'i' || kind == 'u' || kind == 'f') &&
+           PyArray_ISNUMBER(array) && PyArray_ITEMSIZE(array) <= 8 && (kind != 'f' || PyArray_ITEMSIZE(array) >= 4);
+}
+
+// Copies data, updates the copy, and returns it; or returns None where an index is out of bounds, or an argument is not plain
+// or not right, so that the caller has to look closer. A reduction is a number that reductions.hpp defines.
+nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, nb::handle updates_object,
+                            nb::handle axis_object, int reduction, nb::handle out) {
+    for (const nb::handle object : {data_object, indices_object, updates_object})
+        if (!PyArray_CheckExact(object.ptr())) return nb::none();
+    auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
+    auto* indices = reinterpret_cast<PyArrayObject*>(indices_object.ptr());
+    auto* updates = reinterpret_cast<PyArrayObject*>(updates_object.ptr());
+    const int rank = PyArray_NDIM(data);
+    int axis;
+    if (!is_number(axis_object, -rank, rank, axis) || PyArray_NDIM(indices) != rank || PyArray_NDIM(updates) != rank ||
+        !PyArray_CompareLists(PyArray_DIMS(indices), PyArray_DIMS(updates), rank) || !is_movable(data) || !is_index(indices) ||
+        !is_movable(updates) || !PyArray_EquivTypes(PyArray_DESCR(data), PyArray_DESCR(updates)) ||
+        !PyArray_IS_C_CONTIGUOUS(data) || (reduction != 0 && !are_reduced(data)))
+        return nb::none();
+    if (axis < 0) axis += rank;
+    for (int i = 0; i < rank; ++i)
+        if (i != axis && PyArray_DIM(indices, i) > PyArray_DIM(data, i)) return nb::none();
+    const nb::object result = output_for(out, data, indices, rank, PyArray_DIMS(data));
+    if (result.is_none()) return result;
+    auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
+    if (!PyArray_IS_C_CONTIGUOUS(output) || may_overlap(output, updates)) return nb::none();
+    const auto scatter = describe(output, indices, updates, axis, PyArray_DESCR(data)->kind,
+                                  static_cast<ov_gather::Reduction>(reduction));
+    bool in_bounds;
+    {
+        const nb::gil_scoped_release release;
+        in_bounds = ov_gather::scatter_elements(scatter, PyArray_BYTES(data), PyArray_BYTES(indices), PyArray_BYTES(updates),
+                                                PyArray_BYTES(output));
+    }
+    return in_bounds ? result : nb::none();
 }
 
 // Takes contiguous arrays of plain elements: an output of so many rows, one int64 for each update, which is in bounds, and
@@ -212,7 +301,12 @@ NB_MODULE(_native, module) {
     module.def("gather", &gather, nb::arg("data"), nb::arg("indices"), nb::arg("axis"), nb::arg("batch_dims"),
                nb::arg("out").none(), nb::arg("zero"), "The same.");
     module.def("flatten_tuples", &flatten_tuples, "Fills `flat`; returns -1, or the first tuple that is out of bounds.");
-    module.def("scatter_elements", &scatter_elements, "Updates `output`; returns whether all indices are in bounds.");
+    module.def("gather_nd", &gather_nd, nb::arg("data"), nb::arg("tuples"), nb::arg("batch_dims"), nb::arg("out").none(),
+               "The same; the position is that of a tuple.");
+    module.def("scatter_elements", &scatter_elements, nb::arg("data"), nb::arg("indices"), nb::arg("updates"), nb::arg("axis"),
+               nb::arg("reduction"), nb::arg("out").none(),
+               "The output; or None: an argument is not plain, or an index out of bounds.");
+    module.def("update_elements", &update_elements, "Updates `output`; returns whether all indices are in bounds.");
     module.def("scatter_nd", &scatter_nd, "Updates rows of `output`.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
