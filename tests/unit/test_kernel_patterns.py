@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import re
 import subprocess
@@ -32,6 +34,9 @@ PATTERNS = {
     "columns that are packed, smaller than data": ((4, 300, 1030), (3, 310, 1021), 1, ()),
     "columns that are visited too seldom to be packed": ((3000, 1024), (40, 1024), 0, ()),
     "columns too long to be packed": ((70_000, 64), (36_000, 64), 0, ()),
+    "short lines": ((5000, 8), (5000, 3), 1, ()),
+    "short lines of rows beyond the near cache": ((40, 90_000), (40, 5), 1, ()),
+    "short lines, smaller than data": ((9, 400, 8), (7, 300, 11), 2, ()),
     "smaller than data off the axis": ((30, 40, 50), (20, 45, 30), 1, ()),
     "random access beyond the near cache": ((300_000,), (50_000,), 0, ()),
     "one index for a row": ((50, 300), (900, 300), 0, (1,)),
@@ -112,6 +117,40 @@ def test_arrays_larger_than_the_last_level_cache(offset):
     np.testing.assert_array_equal(out, np.take_along_axis(data, indices, 1))
     assert not buffer[:offset].any()
     assert not buffer[offset + indices.size :].any()
+
+
+@pytest.fixture
+def at_the_end_of_a_page():
+    """Copies an array to where the memory behind it may not be touched."""
+    libc, page, kept = ctypes.CDLL(None, use_errno=True), mmap.PAGESIZE, []
+
+    def copied(array):
+        size = -(-max(array.nbytes, 1) // page) * page
+        memory = mmap.mmap(-1, size + page)
+        address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        assert libc.mprotect(ctypes.c_void_p(address + size), page, 0) == 0
+        kept.append((memory, address + size))
+        copy = np.frombuffer(memory, array.dtype, array.size, size - array.nbytes).reshape(array.shape)
+        copy[...] = array
+        return copy
+
+    yield copied
+    for _, address in kept:
+        libc.mprotect(ctypes.c_void_p(address), page, mmap.PROT_READ | mmap.PROT_WRITE)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is protected in the way of Linux")
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shapes", [((37,), (1003,), 0), ((37, 5), (37, 3), 1), ((5, 33), (5, 70), 1), ((33, 7), (29, 7), 0)])
+def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_end_of_a_page):
+    data_shape, index_shape, axis = shapes
+    rng = np.random.default_rng(0)
+    data = at_the_end_of_a_page(rng.integers(0, 250, data_shape).astype(dtype))
+    indices = rng.integers(-data_shape[axis], data_shape[axis], index_shape).astype(index_dtype)
+    indices.flat[-1] = -1
+    indices, out = at_the_end_of_a_page(indices), at_the_end_of_a_page(np.zeros(index_shape, dtype))
+    np.testing.assert_array_equal(gather_elements(data, indices, axis, out=out), expected(data, indices, axis))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

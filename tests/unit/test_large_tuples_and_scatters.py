@@ -1,0 +1,69 @@
+"""Tuples and updates by the thousand: several blocks and threads, against NumPy indexing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ov_gather import gather_nd, scatter_elements
+
+pytestmark = pytest.mark.sanitized
+
+
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("slice_shape", [(), (3,), (4,), (5, 7)], ids=str)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.complex128])
+def test_tuples_in_batches(dtype, slice_shape, index_dtype):
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 250, (3, 40, 50, *slice_shape)).astype(dtype)
+    tuples = (rng.integers(-40, 40, (3, 7001, 2)) * [1, 1.25]).astype(index_dtype)
+    batch = np.arange(3)[:, None]
+    np.testing.assert_array_equal(gather_nd(data, tuples, 1), data[batch, tuples[..., 0], tuples[..., 1]])
+    out = np.empty((3, 7001, *slice_shape), dtype)
+    assert gather_nd(data[:, :, ::-1], tuples, 1, out=out) is out
+    np.testing.assert_array_equal(out, data[:, :, ::-1][batch, tuples[..., 0], tuples[..., 1]])
+
+
+@pytest.mark.parametrize("value", [50, -51, 2**31, 2**32, -(2**63)])
+def test_the_first_tuple_that_is_out_of_bounds(value):
+    tuples = np.zeros((3, 70_001, 2), np.int64)
+    tuples[1, 7, 1] = tuples[1, 8, 0] = tuples[2, -1, 1] = value
+    with pytest.raises(IndexError) as caught:
+        gather_nd(np.zeros((3, 40, 50), np.float32), tuples, 1)
+    assert f"indices[1, 7, 1] = {value} is out of bounds for axis 2 of size 50" in str(caught.value)
+
+
+@pytest.mark.parametrize(("reduction", "update"), [("none", None), ("sum", np.add), ("max", np.maximum)])
+@pytest.mark.parametrize("beside", [True, False], ids=["beside every element", "smaller than data"])
+@pytest.mark.parametrize("updates", [2, 900])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_data_is_copied_and_updated(dtype, axis, updates, beside, reduction, update):
+    rng = np.random.default_rng(0)
+    shape = [700, 600]
+    data = rng.integers(0, 250, shape).astype(dtype)
+    shape[1 - axis] -= 0 if beside else 5
+    shape[axis] = updates
+    indices, values = rng.integers(-data.shape[axis], data.shape[axis], shape), rng.integers(0, 250, shape).astype(dtype)
+    expected = data.copy()
+    for k in range(updates):  # one after the other, so that the order of duplicates is known
+        places = [*np.ogrid[tuple(map(slice, shape))]]
+        places[axis] = indices.take([k], axis)
+        new = values.take([k], axis)
+        expected[tuple(places)] = new if update is None else update(expected[tuple(places)], new)
+    before = data.copy()
+    np.testing.assert_array_equal(scatter_elements(data, indices, values, axis, reduction=reduction), expected)
+    np.testing.assert_array_equal(data, before)
+
+
+def test_a_type_without_this_reduction_is_not_replaced():
+    data = np.zeros(4, np.longdouble)
+    with pytest.raises(TypeError, match="has no reduction sum"):
+        scatter_elements(data, np.array([1]), np.ones(1, np.longdouble), reduction="sum")
+
+
+@pytest.mark.parametrize("columns", [3, 8])
+def test_an_output_that_overlaps_the_updates(columns):
+    memory = np.arange(4.0 * columns).reshape(4, columns)
+    with pytest.raises(ValueError, match="overlaps"):
+        scatter_elements(np.zeros((4, columns)), np.zeros((1, columns), np.int64), memory[:1], out=memory)
