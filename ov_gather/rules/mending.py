@@ -20,6 +20,9 @@ from ov_gather.rules.validation import validate
 _ROUNDS = 20
 """Dims that are declared anew may show others that do not fit, downstream. A chain of so many is followed."""
 
+_AMBIGUOUS = ("OVG101", "OVG102", "OVG103", "OVG116")
+"""Rules of ids and edges. Where one is broken, nobody knows what feeds what, and what types and dims should be."""
+
 Check = Callable[[bytes, Weights], list[Finding]]
 
 
@@ -80,6 +83,8 @@ def mend(
     state = Mended(path, before, before, weights, check(before, weights))
     wanted = (found for found in state.left if not any(entry.covers(found) for entry in ignores))
     ready = [found for found in wanted if found.fix and (unsafe or found.fix.safe)]
+    if ready and validate(before, weights=weights, select=_AMBIGUOUS):
+        return state
     # All at once is what nearly always works; where it does not, each is tried alone.
     if ready and not _apply(state, ready, check):
         for finding in ready:

@@ -185,8 +185,9 @@ def test_what_an_ignore_covers_stays(cli, copy, tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_fix_without_a_certain_place_is_not_made(cli, copy):
-    path = copy("invalid/OVG116/twice_0")
+@pytest.mark.parametrize("name", ["invalid/OVG116/twice_0", "invalid/OVG101/duplicate_id"])
+def test_nothing_is_mended_where_nobody_knows_what_feeds_what(cli, copy, name):
+    path = copy(name)
     before = path.read_bytes()
     cli("validate", path, "--fix", "--unsafe-fixes")
     assert path.read_bytes() == before
