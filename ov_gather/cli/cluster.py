@@ -29,6 +29,7 @@ _AIM = 0.25
 """The seconds that a batch should take."""
 _MOST = 128
 """The most items of a batch: if one of them kills workers, each is tried alone afterwards."""
+_LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.comm", "tornado.application")
 _PAUSE = 0.01
 _BETWEEN_LOOKS = 1.0
 
@@ -74,7 +75,8 @@ class _Cluster:
         import dask
         from distributed import Client
 
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters of it becomes an error of ours
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it becomes an error of ours
         self.address = dask.config.get("scheduler-address", None) if address == CONFIGURED else address
         if not self.address:
             raise ClusterError("Dask's configuration has no scheduler-address: name the scheduler, e.g. tcp://10.0.0.5:8786")

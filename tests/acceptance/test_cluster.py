@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import threading
+import time
 from pathlib import Path
 
 import dask
 import pytest
 from distributed import LocalCluster
 
+from helpers.command_server import COMMAND
 from ov_gather import validate
 from ov_gather.cli import cluster as module
 from ov_gather.cli.cluster import ClusterError, in_cluster
@@ -156,6 +159,24 @@ def test_an_interrupted_run_goes_on(threads, zoo):
     again = dict(checks.run(files, 1, threads.scheduler_address))
     assert done <= {index for index, (_, is_known) in again.items() if is_known}
     assert [again[index][0] for index in range(len(files))] == [validate(file) for file in files]
+
+
+def test_a_cluster_that_ends_is_one_line(zoo):
+    """The command waits for a file that never ends, a pipe, when the cluster is closed."""
+    os.mkfifo(zoo / "pipe.xml")
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as doomed:
+        command = [COMMAND, "validate", "models", "pipe.xml", "--cache", "cache", "--output", "report.txt"]
+        options = {"cwd": zoo, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen([*command, "--scheduler", doomed.scheduler_address], **options) as process:
+            while not [*(zoo / "cache").glob("*.json")]:
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.05)
+            doomed.close()
+            out, error = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    assert error.startswith("error: the Dask cluster at ")
+    assert error.count("\n") == 1, error
+    assert not (zoo / "report.txt").exists()
 
 
 def test_the_same_findings_as_with_jobs(cli, zoo, cluster):
