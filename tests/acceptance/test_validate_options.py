@@ -1,4 +1,4 @@
-"""Which rules `ov-gather validate` checks in which files, and how it exits: every option, as a user runs it."""
+"""What `ov-gather validate` checks in which files, and how it exits: every option, as a user runs it."""
 
 from __future__ import annotations
 
