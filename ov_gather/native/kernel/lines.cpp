@@ -17,7 +17,7 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict data that is still needed
-constexpr int64_t slices_ahead = 16;       // slices at most; fewer if they are long
+constexpr int64_t slices_ahead = 32;       // slices at most; fewer if they are long
 
 struct Bytes16 {
     uint64_t low, high;
@@ -40,6 +40,9 @@ bool gather_lines(const Plane& plane, const char* data, const char* indices, cha
     const bool slices = line.index_stride == 0 && line.data_stride == size && plane.prefetch;
     const int64_t bytes = count * size, fit = slice_prefetch / bytes;
     const int64_t ahead = !slices ? lines : fit < 1 ? 1 : fit > slices_ahead ? slices_ahead : fit;
+    for (int64_t i = 0; i < ahead && i < lines && slices; ++i)
+        prefetch_slice(plane, data + i * plane.lines.data_stride, read_once<Index>(indices + i * plane.lines.index_stride),
+                       bytes);
     for (int64_t i = 0; i < lines; ++i) {
         if (prefetch) prefetch_row(data + plane.lines.data_stride, reach);
         if (i + ahead < lines)
