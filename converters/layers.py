@@ -115,15 +115,16 @@ def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, targe
     attributes = {name: str(attribute(node, name, 0))} if name in known else {}
     values: list[NDArray[Any] | None] = [None] * len(given)
     if any(known.attribute is not None for known in operation.inputs):  # The axis is an input of the layer.
-        values.append(np.array(attribute(node, name, 0), I64.dtype))
-        given.append(builder.const(f"{node.name or node.op_type}/{name}", I64, values[-1]))
+        axis = np.array(attribute(node, name, 0), I64.dtype)
+        values.append(axis)
+        given.append(builder.const(f"{node.name or node.op_type}/{name}", I64, axis))
     if "reduction" in node.attributes:
         attributes["reduction"] = _reduction(place, node.attributes["reduction"].as_string(), operation)
     shapes = [value.shape for value in given]
     for expected, value in zip(operation.inputs, given, strict=True):
         if expected.element_types and value.element_type not in expected.element_types:
-            known = " or ".join(map(str, expected.element_types))
-            raise ConversionError(f"{place}: {expected.name} must be {known}, not {value.element_type}")
+            allowed = " or ".join(map(str, expected.element_types))
+            raise ConversionError(f"{place}: {expected.name} must be {allowed}, not {value.element_type}")
     try:
         operation.infer_types([value.element_type for value in given])
         (shape,) = operation.infer_shapes(shapes, operation.read_attributes(attributes, shapes, values))

@@ -72,7 +72,7 @@ class Flow:
         if node.op_type == "If" and node.domain == "":
             return [body.outputs[value.index() or 0] for _, body in bodies_of(node)]
         positions = sources_of(node) if self._moves(node) else []
-        return [value for i in positions if (value := node.inputs[i]) is not None]
+        return [source for i in positions if (source := node.inputs[i]) is not None]
 
     def _moves(self, node: onnx_ir.Node) -> bool:
         return is_move(node, self._opset) or (takes_lanes(node) and not self._stock)

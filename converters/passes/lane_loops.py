@@ -52,9 +52,10 @@ class LoopParts:
         self.states = [State(*parts) for parts in zip(given[:count], inner[:count], ends[:count], node.outputs, strict=False)]
         into, out_of = len(given) - count, len(ends) - count
         ways = zip(*(_numbers(node, f"scan_input_{name}", into) for name in ("axes", "directions")), strict=True)
-        self.into = [Slices(*parts, *way) for *parts, way in zip(given[count:], inner[count:], ways, strict=True)]
+        self.into = [Slices(outer, part, *way) for outer, part, way in zip(given[count:], inner[count:], ways, strict=True)]
         ways = zip(*(_numbers(node, f"scan_output_{name}", out_of) for name in ("axes", "directions")), strict=True)
-        self.out_of = [Slices(*parts, *way) for *parts, way in zip(node.outputs[count:], ends[count:], ways, strict=True)]
+        results = zip(node.outputs[count:], ends[count:], ways, strict=True)
+        self.out_of = [Slices(outer, part, *way) for outer, part, way in results]
 
     def arrivals(self) -> dict[Value, list[Value]]:
         """Tell by input of the body, but for the count and the condition, what it is in one iteration or another."""

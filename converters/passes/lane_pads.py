@@ -75,5 +75,5 @@ def _longer_pads(move: Move, pads: Value) -> Value:
     assert data is not None and data.shape is not None  # because such a Pad is no move otherwise
     rank, none = data.shape.rank(), move.constant([0])
     places = [move.constant([place]) for place in (0, rank, 2 * rank)]
-    begins, ends = (move.insert("Slice", [pads, *bounds], DataType.INT64, [rank]) for bounds in (places[:2], places[1:]))
-    return move.insert("Concat", [begins, none, ends, none], DataType.INT64, [2 * rank + 2], axis=0)
+    halves = [move.insert("Slice", [pads, *bounds], DataType.INT64, [rank]) for bounds in (places[:2], places[1:])]
+    return move.insert("Concat", [halves[0], none, halves[1], none], DataType.INT64, [2 * rank + 2], axis=0)
