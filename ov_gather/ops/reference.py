@@ -57,9 +57,11 @@ def _gather_elements(
     data: NDArray[Any], indices: NDArray[Any], others: Sequence[NDArray[Any]], attributes: Attributes, zero: bool
 ) -> NDArray[Any]:
     axis = attributes["axis"] % data.ndim
+    _check(indices, axis, data.shape[axis])
+    if attributes.get("lanes"):
+        indices = np.broadcast_to(indices[..., np.newaxis], (*indices.shape, data.shape[-1]))
     if attributes.get("broadcast"):
         indices = np.broadcast_to(indices, (*data.shape[:axis], indices.shape[axis], *data.shape[axis + 1 :]))
-    _check(indices, axis, data.shape[axis])
     output = np.empty(indices.shape, data.dtype)
     reference.gather_elements(data, indices, axis, output)
     return np.swapaxes(output, -1, -2) if attributes.get("transpose") else output
