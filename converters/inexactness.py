@@ -72,8 +72,11 @@ def find_inexactness(
     ranges = Ranges(model)
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
     found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
-    found += [Inexactness(describe(node), _ROUNDED) for node in nodes_of(model, "ReverseSequence") if _is_rounded(node, ranges)]
+    found += [
+        Inexactness(describe(node), _ROUNDED[node.op_type]) for node in nodes_of(model, *_ROUNDED) if _is_rounded(node, ranges)
+    ]
     found += _of_pads(model)
+    found += [Inexactness(describe(node), _SIGNED) for node in model.graph.all_nodes() if _is_signed(node, ranges)]
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS, "ReverseSequence"):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
@@ -245,14 +248,39 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
 
 
+def _is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
+    """Tell whether a node computes with u32 that no i32 is equal to, where that makes a difference."""
+
+    def is_large(value: onnx_ir.Value | None) -> bool:
+        if _element_type(value) is not U32:
+            return False
+        interval = ranges.of(value)
+        return interval is None or interval.high > _INT32.max
+
+    is_harmless = _moves(node) or bodies_of(node) or is_default(node, (*_MODULAR, *_OF_SHAPES, *GATHERS, *SCATTERS))
+    return not is_harmless and node.domain == "" and any(map(is_large, node.inputs))
+
+
 def _is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Tell whether a ReverseSequence may take integers that float32 does not have."""
+    """Tell whether a node of _ROUNDED may take integers that float32 does not have."""
     interval = ranges.of(node.inputs[0])
     fits = interval is not None and interval.low >= -_EXACT and interval.high <= _EXACT
-    return _element_type(node.inputs[0]) in (I32, U32, I64, U64) and not fits
+    wide = (I64, U64) if node.op_type == "ReverseSequence" else ()  # of others the narrowing is told
+    return _element_type(node.inputs[0]) in (I32, U32, *wide) and not fits
 
 
-_ROUNDED = "OpenVINO's CPU plugin reverses integers as f32, which rounds those beyond 2^24; target extension keeps them"
+# Numbers modulo 2^32 have the same results, whether they are signed or not.
+_MODULAR = ("Add", "Sub", "Mul", "Sum", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "ReverseSequence")
+_SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
+_AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
+_ROUNDED = {
+    "ReverseSequence": _AS_FLOAT.format("reverses") + "; target extension keeps them",
+    "Resize": _AS_FLOAT.format("resizes"),
+    "Upsample": _AS_FLOAT.format("resizes"),
+    "ReduceMax": _AS_FLOAT.format("compares"),
+    "ReduceMin": _AS_FLOAT.format("compares"),
+    "Trilu": _AS_FLOAT.format("multiplies"),
+}
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
 OUT_OF_BOUNDS = {
     "Gather": "yields zeros",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -162,6 +163,29 @@ def test_what_may_exceed_32_bits_later_is_warned_of():
     nodes = [helper.make_node("Mul", ["x", "x"], ["y"], name="square")]
     with pytest.warns(LossyConversionWarning, match="i64 is computed as i32.*: input 'x'"):
         compile_onnx(model(nodes, [("x", INT64, [2])], [("y", INT64, [2])]))
+
+
+@pytest.mark.parametrize(
+    ("text", "loss"),
+    [
+        ("(uint32[2] x, uint32[2] z) => (uint32[2] y) { y = Max(x, z) }", "u32 is computed as i32, values from 2.31 on"),
+        ("(uint32[2] x) => (int64[2] y) { y = Cast<to: int = 7>(x) }", "u32 is computed as i32"),
+        ("(int32[2] x) => (int32 y) { y = ReduceMax<keepdims: int = 0>(x) }", "compares integers as f32"),
+        ("(uint32[2] x, uint32[2] z) => (uint32[2] y) { y = Add(x, z) }", None),
+        ("(uint8[2] x) => (int32 y) { x32 = Cast<to: int = 6>(x) y = ReduceMax<keepdims: int = 0>(x32) }", None),
+        (
+            "(uint8[2] x, uint8[2] z) => (uint32[2] y) { a = Cast<to: int = 12>(x) b = Cast<to: int = 12>(z) y = Max(a, b) }",
+            None,
+        ),
+    ],
+)
+def test_integers_that_arithmetic_changes_are_warned_of(text, loss):
+    proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 13]> g {text}')
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compile_onnx(proto)
+    told = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
+    assert any(re.search(loss, line) for line in told) if loss else not told
 
 
 @pytest.mark.parametrize("array", [np.array([3, 2**32 - 1], np.uint32), np.array([1e-42, -0.0, -1e-45], np.float32)])
