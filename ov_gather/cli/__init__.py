@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -76,9 +77,14 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
     end_cleanly()
     spare_imports()
+    run_command()
+
+
+def run_command(arguments: Sequence[str] | None = None) -> None:
+    """Run a command, that of the process by default. Raises SystemExit with its exit code."""
     warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
     try:
-        group()
+        group(arguments)
     except ImportError as error:
         _fail(str(explained(error)))
     except (IndexError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:

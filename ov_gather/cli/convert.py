@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from ov_gather.cli.convert_many import convert_many
 from ov_gather.cli.files import refuse_existing
 from ov_gather.cli.output import print_all, print_table
 from ov_gather.cli.releases import parse_release
+from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.extras import require
 
 if TYPE_CHECKING:
@@ -28,8 +30,19 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(name="convert")
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="MODEL.onnx|MODEL.pt2|IN.xml")
-@click.option("-o", "--output", type=_FILE, help="The .xml to write; the .onnx with --legalize-only.")
+@click.argument(
+    "models",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    nargs=-1,
+    required=True,
+    metavar="MODEL.onnx|MODEL.pt2|IN.xml...",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The .xml to write; the .onnx with --legalize-only; the directory to write to, for several models.",
+)
 @click.option(
     "--target",
     type=click.Choice(["stock", "extension"]),
@@ -53,8 +66,10 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--target-release", callback=parse_release, metavar="RELEASE", help="Of IN.xml: write it for this OpenVINO, e.g. 2025.4."
 )
 @click.option("--force", is_flag=True, help="Overwrite what exists.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Convert several models in this many processes.")
+@SCHEDULER
 def command(
-    model: Path,
+    models: tuple[Path, ...],
     output: Path | None,
     target: str,
     assume_in_bounds: bool,
@@ -69,6 +84,8 @@ def command(
     nodes: Path | None,
     target_release: str | None,
     force: bool,
+    jobs: int,
+    scheduler: str | None,
 ) -> None:
     """Convert a model so that its gathers do on OpenVINO what ONNX, or PyTorch, says; or say where they do not.
 
@@ -78,16 +95,27 @@ def command(
     ov-gather convert model.onnx -o legal.onnx --legalize-only
     ov-gather convert model.onnx --nodes gathers/
     ov-gather convert new.xml -o old.xml --target-release 2025.4
+    ov-gather convert zoo/*.onnx -o irs/ --jobs 4
 
     A .pt2 is an exported program of PyTorch, as torch.export.save writes it. Writes the .xml and, beside it, the .bin of the
     same stem. Tables show which gathers were rewritten, or could not be, and what OpenVINO will not execute as the original
     says. With --target-release an IR is written for an older OpenVINO: each operation in
-    a version that this has, where that means the same; what must be left is told.
+    a version that this has, where that means the same; what must be left is told. Several models are converted each by
+    itself, into a directory.
 
     Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what the original does not say, and then
     nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that
     onnxruntime, or PyTorch, accepts, and nothing is written.
     """
+    if len(models) > 1 or (output is not None and output.is_dir()):
+        if output is None or (output.suffix and not output.is_dir()):
+            raise click.UsageError("--output DIRECTORY is needed for several models")
+        if inputs or nodes is not None:
+            raise click.UsageError(f"{'--input' if inputs else '--nodes'} is for a single model")
+        sys.exit(convert_many(models, output, ".onnx" if legalize_only else ".xml", jobs, scheduler))
+    if jobs > 1 or scheduler:
+        raise click.UsageError(f"{'--scheduler' if scheduler else '--jobs'} is for several models, and --output DIRECTORY")
+    (model,) = models
     if target_release is not None:
         _refuse_beside_release(model, output)
         assert output is not None  # or it was refused
@@ -121,7 +149,7 @@ def _refuse_beside_release(model: Path, output: Path | None) -> None:
     context = click.get_current_context()
     for option in context.command.params:
         given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
-        if given and option.name not in ("model", "output", "target_release", "force"):
+        if given and option.name not in ("models", "output", "target_release", "force"):
             raise click.UsageError(f"{option.opts[-1]} is for ONNX models, and not for --target-release")
 
 

@@ -1,0 +1,98 @@
+"""`ov-gather convert` of several models, in processes and on a cluster, as a user runs it."""
+
+from __future__ import annotations
+
+import dask
+import onnx
+import pytest
+from distributed import LocalCluster
+from onnx import parser
+
+pytestmark = pytest.mark.slow
+
+
+def save(path, axis=1):
+    text = f"g (float[2, 4] x, int64[2, 3] i) => (float[2, 3] y) {{ y = GatherElements<axis: int = {axis}>(x, i) }}"
+    path.parent.mkdir(exist_ok=True)
+    onnx.save(parser.parse_model(f'<ir_version: 10, opset_import: ["": 13]> {text}'), path)
+    return path
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    """Two models that convert, and what is no model between them."""
+    models = [save(tmp_path / "zoo" / f"{name}.onnx") for name in "abc"]
+    models[1].write_bytes(b"no model")
+    return models
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
+    ):
+        yield made
+
+
+@pytest.fixture(params=["one process", "two processes", "a cluster"])
+def how(request):
+    if request.param == "a cluster":
+        return ["--scheduler", request.getfixturevalue("cluster").scheduler_address]
+    return ["--jobs", 2] if request.param == "two processes" else []
+
+
+def test_each_is_converted_as_if_alone(cli, zoo, tmp_path, how):
+    done = cli("convert", *zoo, "-o", tmp_path / "irs", "--target", "extension", *how)
+    assert done.returncode == 2
+    assert sorted(path.name for path in (tmp_path / "irs").iterdir()) == ["a.bin", "a.xml", "c.bin", "c.xml"]
+    assert done.stderr.count("error: ") == 1
+    assert f"{zoo[1]}" in done.stderr
+    for model in (zoo[0], zoo[2]):
+        alone = cli("convert", model, "-o", tmp_path / "irs" / f"{model.stem}.xml", "--target", "extension", "--force")
+        assert f"== {model}\n{alone.stdout}" in done.stdout
+        assert 'type="GatherElements" version="ov_gather"' in (tmp_path / "irs" / f"{model.stem}.xml").read_text()
+
+
+def test_the_worst_exit_code(cli, zoo, tmp_path):
+    """Without the extension nothing is known of the indices, which --strict refuses."""
+    done = cli("convert", zoo[0], zoo[2], "-o", tmp_path / "irs", "--strict")
+    assert done.returncode == 1
+    assert done.stderr.count("--strict is given") == 2
+    assert not [*(tmp_path / "irs").iterdir()]
+
+
+def test_one_model_into_a_directory_that_exists(cli, zoo, tmp_path):
+    (tmp_path / "irs").mkdir()
+    assert cli("convert", zoo[0], "-o", tmp_path / "irs").returncode == 0
+    assert (tmp_path / "irs" / "a.xml").exists()
+    done = cli("convert", zoo[0], "-o", tmp_path / "irs")
+    assert (done.returncode, "a.xml exists; --force overwrites it" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["-o", "irs.xml"], "--output DIRECTORY is needed for several models"),
+        ([], "--output DIRECTORY is needed for several models"),
+        (["-o", "irs", "--nodes", "gathers"], "--nodes is for a single model"),
+        (["-o", "irs", "--verify", "--input", "x=x.npy"], "--input is for a single model"),
+    ],
+)
+def test_what_is_not_for_several(cli, zoo, tmp_path, options, text):
+    done = cli("convert", *zoo, *options, cwd=tmp_path)
+    assert (done.returncode, text in done.stderr) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["zoo"]
+
+
+def test_what_is_not_for_one(cli, zoo, tmp_path):
+    done = cli("convert", zoo[0], "-o", tmp_path / "a.xml", "--jobs", 2)
+    assert (done.returncode, "--jobs is for several models" in done.stderr) == (2, True)
+
+
+def test_models_of_one_name(cli, tmp_path):
+    same = [save(tmp_path / folder / "a.onnx") for folder in ("one", "two")]
+    done = cli("convert", *same, "-o", tmp_path / "irs")
+    assert done.returncode == 2
+    assert f"would be written for each of {same[0]}, {same[1]}: give them different names" in done.stderr
+    assert not (tmp_path / "irs").exists()
