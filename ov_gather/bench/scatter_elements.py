@@ -1,4 +1,4 @@
-"""ScatterElements; ScatterElementsUpdate in OpenVINO, where we have none of our own."""
+"""ScatterElements; ScatterElementsUpdate in OpenVINO."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Run
+from ov_gather.bench.case import Case, Create, Run
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,7 @@ class ScatterElements(Case):
         from ov_gather.extension.python_api import opset13 as ops
 
         return ops.scatter_elements_update(*inputs, ops.constant(self.axis))
+
+    def extension(self, create: Create, *inputs: Any) -> Any:
+        """Our operation inside OpenVINO, which checks indices and makes updates in order."""
+        return create("ScatterElements", list(inputs), {"axis": self.axis})

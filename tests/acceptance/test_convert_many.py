@@ -55,7 +55,7 @@ def test_each_is_converted_as_if_alone(cli, zoo, tmp_path, how):
 
 
 def test_the_worst_exit_code(cli, zoo, tmp_path):
-    """With the target stock, an index out of bounds is not what ONNX says, which --strict refuses."""
+    """OpenVINO alone reads something where an index is out of bounds, which --strict refuses."""
     done = cli("convert", zoo[0], zoo[2], "-o", tmp_path / "irs", "--strict")
     assert done.returncode == 1
     assert done.stderr.count("--strict is given") == 2

@@ -8,8 +8,14 @@ namespace {
 
 // Makes the loops over indices; all tensors are contiguous.
 Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, const Elements& elements, IndexType type) {
-    Scatter scatter{{}, {}, static_cast<int64_t>(data[axis]), type, elements.reduction,
-                    static_cast<int64_t>(ov::shape_size(data)), elements.kind, elements.size};
+    Scatter scatter{{},
+                    {},
+                    static_cast<int64_t>(data[axis]),
+                    type,
+                    elements.reduction,
+                    static_cast<int64_t>(ov::shape_size(data)),
+                    elements.kind,
+                    elements.size};
     const int64_t index_size = type == IndexType::int32 ? sizeof(int32_t) : sizeof(int64_t);
     int64_t step = 1, output_step = 1;
     for (size_t i = data.size(); i-- > 0; step *= indices[i], output_step *= data[i]) {

@@ -40,7 +40,7 @@ Update ScatterNDOp::update(const ov::Shape& data, const ov::Tensor& indices) con
     const std::vector<int64_t> dims(data.begin(), slice);
     const int64_t rows = ov::shape_size(dims), row_size = ov::shape_size(slice, data.end());
     return [=, places = flatten(*this, indices, dims, 0)](const Elements& elements, const char* from, const char* updates,
-                                                              char* output) {
+                                                          char* output) {
         if (from != output) copy_in_parallel(from, output, rows * row_size * elements.size);
         scatter_nd({static_cast<int64_t>(places.size()), rows, row_size, elements.reduction, elements.kind, elements.size},
                    places.data(), updates, output);

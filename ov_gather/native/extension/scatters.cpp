@@ -8,7 +8,6 @@
 #include <numeric>
 #include <vector>
 
-
 namespace ov_gather {
 namespace {
 

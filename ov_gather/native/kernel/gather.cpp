@@ -13,9 +13,9 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 15;           // so many elements are worth another thread
-constexpr int64_t column_buffer = 1 << 16;   // bytes of a packed column, unless its rows are many
-constexpr int64_t column_block = 512;        // elements in each piece of a line that is split, but not packed
+constexpr int64_t grain = 1 << 15;          // so many elements are worth another thread
+constexpr int64_t column_buffer = 1 << 16;  // bytes of a packed column, unless its rows are many
+constexpr int64_t column_block = 512;       // elements in each piece of a line that is split, but not packed
 
 // Bytes of a row in a packed column; less costs more than it saves. AMD's last-level cache is quick enough for longer pieces.
 int64_t shortest_piece() {
@@ -135,8 +135,8 @@ Plane describe(const Gather& gather, const std::vector<Loop>& loops, int64_t pos
     const int64_t index_size = gather.index_type == IndexType::int32 ? 4 : 8;
     const int64_t reach = gather.axis_size * std::abs(gather.axis_stride);
     const int64_t moved = positions * (2 * gather.element_size + (line.index_stride ? index_size : 0));
-    return {loops[loops.size() - 2],    line,       gather.axis_size, gather.axis_stride, reach > near_cache(),
-            moved > cached_bytes(), gather.zero};
+    return {loops[loops.size() - 2], line,       gather.axis_size, gather.axis_stride, reach > near_cache(),
+            moved > cached_bytes(),  gather.zero};
 }
 
 template <typename Index>

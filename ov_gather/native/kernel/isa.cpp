@@ -20,9 +20,9 @@ struct Isa {
     bool available;
 };
 
-// The best instruction set comes first. Gather instructions gain 1.2 to 1.8 times on an Intel Xeon (Sapphire Rapids). On AMD they
-// lose: up to 2 times on Zen 5, where loading elements one by one takes half the time; Zen 3 has none of 512 bits, and those of
-// 256 bits do not pay; Zen 4 has the gather unit of Zen 3.
+// The best instruction set comes first. Gather instructions gain 1.2 to 1.8 times on an Intel Xeon (Sapphire Rapids). On AMD
+// they lose: up to 2 times on Zen 5, where loading elements one by one takes half the time; Zen 3 has none of 512 bits, and
+// those of 256 bits do not pay; Zen 4 has the gather unit of Zen 3.
 std::vector<Isa> available() {
     const Isa known[] = {
 #if OV_GATHER_HAS_AVX

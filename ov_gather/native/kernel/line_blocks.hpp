@@ -1,4 +1,5 @@
-// Lines whose indices and output are contiguous are gathered a block at a time. Only lines.cpp includes this file, for the reason that stands at its head.
+// Lines whose indices and output are contiguous are gathered a block at a time. Only lines.cpp includes this file, for the
+// reason that stands at its head.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-// Lines that are columns of the output are gathered a tile at a time. Only lines.cpp includes this file, for the reason that stands at its head.
+// Lines that are columns of the output are gathered a tile at a time. Only lines.cpp includes this file, for the reason that
+// stands at its head.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-// Indices of a line are checked and counted from the start, a block at a time. Only lines.cpp includes this file, for the reason that stands at its head.
+// Indices of a line are checked and counted from the start, a block at a time. Only lines.cpp includes this file, for the
+// reason that stands at its head.
 #pragma once
 
 #include <stdint.h>

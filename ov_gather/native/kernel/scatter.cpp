@@ -157,8 +157,7 @@ bool scatter_column(Scatter scatter, LinesFunction scatter_lines, const char* da
     thread_local std::vector<char> buffer;
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
     buffer.resize(scatter.axis_size * bytes);
-    for (int64_t row = 0; row < scatter.axis_size; ++row)
-        std::memcpy(buffer.data() + row * bytes, data + row * stride, bytes);
+    for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(buffer.data() + row * bytes, data + row * stride, bytes);
     scatter.axis.output_stride = bytes;
     const bool in_bounds = scatter_lines(scatter, indices, updates, buffer.data(), count);
     for (int64_t row = 0; row < scatter.axis_size; ++row)
@@ -196,8 +195,8 @@ bool scatter_elements(const Scatter& given, const char* data, const char* indice
     // moved once.
     int64_t positions = 1;
     for (const ScatterLoop& loop : scatter.loops) positions *= loop.size;
-    const bool copies = data != output && positions * scatter.axis_size == scatter.elements &&
-                        scatter.axis.size * 2 >= scatter.axis_size;
+    const bool copies =
+        data != output && positions * scatter.axis_size == scatter.elements && scatter.axis.size * 2 >= scatter.axis_size;
     if (data != output && !copies) copy_in_parallel(data, output, scatter.elements * scatter.element_size);
     const char* const source = copies ? data : output;
     // Positions that differ off the axis never update the same element, so threads share these out. Where the axis is not the

@@ -25,7 +25,7 @@ struct Scatter {
     IndexType index_type;
     Reduction reduction;
     int64_t elements;  // of the output
-    char kind;  // the kind of elements: 'f', 'i', 'u' or 'c'
+    char kind;         // the kind of elements: 'f', 'i', 'u' or 'c'
     int64_t element_size;
 };
 

@@ -1,4 +1,5 @@
-// Several short lines share a block: each index gets the place where its line starts in data. Only lines.cpp includes this file, for the reason that stands at its head.
+// Several short lines share a block: each index gets the place where its line starts in data. Only lines.cpp includes this
+// file, for the reason that stands at its head.
 #pragma once
 
 #include <stdint.h>
@@ -17,8 +18,8 @@ template <typename Element, typename Index>
 bool are_short(const Plane& plane, int64_t lines, int64_t count) {
     constexpr int64_t size = sizeof(Element);
     return lines > 1 && count <= short_line && plane.line.data_stride == 0 &&
-           plane.lines.index_stride == count * static_cast<int64_t>(sizeof(Index)) && plane.lines.output_stride == count * size &&
-           plane.lines.data_stride % size == 0 && plane.axis_size <= INT32_MAX &&
+           plane.lines.index_stride == count * static_cast<int64_t>(sizeof(Index)) &&
+           plane.lines.output_stride == count * size && plane.lines.data_stride % size == 0 && plane.axis_size <= INT32_MAX &&
            block * magnitude(plane.lines.data_stride) + plane.axis_size * magnitude(plane.axis_stride) <= INT32_MAX;
 }
 

@@ -49,8 +49,8 @@ Plane describe(const GatherTuples& gather, const char* data, const char* output,
                             reinterpret_cast<uintptr_t>(output) % bytes == 0;
     element_size = is_element ? bytes : gather.element_size;
     const Loop many{block, index_size, 0, bytes}, line{gather.slice, 0, element_size, element_size};
-    return {is_element ? Loop{1, 0, 0, 0} : many,      is_element ? many : line, axis_size, bytes,
-            axis_size * bytes > near_cache(), moved > cached_bytes(), false};
+    return {is_element ? Loop{1, 0, 0, 0} : many, is_element ? many : line, axis_size, bytes,
+            axis_size * bytes > near_cache(),     moved > cached_bytes(),   false};
 }
 
 template <typename Index>
@@ -89,9 +89,8 @@ int64_t gather_tuples(const GatherTuples& gather, const char* data, const char* 
         std::vector<int64_t> flat(gather.batches * gather.tuples);
         return flatten_tuples(indices, gather.index_type, flat.size(), gather.dims, flat.data());
     }
-    return gather.index_type == IndexType::int32
-               ? gather_all(gather, data, reinterpret_cast<const int32_t*>(indices), output)
-               : gather_all(gather, data, reinterpret_cast<const int64_t*>(indices), output);
+    return gather.index_type == IndexType::int32 ? gather_all(gather, data, reinterpret_cast<const int32_t*>(indices), output)
+                                                 : gather_all(gather, data, reinterpret_cast<const int64_t*>(indices), output);
 }
 
 int64_t flatten_tuples(const char* indices, IndexType type, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {

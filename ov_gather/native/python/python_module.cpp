@@ -263,8 +263,8 @@ nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, n
     if (result.is_none()) return result;
     auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
     if (!PyArray_IS_C_CONTIGUOUS(output) || may_overlap(output, updates)) return nb::none();
-    const auto scatter = describe(output, indices, updates, axis, PyArray_DESCR(data)->kind,
-                                  static_cast<ov_gather::Reduction>(reduction));
+    const auto scatter =
+        describe(output, indices, updates, axis, PyArray_DESCR(data)->kind, static_cast<ov_gather::Reduction>(reduction));
     bool in_bounds;
     {
         const nb::gil_scoped_release release;
