@@ -177,6 +177,8 @@ class _Cluster:
         ours = _ours()
         found = self._client.run(version, _PACKAGE, on_error="return")
         for worker, theirs in sorted(found.items()):
+            if isinstance(theirs, OSError):
+                continue  # the worker has gone meanwhile
             if theirs != ours:
                 what = "no ov-gather" if isinstance(theirs, Exception) else f"ov-gather {theirs}"
                 raise ClusterError(f"worker {worker} of the Dask cluster has {what}: install ov-gather {ours} there, as here")

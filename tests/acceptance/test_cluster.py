@@ -112,6 +112,8 @@ def test_a_cluster_that_ends_in_the_middle(threads):
 
 def test_a_cluster_without_workers(threads):
     threads.scale(0)
+    while threads.scheduler.workers:
+        time.sleep(0.01)
     with pytest.raises(ClusterError, match="has no workers, and none came in 1 s"):
         run(threads, SQUARES)
 

@@ -1,9 +1,6 @@
 // This file is compiled once for each instruction set, which OV_GATHER_ISA names (see CMakeLists.txt). It includes nothing that
 // defines inline functions: the linker may keep any one of their copies, and the baseline must not get one that was compiled
 // for AVX-512.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 says so of its own AVX-512 header, which uses that on purpose
-#endif
 #include "lines.hpp"
 
 #include <stdint.h>

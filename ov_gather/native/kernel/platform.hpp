@@ -18,6 +18,10 @@
 #define OV_GATHER_HAS_AVX 0
 #endif
 
+#if OV_GATHER_VECTOR_GATHER && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 says so of its own header of AVX-512
+#endif
+
 namespace ov_gather {
 
 // Lets the processor load the cache line at an address, which may be any.
@@ -61,6 +65,15 @@ static inline Number load_once(const Number* address) {
     return *static_cast<const volatile Number*>(address);
 #endif
 }
+
+#if OV_GATHER_HAS_AVX
+// Keeps a vector in a register, so that the compiler does not read its memory again, for the same reason.
+template <typename Vector>
+static inline Vector in_register(Vector value) {
+    __asm__ volatile("" : "+v"(value));
+    return value;
+}
+#endif
 
 // Waits for a moment, in a loop that waits for another thread.
 static inline void relax() {

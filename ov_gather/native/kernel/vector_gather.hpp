@@ -21,12 +21,6 @@ struct Known {
 // its line, or a number that stands in a list.
 enum class Shift { none, position, listed };
 
-// Keeps the compiler from reading memory twice, where another thread may have changed it in between.
-inline __m512i in_register(__m512i value) {
-    __asm__ volatile("" : "+v"(value));
-    return value;
-}
-
 // Loads indices of the lanes in `which`, narrowed to 32 bits. `fits` gets the lanes whose index that does not change.
 inline __m512i load_indices(const int32_t* indices, __mmask16 which, __mmask16& fits) {
     fits = which;
