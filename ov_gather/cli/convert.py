@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ov_gather.converters.legalize import Rewrite
 
 _PROGRAM = ".pt2"
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_WRITTEN = (".xml", ".onnx")
 
 
 @click.command(name="convert")
@@ -107,14 +107,17 @@ def command(
     nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that
     onnxruntime, or PyTorch, accepts, and nothing is written.
     """
-    if len(models) > 1 or (output is not None and output.is_dir()):
-        if output is None or (output.suffix and not output.is_dir()):
+    is_directory = output is not None and output.suffix not in _WRITTEN
+    if len(models) > 1 or (output is not None and is_directory and output.is_dir()):
+        if output is None or not is_directory:
             raise click.UsageError("--output DIRECTORY is needed for several models")
         if inputs or nodes is not None:
             raise click.UsageError(f"{'--input' if inputs else '--nodes'} is for a single model")
         sys.exit(convert_many(models, output, ".onnx" if legalize_only else ".xml", jobs, scheduler))
     if jobs > 1 or scheduler:
         raise click.UsageError(f"{'--scheduler' if scheduler else '--jobs'} is for several models, and --output DIRECTORY")
+    if output is not None and output.is_dir():
+        raise click.UsageError(f"{output} is a directory, and is to be a file")
     (model,) = models
     if target_release is not None:
         _refuse_beside_release(model, output)

@@ -17,7 +17,7 @@ def raising(monkeypatch):
         def command() -> None:
             raise error
 
-        monkeypatch.setattr(cli, "group", lambda: command(args=[]))
+        monkeypatch.setattr(cli, "group", lambda arguments: command(args=[]))
         monkeypatch.setattr(cli, "end_cleanly", lambda: None)  # the tests go on
         cli.main()
 
