@@ -110,6 +110,7 @@ def test_external_data_of_each_kind(tmp_path):
 def losses(proto, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ResourceWarning)  # of what other tests left, whenever it is collected
         convert_model(proto, **options)
     assert all(issubclass(warning.category, LossyConversionWarning) for warning in caught)
     assert all(warning.filename == __file__ for warning in caught)
