@@ -1,5 +1,5 @@
-// Indices of a line are checked and counted from the start, a block at a time. All functions are
-// without a name outside of the file that includes them, for the reason at the head of lines.cpp.
+// Indices of a line are checked and counted from the start, a block at a time. Each file that includes this one gets functions
+// of its own, for the reason at the head of lines.cpp.
 #pragma once
 
 #include <stdint.h>

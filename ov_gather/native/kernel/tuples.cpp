@@ -26,16 +26,20 @@ bool flatten(const Index* tuple, const std::vector<int64_t>& dims, int64_t& flat
     return true;
 }
 
+// Makes a number the least of those that threads found.
+void lower(std::atomic<int64_t>& least, int64_t found) {
+    int64_t seen = least.load();
+    while (found < seen && !least.compare_exchange_weak(seen, found)) {
+    }
+}
+
 template <typename Index>
 int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
     std::atomic<int64_t> first_bad{count};
     in_parallel(count, grain, [&](const Range& range) {
         for (int64_t i = range.begin(); i < range.end(); ++i) {
             if (flatten(indices + i * dims.size(), dims, flat[i])) continue;
-            int64_t seen = first_bad.load();
-            while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
-            }
-            return;
+            return lower(first_bad, i);
         }
     });
     return first_bad == count ? all_in_bounds : first_bad.load();
@@ -69,10 +73,7 @@ int64_t gather_all(const GatherTuples& gather, const char* data, const Index* in
             length = std::min({block, range.end() - start, (batch + 1) * gather.tuples - start});
             for (int64_t i = 0; i < length; ++i) {
                 if (flatten(indices + (start + i) * depth, gather.dims, flat[i])) continue;
-                int64_t seen = first_bad.load();
-                while (start + i < seen && !first_bad.compare_exchange_weak(seen, start + i)) {
-                }
-                return;
+                return lower(first_bad, start + i);
             }
             const bool is_line = plane.line.index_stride != 0;
             gather_plane(plane, data + batch * axis_size * bytes, reinterpret_cast<const char*>(flat), output + start * bytes,
