@@ -86,7 +86,7 @@ def measure(
     if (wanted := list(map(_describe, before.inputs))) != (has := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {has}")
     inputs = inputs_for(before, given)
-    exact = _outputs(_prepare(before, inputs, "f32", place))
+    exact = _outputs(prepare(before, inputs, "f32", place))
     precisions = dict.fromkeys(("f32", default_precision(leading(device)[0])))
     return [_measure(before, after, inputs, exact, precision, place) for precision in precisions]
 
@@ -99,7 +99,7 @@ def default_precision(device: str = CPU) -> str:
 def _measure(
     before: ov.Model, after: ov.Model, inputs: list[Array], exact: list[Array], precision: str, place: Place
 ) -> ModelMeasurement:
-    inferences = [_prepare(model, inputs, precision, place) for model in (before, after)]
+    inferences = [prepare(model, inputs, precision, place) for model in (before, after)]
     pairs = by_turns(inferences[0], inferences[1])
     first, second = map(_outputs, inferences)
     return ModelMeasurement(
@@ -159,7 +159,8 @@ def _describe(port: Any) -> str:
     return f"{port.get_element_type()} {port.get_partial_shape()}"
 
 
-def _prepare(model: ov.Model, inputs: list[Array], precision: str, place: Place, profile: bool = False) -> Inference:
+def prepare(model: ov.Model, inputs: list[Array], precision: str, place: Place, profile: bool = False) -> Inference:
+    """Compile a model for a precision, and return an inference that has its inputs."""
     properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": place.threads, "PERF_COUNT": profile}
     return Session(ov.Core(), model, place.device, properties).prepare(inputs)
 
@@ -167,7 +168,7 @@ def _prepare(model: ov.Model, inputs: list[Array], precision: str, place: Place,
 def _shares(model: ov.Model, inputs: list[Array], precision: str, place: Place) -> Mapping[str, float]:
     """Return what part of the time each type of operation takes, the greatest first. Ours the plugin calls "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
-    inference = _prepare(model, inputs, precision, place, profile=True)
+    inference = prepare(model, inputs, precision, place, profile=True)
     seconds: Counter[str] = Counter()
     for i in range(2 * _PROFILED):
         inference.run()

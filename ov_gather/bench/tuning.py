@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ov_gather.acceleration.accelerate import accelerate
 from ov_gather.acceleration.changes import Change, Summary
 from ov_gather.bench.inputs import inputs_for
-from ov_gather.bench.model import by_turns, default_precision
-from ov_gather.runtimes.session import Inference, Session
+from ov_gather.bench.model import Place, by_turns, default_precision, prepare
+from ov_gather.runtimes.devices import CPU
+from ov_gather.runtimes.session import Inference
 
 GAIN = 1.01
 """How many times faster a model must be with the changes of a kind for these to be kept: what is less is noise."""
@@ -77,11 +78,12 @@ def tune(
     """
     options = {"portable": portable, "assume_in_bounds": assume_in_bounds}
     arrays, left, trials = inputs_for(model, given), set[str](), []
+    precision, place = default_precision(), Place(CPU, threads)
 
     def prepared(without: set[str]) -> tuple[Inference, Summary]:
         other = model.clone()
         summary = accelerate(other, leave=without, **options)  # type: ignore[arg-type]
-        return _prepare(other, arrays, threads), summary
+        return prepare(other, arrays, precision, place), summary
 
     current, summary = prepared(left)
     for kind in _kinds(summary):
@@ -95,7 +97,7 @@ def tune(
             left, current = left | layers, without
     ratio = 1.0
     if any(trial.is_kept for trial in trials):
-        pairs = by_turns(_prepare(model, arrays, threads), current, _SECONDS)
+        pairs = by_turns(prepare(model, arrays, precision, place), current, _SECONDS)
         ratio = median(one / other for one, other in pairs)
         if ratio < 1:
             left, ratio = {change.layer for change in summary.changes}, 1.0
@@ -109,8 +111,3 @@ def _kinds(summary: Summary) -> Iterator[list[Change]]:
         if not any(_MUST in what for what in change.done):
             kinds.setdefault((change.operation, change.shapes, *change.done), []).append(change)
     yield from kinds.values()
-
-
-def _prepare(model: ov.Model, arrays: list[NDArray[Any]], threads: int) -> Inference:
-    properties = {"INFERENCE_PRECISION_HINT": default_precision(), "INFERENCE_NUM_THREADS": threads}
-    return Session(ov.Core(), model, properties=properties).prepare(arrays)

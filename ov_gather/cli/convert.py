@@ -107,9 +107,8 @@ def command(
     nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that
     onnxruntime, or PyTorch, accepts, and nothing is written.
     """
-    is_directory = output is not None and output.suffix not in _WRITTEN
-    if len(models) > 1 or (output is not None and is_directory and output.is_dir()):
-        if output is None or not is_directory:
+    if len(models) > 1 or (output is not None and output.suffix not in _WRITTEN and output.is_dir()):
+        if output is None or output.suffix in _WRITTEN:
             raise click.UsageError("--output DIRECTORY is needed for several models")
         if inputs or nodes is not None:
             raise click.UsageError(f"{'--input' if inputs else '--nodes'} is for a single model")

@@ -29,16 +29,6 @@ KILL = "__import__('os').kill(__import__('os').getpid(), 9)"
 SQUARES = [f"{number} ** 2" for number in range(12)]
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """Two worker processes, which are started again when they die; a task that takes a worker with it is not tried again."""
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
-    ):
-        yield made
-
-
 @pytest.fixture
 def threads():
     """A cluster of one worker in this process."""

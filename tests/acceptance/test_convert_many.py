@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dask
 import onnx
 import pytest
-from distributed import LocalCluster
 from onnx import parser
 
 pytestmark = pytest.mark.slow
@@ -24,15 +22,6 @@ def zoo(tmp_path):
     models = [save(tmp_path / "zoo" / f"{name}.onnx") for name in "abc"]
     models[1].write_bytes(b"no model")
     return models
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
-    ):
-        yield made
 
 
 @pytest.fixture(params=["one process", "two processes", "a cluster"])
