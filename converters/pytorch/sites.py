@@ -81,7 +81,7 @@ def mark(module: torch.fx.GraphModule) -> list[Site]:
 
 def _arguments(node: torch.fx.Node) -> dict[str, Any]:
     """Return the arguments of a node by the names that its operator gives them, with the defaults."""
-    declared = node.target._schema.arguments  # type: ignore[union-attr]
+    declared = node.target._schema.arguments
     names = [argument.name for argument in declared]
     defaults = {argument.name: argument.default_value for argument in declared if argument.has_default_value()}
     return {**defaults, **dict(zip(names, node.args, strict=False)), **node.kwargs}

@@ -73,7 +73,7 @@ def _to_tensor(array: NDArray[Any]) -> torch.Tensor:
 def _to_array(tensor: torch.Tensor) -> NDArray[Any]:
     tensor = tensor.detach().cpu().contiguous()
     if tensor.dtype == torch.bfloat16:
-        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+        return np.asarray(tensor.view(torch.int16).numpy()).view(ml_dtypes.bfloat16)
     return np.array(tensor.numpy())
 
 
