@@ -60,8 +60,15 @@ def lock(file: IO[str]) -> None:
 
 @contextmanager
 def unseen_by_children() -> Iterator[None]:
-    """Let processes that start meanwhile never see Ctrl+C, which would end them with a traceback while Python itself starts."""
+    """Let processes that start meanwhile never see Ctrl+C, which would end them with a traceback while Python itself starts.
+
+    The first process that multiprocessing starts would let it through again: that which keeps track of resources.
+    """
     mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
+    if mask:
+        from multiprocessing import resource_tracker
+
+        resource_tracker.ensure_running()
     before = mask(signal.SIG_BLOCK, [signal.SIGINT]) if mask else None
     try:
         yield

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -42,3 +44,12 @@ def test_processes_end_when_nobody_wants_the_rest():
     results.close()  # waits for them
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot block signals")
+def test_the_first_process_starts_without_seeing_ctrl_c():
+    """The first of a whole program, as multiprocessing starts processes of its own before it."""
+    blocked = "__import__('signal').pthread_sigmask(0, [])"
+    program = f"from ov_gather.cli.processes import in_processes; print(list(in_processes(eval, [{blocked!r}], 1)))"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said == "[(0, {<Signals.SIGINT: 2>})]\n"
