@@ -76,11 +76,13 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'ov_gather' has no attribute '{name}'")
     try:
-        return import_module("ov_gather.converters") if name == "converters" else getattr(import_module(_HOME[name]), name)
+        value = import_module("ov_gather.converters") if name == "converters" else getattr(import_module(_HOME[name]), name)
     except ModuleNotFoundError as error:
         from ov_gather.extras import explained
 
         raise explained(error) from error
+    globals()[name] = value  # so that the next look-up does not come here, which takes longer than a small gather
+    return value
 
 
 def __dir__() -> list[str]:

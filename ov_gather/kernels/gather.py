@@ -51,7 +51,7 @@ def gather(
     if bounds not in ("error", "zero"):
         raise ValueError(f"gather: bounds must be 'error' or 'zero', not {bounds!r}")
     kernel = native.load()
-    if kernel is not None and type(data) is np.ndarray:
+    if kernel is not None:
         done = kernel.gather(data, indices, axis, batch_dims, out, bounds == "zero")
         if isinstance(done, np.ndarray):
             return done

@@ -40,7 +40,7 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
     Source: ONNX GatherElements-13.
     """
     kernel = native.load()
-    if kernel is not None and type(data) is np.ndarray:
+    if kernel is not None:
         done = kernel.gather_elements(data, indices, axis, out)
         if isinstance(done, np.ndarray):
             return done

@@ -38,7 +38,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
     Source: ONNX GatherND-13, OpenVINO GatherND-8.
     """
     kernel = native.load()
-    if kernel is not None and type(data) is np.ndarray:
+    if kernel is not None:
         done = kernel.gather_nd(data, indices, batch_dims, out)
         if isinstance(done, np.ndarray):
             return done

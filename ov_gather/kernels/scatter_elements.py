@@ -54,7 +54,7 @@ def scatter_elements(
     Source: ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12.
     """
     kernel = native.load()
-    if kernel is not None and type(data) is np.ndarray and use_init_val and reduction in NATIVE:
+    if kernel is not None and use_init_val and reduction in NATIVE:
         done = kernel.scatter_elements(data, indices, updates, axis, NATIVE.index(reduction), out)
         if isinstance(done, np.ndarray):
             return done

@@ -25,6 +25,12 @@ def test_names_stay_functions_after_their_modules_are_imported():
     assert callable(ov_gather.execute)
 
 
+def test_a_name_that_was_used_is_found_at_once():
+    """A look-up through the package's `__getattr__` takes longer than a small gather."""
+    used = ov_gather.gather_elements
+    assert vars(ov_gather)["gather_elements"] is used
+
+
 def test_unknown_name():
     with pytest.raises(AttributeError, match="no attribute 'gather_everything'"):
         ov_gather.gather_everything  # noqa: B018
