@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class Case(ABC):
     own_indices: NDArray[Any]
     constant_indices: bool = field(default=False, kw_only=True)
 
-    group: ClassVar[str] = "slices, scatter"
+    group: str = field(default="", kw_only=True)
     """What is averaged together."""
 
     @property
@@ -46,6 +46,15 @@ class Case(ABC):
     @abstractmethod
     def numpy(self) -> NDArray[Any]:
         """Return the right output by NumPy, which is a contender, too."""
+
+    def places(self) -> NDArray[np.int32]:
+        """Return which element of data each element of the output is, counted from the first one."""
+        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.data.shape)
+        return np.asarray(replace(self, data=numbered).numpy())
+
+    @abstractmethod
+    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
+        """Yield the ways to do the same without indices and checks, of which the fastest is the limit."""
 
     @abstractmethod
     def kernel(self, out: NDArray[Any]) -> Run:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +14,18 @@ from ov_gather.bench.gather import Gather
 from ov_gather.bench.gather_elements import GatherElements
 from ov_gather.bench.gather_nd import GatherND
 from ov_gather.bench.scatter_elements import ScatterElements
+from ov_gather.bench.scatter_nd import ScatterND
+
+Shape = tuple[int, ...]
+Reduction = Literal["none", "sum"]
 
 
-def _values(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    return np.random.default_rng(0).integers(0, 250, shape, np.uint8).astype(dtype)
+def _values(shape: Shape, dtype: Any = np.float32, below: int = 250) -> NDArray[Any]:
+    """Whole numbers that bfloat16 holds, and their sums, too, where they are below a smaller one."""
+    return np.random.default_rng(0).integers(0, below, shape, np.uint8).astype(dtype)
 
 
-def _elements(
-    name: str, data: tuple[int, ...], indices: tuple[int, ...], axis: int, dtype: Any = np.float32, shape: Any = None
-) -> Case:
+def _elements(name: str, data: Shape, indices: Shape, axis: int, dtype: Any = np.float32, shape: Any = None) -> Case:
     places = np.random.default_rng(0).integers(0, data[axis], indices)
     return GatherElements(name, _values(data, dtype), places, shape or indices, axis)
 
@@ -31,30 +35,44 @@ def _deberta(name: str, heads: int, length: int, buckets: int) -> Case:
     position = np.arange(length)
     relative = np.clip(position[:, None] - position + buckets // 2, 0, buckets - 1)
     shape = (heads, length, length)
-    data = np.random.default_rng(0).random((heads, length, buckets), np.float32)
     indices = np.ascontiguousarray(np.broadcast_to(relative, shape))
-    return GatherElements(name, data, indices, shape, 2, constant_indices=True)
+    return GatherElements(name, _values((heads, length, buckets)), indices, shape, 2, constant_indices=True)
 
 
-def _slices(
-    name: str, data: tuple[int, ...], indices: tuple[int, ...], axis: int, batch_dims: int = 0, dtype: Any = np.float32
-) -> Case:
+def _slices(name: str, data: Shape, indices: Shape, axis: int, batch_dims: int = 0, dtype: Any = np.float32) -> Case:
     places = np.random.default_rng(0).integers(0, data[axis], indices)
     return Gather(name, _values(data, dtype), places, axis, batch_dims)
 
 
-def _pixels(name: str, data: tuple[int, ...], points: int) -> Case:
+def _pixels(name: str, data: Shape, points: int) -> Case:
     indices = np.random.default_rng(0).integers(0, data[1:3], (data[0], points, 2))
-    return GatherND(name, _values(data, np.float32), indices)
+    return GatherND(name, _values(data), indices)
 
 
-def _scatter(name: str, rows: int, updated: int, columns: int) -> Case:
-    every = np.broadcast_to(np.arange(rows)[:, None], (rows, columns))
-    indices = np.random.default_rng(0).permuted(every, axis=0)[:updated]
-    return ScatterElements(name, _values((rows, columns), np.float32), indices, -_values((updated, columns), np.float32), 0)
+def _scatter(name: str, data: Shape, updates: Shape, axis: int, reduction: Reduction = "none") -> Case:
+    """No index occurs twice in a line along the axis."""
+    every = np.broadcast_to(np.arange(data[axis])[:, None], (data[axis], updates[1 - axis]))
+    permuted = np.random.default_rng(0).permuted(every, axis=0)[: updates[axis]]
+    indices = np.ascontiguousarray(permuted if axis == 0 else permuted.T)
+    return ScatterElements(name, _values(data), indices, -_values(updates), axis, reduction)
 
 
-_MAKERS: dict[str, Callable[[str], Case]] = {
+def _scatter_rows(name: str, data: Shape, updates: int, reduction: Reduction = "none") -> Case:
+    """One index a row. Sums add several rows up, as graph networks do with messages."""
+    random = np.random.default_rng(0)
+    rows = random.integers(0, data[0], updates) if reduction == "sum" else random.permutation(data[0])[:updates]
+    below = 5 if reduction == "sum" else 250
+    return ScatterElements(
+        name, _values(data, below=below), rows[:, None], _values((updates, data[1]), below=below), 0, reduction
+    )
+
+
+def _scatter_nd(name: str, data: Shape, updates: int) -> Case:
+    rows = np.random.default_rng(0).permutation(data[0])[:updates]
+    return ScatterND(name, _values(data), rows[:, None], -_values((updates, data[1])))
+
+
+_GATHER_ELEMENTS: dict[str, Callable[[str], Case]] = {
     "deberta": lambda name: _deberta(name, 6, 512, 512),
     "deberta_large": lambda name: _deberta(name, 12, 512, 1024),
     "rows": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1),
@@ -68,16 +86,53 @@ _MAKERS: dict[str, Callable[[str], Case]] = {
     "half": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1, np.float16),
     "int64": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1, np.int64),
     "tiny": lambda name: _elements(name, (3, 7, 5), (3, 10, 5), 1),
+}
+_SLICES: dict[str, Callable[[str], Case]] = {
     "embedding": lambda name: _slices(name, (30522, 768), (8, 512), 0),
     "embedding_f16": lambda name: _slices(name, (30522, 768), (8, 512), 0, dtype=np.float16),
     "gather_axis1": lambda name: _slices(name, (64, 1024, 256), (128,), 1),
     "batch_gather": lambda name: _slices(name, (8, 8400, 256), (8, 300), 1, 1),
     "gather_nd_pixels": lambda name: _pixels(name, (8, 512, 512, 16), 10_000),
-    "scatter": lambda name: _scatter(name, 4096, 2048, 1024),
 }
-NAMES = tuple(_MAKERS)
+_SCATTERS: dict[str, Callable[[str], Case]] = {
+    "scatter": lambda name: _scatter(name, (4096, 1024), (2048, 1024), 0),
+    "scatter_sum": lambda name: _scatter(name, (4096, 1024), (2048, 1024), 0, reduction="sum"),
+    "scatter_last": lambda name: _scatter(name, (2048, 1024), (2048, 1024), 1),
+    "scatter_last_sum": lambda name: _scatter(name, (2048, 1024), (2048, 1024), 1, reduction="sum"),
+    "scatter_rows": lambda name: _scatter_rows(name, (16000, 128), 8000),
+    "scatter_rows_sum": lambda name: _scatter_rows(name, (2000, 128), 16000, reduction="sum"),
+}
+_MORE: dict[str, Callable[[str], Case]] = {
+    "short_2": lambda name: _elements(name, (400_000, 16), (400_000, 2), 1),
+    "short_4": lambda name: _elements(name, (400_000, 16), (400_000, 4), 1),
+    "short_8": lambda name: _elements(name, (400_000, 16), (400_000, 8), 1),
+    "vector_400mb": lambda name: _elements(name, (100_000_000,), (10_000_000,), 0),
+    "embedding_1gb": lambda name: _slices(name, (350_000, 768), (8, 512), 0),
+}
+_CALLS: dict[str, Callable[[str], Case]] = {
+    "call_gather_elements_1": lambda name: _elements(name, (1, 5), (1, 1), 1),
+    "call_gather_elements_150": lambda name: _elements(name, (3, 7, 5), (3, 10, 5), 1),
+    "call_gather_1": lambda name: _slices(name, (9,), (1,), 0),
+    "call_gather_150": lambda name: _slices(name, (9, 15), (10,), 0),
+    "call_gather_nd_1": lambda name: _pixels(name, (1, 7, 5), 1),
+    "call_gather_nd_150": lambda name: _pixels(name, (3, 7, 5), 50),
+    "call_scatter_elements_1": lambda name: _scatter(name, (1, 5), (1, 1), 1),
+    "call_scatter_elements_150": lambda name: _scatter(name, (10, 15), (10, 5), 1),
+    "call_scatter_nd_1": lambda name: _scatter_nd(name, (5, 1), 1),
+    "call_scatter_nd_150": lambda name: _scatter_nd(name, (10, 15), 5),
+}
+_GROUPS = {
+    "GatherElements": _GATHER_ELEMENTS,
+    "Gather, GatherND": _SLICES,
+    "scatters": _SCATTERS,
+    "short lines, beyond the caches": _MORE,
+    "calls": _CALLS,
+}
+_GROUP_OF = {name: group for group, makers in _GROUPS.items() for name in makers}
+NAMES = tuple(_GROUP_OF)
 
 
 def make(name: str) -> Case:
     """Return the case of this name; the same data every time."""
-    return _MAKERS[name](name)
+    group = _GROUP_OF[name]
+    return replace(_GROUPS[group][name](name), group=group)

@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 
 from ov_gather.bench.case import Case, Run
-from ov_gather.bench.contenders import CONTENDERS
+from ov_gather.bench.contenders import CONTENDERS, Conditions
 
 ROUNDS = 5
 PAUSE = 0.15
@@ -35,14 +35,14 @@ class Measurement:
         return self.seconds[contender] / self.seconds[ours] if {contender, ours} <= self.seconds.keys() else None
 
 
-def measure(case: Case, threads: int) -> Measurement:
+def measure(case: Case, conditions: Conditions) -> Measurement:
     """Return all contenders on one case. One whose result differs from NumPy's is not reported."""
     expected = case.numpy()
     runs: dict[str, Run] = {}
     excluded: dict[str, str] = {}
     for name, contender in CONTENDERS.items():
         try:
-            run, result = contender(case, threads)
+            run, result = contender(case, conditions)
             run()
         except ImportError as error:
             excluded[name] = f"not installed ({error.name})"

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Create, Run
+from ov_gather.bench.case import Case, Create, Run, onnx_constant
+from ov_gather.bench.limit import scatters
+
+_IN_ONNX = {"none": "none", "sum": "add"}
+"""What ONNX, and our operation, call a reduction."""
 
 
 @dataclass(frozen=True)
 class ScatterElements(Case):
-    """No index occurs twice, so that the order of updates is of no account."""
+    """`own_indices` are what their owner has, before expansion to the shape of the updates. Data has two dimensions.
+
+    Without a sum no index occurs twice, so that the order of updates is of no account.
+    """
 
     updates: NDArray[Any]
     axis: int
+    reduction: Literal["none", "sum"] = "none"
 
     @property
     def inputs(self) -> Mapping[str, NDArray[Any]]:
@@ -34,37 +42,76 @@ class ScatterElements(Case):
         """The shape of the output is that of data."""
         return self.data.shape
 
+    @property
+    def indices(self) -> NDArray[Any]:
+        """The indices in the shape of the updates; a stride-0 view where they are expanded."""
+        return np.broadcast_to(self.own_indices, self.updates.shape)
+
+    @property
+    def is_expanded(self) -> bool:
+        """Whether the indices are smaller than the updates: one for each row."""
+        return self.own_indices.shape != self.updates.shape
+
+    def places(self) -> NDArray[np.int32]:
+        """Return which element of the output each update is for."""
+        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
+        return np.take_along_axis(numbered, self.indices, self.axis)
+
     def numpy(self) -> NDArray[Any]:
-        """`np.put_along_axis` on a copy."""
+        """`np.put_along_axis`, or `np.add.at`, on a copy."""
         output = self.data.copy()
-        np.put_along_axis(output, self.own_indices, self.updates, self.axis)
+        if self.reduction == "sum":
+            np.add.at(output.reshape(-1), self.places(), self.updates)
+        else:
+            np.put_along_axis(output, self.indices, self.updates, self.axis)
         return output
+
+    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
+        """Copy data, then put or add updates at offsets."""
+        return scatters(self.data, self.places(), self.updates, out, self.axis, self.reduction == "sum")
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Our function, which writes to `out`."""
         from ov_gather import scatter_elements
 
-        return lambda: scatter_elements(self.data, self.own_indices, self.updates, self.axis, out=out)
+        indices = self.indices
+        return lambda: scatter_elements(self.data, indices, self.updates, self.axis, reduction=self.reduction, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """`torch.scatter` with `out`."""
+        """`torch.scatter` or `torch.scatter_add`, with `out`."""
         import torch
 
-        data, indices, updates = inputs
-        return lambda: torch.scatter(data, self.axis, indices, updates, out=out)
+        data, indices, updates = inputs[0], inputs[1].expand(self.updates.shape), inputs[2]
+        function = torch.scatter if self.reduction == "none" else torch.scatter_add
+        return lambda: function(data, self.axis, indices, updates, out=out)
 
     def onnx(self) -> Sequence[Any]:
-        """ScatterElements."""
+        """ScatterElements, behind an Expand where indices are expanded."""
         from onnx import helper
 
-        return [helper.make_node("ScatterElements", ["data", "indices", "updates"], ["output"], axis=self.axis)]
+        indices = "expanded" if self.is_expanded else "indices"
+        inputs = ["data", indices, "updates"]
+        scatter = helper.make_node("ScatterElements", inputs, ["output"], axis=self.axis, reduction=_IN_ONNX[self.reduction])
+        if not self.is_expanded:
+            return [scatter]
+        return [
+            onnx_constant("shape", self.updates.shape),
+            helper.make_node("Expand", ["indices", "shape"], ["expanded"]),
+            scatter,
+        ]
 
     def openvino(self, *inputs: Any) -> Any:
-        """ScatterElementsUpdate-12."""
+        """ScatterElementsUpdate-12, behind a Broadcast where indices are expanded."""
         from ov_gather.extension.python_api import opset13 as ops
 
-        return ops.scatter_elements_update(*inputs, ops.constant(self.axis))
+        data, indices, updates = inputs
+        if self.is_expanded:
+            indices = ops.broadcast(indices, ops.constant(np.array(self.updates.shape)))
+        return ops.scatter_elements_update(data, indices, updates, ops.constant(self.axis), self.reduction)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO, which checks indices and makes updates in order."""
-        return create("ScatterElements", list(inputs), {"axis": self.axis})
+        """Our operation inside OpenVINO; for expanded indices that which takes one for each row."""
+        reduction = {"reduction": _IN_ONNX[self.reduction]}
+        if self.is_expanded:
+            return create("ScatterND", list(inputs), reduction)
+        return create("ScatterElements", list(inputs), {"axis": self.axis, **reduction})

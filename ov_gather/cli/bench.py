@@ -1,4 +1,4 @@
-"""`ov-gather bench`: our kernel beside torch, onnxruntime, NumPy, stock OpenVINO and the copy limit, in one run.
+"""`ov-gather bench`: our kernel beside torch, onnxruntime, NumPy, stock OpenVINO and its limit, in one run.
 
 `ov-gather bench validate`: whole validation beside OpenVINO's reader. `ov-gather bench model`: a model beside what `accelerate`
 makes of it.
@@ -16,6 +16,7 @@ import click
 from rich.progress import track
 
 from ov_gather.bench.cases import NAMES, make
+from ov_gather.bench.contenders import Conditions
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.inputs import INPUTS, named_arrays
@@ -29,33 +30,50 @@ from ov_gather.runtimes.devices import CPU
 @click.group(name="bench", invoke_without_command=True)
 @click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), help="Only this case; may be repeated.")
 @THREADS
+@click.option(
+    "--device-precision",
+    type=click.Choice(["default", "f32"]),
+    default="f32",
+    show_default=True,
+    help="That OpenVINO computes in: the default is bf16 on some CPUs.",
+)
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the measurements here, too.")
 @click.pass_context
-def command(context: click.Context, cases: tuple[str, ...], threads: int, json_file: Path | None) -> None:
+def command(
+    context: click.Context, cases: tuple[str, ...], threads: int, device_precision: str, json_file: Path | None
+) -> None:
     """Measure our kernel beside torch, onnxruntime, NumPy and stock OpenVINO, in one run on the same work.
 
     Contenders that are not installed are left out and named. Times are medians of blocks of calls, contender after contender,
-    round after round. Ratios above 1 mean that our kernel is faster. A contender whose result differs is not reported.
+    round after round. Ratios above 1 mean that our kernel is faster. A contender whose result differs is not reported. The
+    limit is what the same memory accesses take without indices and checks, in the fastest way that is known.
 
     Exit code: 0 measured, 1 a result differs, 2 it could not be done.
     """
     if context.invoked_subcommand:
         return
+    conditions = Conditions(threads, _default_precision() if device_precision == "default" else "f32")
     out = console()
     measurements = [
-        measure_case(make(name), threads)
+        measure_case(make(name), conditions)
         for name in track(cases or NAMES, "measuring", console=out, disable=not out.is_terminal, transient=True)
     ]
     out.print(render(measurements))
-    out.print(f"threads: {threads}")
+    out.print(f"threads: {threads}, OpenVINO in {conditions.precision}")
     for measurement in measurements:
         for name, reason in measurement.excluded.items():
             out.print(f"{measurement.case}: {name} did not take part: {reason}")
     if json_file:
         with replacing(json_file) as file:
-            document = {"threads": threads, "cases": [asdict(measurement) for measurement in measurements]}
+            document = {**asdict(conditions), "cases": [asdict(measurement) for measurement in measurements]}
             file.write(json.dumps(document, indent=2).encode())
     sys.exit(1 if any("differs" in reason for measurement in measurements for reason in measurement.excluded.values()) else 0)
+
+
+def _default_precision() -> str:
+    from ov_gather.bench.model import default_precision
+
+    return default_precision()
 
 
 @command.command(name="validate")

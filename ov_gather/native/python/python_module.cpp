@@ -13,6 +13,7 @@
 
 #include "gather.hpp"
 #include "isa.hpp"
+#include "limits.hpp"
 #include "scatter.hpp"
 #include "scatter_nd.hpp"
 #include "slices.hpp"
@@ -310,5 +311,6 @@ NB_MODULE(_native, module) {
     module.def("scatter_nd", &scatter_nd, "Updates rows of `output`.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
+    add_limits(module);
     module.def("available_isas", &ov_gather::available_isas, "Those that this machine has, best first.");
 }

@@ -16,10 +16,10 @@ _LARGE = 1_000_000
 def render(measurements: Sequence[Measurement]) -> Table:
     """Return a table with one row for each case of a group, then the geometric means and the worst cases of the group.
 
-    The column "copy limit" has the time of a mere copy as a share of the kernel's time.
+    The column "limit" has the time of the limit as a share of the kernel's time.
     """
     headers = [f"{peer} / {ours}" for peer, ours in _PAIRS]
-    table = Table("case", "kernel ms", *headers[:-1], "copy limit", "extension ms", headers[-1])
+    table = Table("case", "kernel ms", *headers[:-1], "limit", "extension ms", headers[-1])
     for group in dict.fromkeys(measurement.group for measurement in measurements):
         _add_group(table, [measurement for measurement in measurements if measurement.group == group])
     return table
@@ -28,17 +28,18 @@ def render(measurements: Sequence[Measurement]) -> Table:
 def _add_group(table: Table, measurements: Sequence[Measurement]) -> None:
     for measurement in measurements:
         ratios = [_times(measurement.ratio(*pair)) for pair in _PAIRS]
-        limit = measurement.ratio("copy")
-        copy = "-" if limit is None else f"{limit:.0%}"
+        share = _share(measurement.ratio("limit"))
         kernel, extension = (_milliseconds(measurement, contender) for contender in ("kernel", "extension"))
-        table.add_row(measurement.case, kernel, *ratios[:-1], copy, extension, ratios[-1])
+        table.add_row(measurement.case, kernel, *ratios[:-1], share, extension, ratios[-1])
     table.add_section()
     large = [measurement for measurement in measurements if measurement.bytes >= _LARGE]
     for label, chosen in (("geometric mean", measurements), ("the same from 1 MB", large)):
         means = [_times(geometric_mean(_ratios(chosen, *pair))) for pair in _PAIRS]
-        table.add_row(label, "", *means[:-1], "", "", means[-1])
+        share = _share(geometric_mean(_ratios(chosen, "limit", "kernel")))
+        table.add_row(label, "", *means[:-1], share, "", means[-1])
     worst = [_times(min(_ratios(measurements, *pair), default=None)) for pair in _PAIRS]
-    table.add_row("worst case", "", *worst[:-1], "", "", worst[-1])
+    lowest = _share(min(_ratios(measurements, "limit", "kernel"), default=None))
+    table.add_row("worst case", "", *worst[:-1], lowest, "", worst[-1])
     table.add_section()
 
 
@@ -53,3 +54,7 @@ def _milliseconds(measurement: Measurement, contender: str) -> str:
 
 def _times(ratio: float | None) -> str:
     return "-" if ratio is None or ratio != ratio else f"{ratio:.2f}x"
+
+
+def _share(ratio: float | None) -> str:
+    return "-" if ratio is None or ratio != ratio else f"{ratio:.0%}"
