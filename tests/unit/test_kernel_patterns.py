@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ov_gather import gather_elements, set_num_threads
+from ov_gather import gather, gather_elements, gather_nd, set_num_threads
 from ov_gather.kernels import native
 
 pytestmark = pytest.mark.sanitized
@@ -151,6 +151,24 @@ def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_e
     indices.flat[-1] = -1
     indices, out = at_the_end_of_a_page(indices), at_the_end_of_a_page(np.zeros(index_shape, dtype))
     np.testing.assert_array_equal(gather_elements(data, indices, axis, out=out), expected(data, indices, axis))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is protected in the way of Linux")
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("size", [*range(1, 70), 128, 513])
+def test_slices_of_every_short_size(size, index_dtype, at_the_end_of_a_page):
+    rng = np.random.default_rng(size)
+    data = at_the_end_of_a_page(rng.integers(0, 250, (9, size), np.uint8))
+    indices = at_the_end_of_a_page(np.append(rng.integers(-9, 9, 21), -1).astype(index_dtype))
+    out = at_the_end_of_a_page(np.zeros((22, size), np.uint8))
+    np.testing.assert_array_equal(gather(data, indices, out=out), data[indices])
+    np.testing.assert_array_equal(gather_nd(data, indices[:, None], out=out), data[indices])
+    indices[7] = 9
+    zeroed = gather(data, indices, bounds="zero", out=out)
+    np.testing.assert_array_equal(zeroed, np.where((indices == 9)[:, None], 0, data[indices % 9]))
+    for call, tuples in ((gather, indices), (gather_nd, indices[:, None])):
+        with pytest.raises(IndexError, match=r"indices\[7(, 0)?\] = 9 is out of bounds for axis 0 of size 9"):
+            call(data, tuples, out=out)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

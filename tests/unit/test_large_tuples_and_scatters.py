@@ -24,6 +24,18 @@ def test_tuples_in_batches(dtype, slice_shape, index_dtype):
     np.testing.assert_array_equal(out, data[:, :, ::-1][batch, tuples[..., 0], tuples[..., 1]])
 
 
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 6])
+def test_tuples_of_every_length(depth, index_dtype):
+    rng, shape = np.random.default_rng(0), (5, 3, 4, 2, 3, 2, 3)
+    data = rng.random(shape, np.float32)
+    tuples = np.stack([rng.integers(-size, size, 1500) for size in shape[:depth]], -1).astype(index_dtype)
+    np.testing.assert_array_equal(gather_nd(data, tuples), data[tuple(tuples.T)])
+    tuples[1200, -1], tuples[1400, 0] = shape[depth - 1], -9
+    with pytest.raises(IndexError, match=rf"indices\[1200, {depth - 1}\] = {shape[depth - 1]} is out of bounds"):
+        gather_nd(data, tuples)
+
+
 @pytest.mark.parametrize("value", [50, -51, 2**31, 2**32, -(2**63)])
 def test_the_first_tuple_that_is_out_of_bounds(value):
     tuples = np.zeros((3, 70_001, 2), np.int64)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t slice_prefetch = 2048;  // bytes of slices in flight; of a long one the hardware foresees the rest
 
-// Copies a short slice of whole cache lines by itself, because a call of memcpy takes as long.
+// Copies a slice of whole cache lines by itself, because a call of memcpy takes as long.
 inline void copy_slice(const char* from, char* to, int64_t bytes) {
     if (bytes % 64 != 0 || bytes > 512) {
         memcpy(to, from, bytes);
@@ -46,6 +46,26 @@ inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, 
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
     for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64) fetch(reinterpret_cast<const char*>(slice + at));
+}
+
+// Copies short slices, of `part` bytes at least and twice as many at most: the first and the last bytes of each.
+template <int64_t part, typename Index>
+bool short_slices(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t bytes) {
+    const int64_t size = plane.axis_size, stride = plane.axis_stride;
+    const Loop step = plane.lines;
+    for (int64_t i = 0; i < lines; ++i, data += step.data_stride, indices += step.index_stride, output += step.output_stride) {
+        const int64_t given = read_once<Index>(indices), index = given + ((given >> 63) & size);
+        if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) {
+            const char* const from = data + index * stride;
+            memcpy(output, from, part);
+            memcpy(output + bytes - part, from + bytes - part, part);
+        } else if (plane.zero) {
+            memset(output, 0, bytes);
+        } else {
+            return false;
+        }
+    }
+    return true;
 }
 
 }  // namespace

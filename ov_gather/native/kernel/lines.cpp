@@ -34,8 +34,15 @@ bool gather_lines(const Plane& plane, const char* data, const char* indices, cha
     if (regular && are_short<Element, Index>(plane, lines, count))
         return short_lines(plane, data, reinterpret_cast<const Index*>(indices), reinterpret_cast<Element*>(output), lines,
                            count);
-    const bool slices = line.index_stride == 0 && line.data_stride == size && plane.prefetch;
+    const bool near_slices = line.index_stride == 0 && line.data_stride == size && !plane.prefetch;
     const int64_t bytes = count * size, fit = slice_prefetch / bytes;
+    if (near_slices && line.output_stride == size && !plane.stream && bytes >= 8 && bytes <= 64) {
+        const auto copy = bytes <= 16   ? short_slices<8, Index>
+                          : bytes <= 32 ? short_slices<16, Index>
+                                        : short_slices<32, Index>;
+        return copy(plane, data, indices, output, lines, bytes);
+    }
+    const bool slices = line.index_stride == 0 && line.data_stride == size && plane.prefetch;
     const int64_t ahead = !slices ? lines : fit < 1 ? 1 : fit > slices_ahead ? slices_ahead : fit;
     for (int64_t i = 0; i < ahead && i < lines && slices; ++i)
         prefetch_slice(plane, data + i * plane.lines.data_stride, read_once<Index>(indices + i * plane.lines.index_stride),

@@ -14,16 +14,50 @@ constexpr int64_t grain = 1 << 13;        // so many tuples are worth another th
 constexpr int64_t slice_grain = 1 << 16;  // so many bytes of slices are, too
 constexpr int64_t block = 512;            // tuples that are flattened, then used, while in the first-level cache
 
-template <typename Index>
-bool flatten(const Index* tuple, const std::vector<int64_t>& dims, int64_t& flat) {
-    flat = 0;
-    for (size_t i = 0; i < dims.size(); ++i) {
-        int64_t index = read_once<Index>(tuple + i);
-        index += (index >> 63) & dims[i];
-        if (index < 0 || index >= dims[i]) return false;
-        flat = flat * dims[i] + index;
+// Counts the places that tuples name; returns how many come before the first one that is out of bounds. As the length of a
+// tuple is a constant, its coordinates stay in registers.
+template <typename Index, size_t depth>
+int64_t flatten(const Index* tuples, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
+    uint64_t sizes[depth];
+    std::copy_n(dims.begin(), depth, sizes);
+    for (int64_t i = 0; i < count; ++i) {
+        uint64_t place = 0;
+        bool in_bounds = true;
+        for (size_t k = 0; k < depth; ++k) {
+            const int64_t given = read_once<Index>(tuples + i * depth + k);
+            const uint64_t index = given + ((given >> 63) & sizes[k]);
+            in_bounds &= index < sizes[k];
+            place = place * sizes[k] + index;
+        }
+        if (!in_bounds) return i;
+        flat[i] = place;
     }
-    return true;
+    return count;
+}
+
+template <typename Index>
+int64_t flatten_long(const Index* tuples, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
+    for (int64_t i = 0; i < count; ++i) {
+        flat[i] = 0;
+        for (const int64_t size : dims) {
+            int64_t index = read_once<Index>(tuples++);
+            index += (index >> 63) & size;
+            if (index < 0 || index >= size) return i;
+            flat[i] = flat[i] * size + index;
+        }
+    }
+    return count;
+}
+
+template <typename Index>
+int64_t flatten_part(const Index* tuples, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
+    switch (dims.size()) {
+        case 1: return flatten<Index, 1>(tuples, count, dims, flat);
+        case 2: return flatten<Index, 2>(tuples, count, dims, flat);
+        case 3: return flatten<Index, 3>(tuples, count, dims, flat);
+        case 4: return flatten<Index, 4>(tuples, count, dims, flat);
+        default: return flatten_long(tuples, count, dims, flat);
+    }
 }
 
 // Makes a number the least of those that threads found.
@@ -37,10 +71,9 @@ template <typename Index>
 int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
     std::atomic<int64_t> first_bad{count};
     in_parallel(count, grain, [&](const Range& range) {
-        for (int64_t i = range.begin(); i < range.end(); ++i) {
-            if (flatten(indices + i * dims.size(), dims, flat[i])) continue;
-            return lower(first_bad, i);
-        }
+        const int64_t start = range.begin();
+        const int64_t good = flatten_part(indices + start * dims.size(), range.size(), dims, flat + start);
+        if (good < range.size()) lower(first_bad, start + good);
     });
     return first_bad == count ? all_in_bounds : first_bad.load();
 }
@@ -71,16 +104,28 @@ int64_t gather_all(const GatherTuples& gather, const char* data, const Index* in
         for (int64_t start = range.begin(), length; start < range.end(); start += length) {
             const int64_t batch = start / gather.tuples;
             length = std::min({block, range.end() - start, (batch + 1) * gather.tuples - start});
-            for (int64_t i = 0; i < length; ++i) {
-                if (flatten(indices + (start + i) * depth, gather.dims, flat[i])) continue;
-                return lower(first_bad, start + i);
-            }
+            const int64_t good = flatten_part(indices + start * depth, length, gather.dims, flat);
+            if (good < length) return lower(first_bad, start + good);
             const bool is_line = plane.line.index_stride != 0;
             gather_plane(plane, data + batch * axis_size * bytes, reinterpret_cast<const char*>(flat), output + start * bytes,
                          is_line ? 1 : length, is_line ? length : gather.slice);
         }
     });
     return first_bad == count ? all_in_bounds : first_bad.load();
+}
+
+// A tuple of one coordinate is an index.
+int64_t gather_single(const GatherTuples& gather, const char* data, const char* indices, char* output) {
+    const int64_t bytes = gather.slice * gather.element_size, index_size = gather.index_type == IndexType::int32 ? 4 : 8;
+    const Gather slices{{{gather.batches, gather.tuples * index_size, gather.dims[0] * bytes, gather.tuples * bytes},
+                         {gather.tuples, index_size, 0, bytes},
+                         {gather.slice, 0, gather.element_size, gather.element_size}},
+                        gather.dims[0],
+                        bytes,
+                        gather.element_size,
+                        gather.index_type};
+    const int64_t position = gather_elements(slices, data, indices, output);
+    return position == all_in_bounds ? all_in_bounds : position / gather.slice;
 }
 
 }  // namespace
@@ -90,6 +135,7 @@ int64_t gather_tuples(const GatherTuples& gather, const char* data, const char* 
         std::vector<int64_t> flat(gather.batches * gather.tuples);
         return flatten_tuples(indices, gather.index_type, flat.size(), gather.dims, flat.data());
     }
+    if (gather.dims.size() == 1) return gather_single(gather, data, indices, output);
     return gather.index_type == IndexType::int32 ? gather_all(gather, data, reinterpret_cast<const int32_t*>(indices), output)
                                                  : gather_all(gather, data, reinterpret_cast<const int64_t*>(indices), output);
 }
