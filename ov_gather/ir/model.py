@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,14 +72,17 @@ def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element
 
 @record(frozen=True, slots=True)
 class Port:
-    """A Port is one input or output of a layer. In `dims` -1 is any size; no dims at all mean a scalar or an open rank."""
+    """A Port is one input or output of a layer. In `dims` -1 is any size; no dims at all mean a scalar or an open rank.
+
+    The port is so many lines `below` the line of its layer. Layers may share a port that says the same in all of them.
+    """
 
     id: int
     dims: tuple[int, ...]
     precision: str | None = None
     attributes: Mapping[str, str] = field(default_factory=dict)
     sections: tuple[Element, ...] = ()
-    line: int = field(default=0, compare=False)
+    below: int = field(default=0, compare=False)
 
     @property
     def element_type(self) -> ElementType | None:
@@ -244,37 +248,25 @@ class Model(InNotebooks):
         return {layer.id: layer for layer in self.layers}
 
     @cached_property
-    def _outputs(self) -> Mapping[tuple[int, int], tuple[Layer, Port]]:
-        return {(layer.id, port.id): (layer, port) for layer in self.layers for port in reversed(layer.outputs)}
-
-    @cached_property
-    def _edges_into(self) -> Mapping[tuple[int, int], list[Edge]]:
-        edges: dict[tuple[int, int], list[Edge]] = {}
-        for edge in self.edges:
-            edges.setdefault((edge.to_layer, edge.to_port), []).append(edge)
-        return edges
-
-    def edges_into(self, layer: Layer, port: Port) -> list[Edge]:
-        """Give the edges that end at an input port. A document that is right has one."""
-        return self._edges_into.get((layer.id, port.id), [])
+    def _sources(self) -> Mapping[tuple[int, int], tuple[Layer, Port] | None]:
+        """Each input port that has an edge leads to the layer and output port that feed it; to None where that is unclear."""
+        outputs = {(layer.id, port.id): (layer, port) for layer in self.layers for port in reversed(layer.outputs)}
+        sources = {(edge.to_layer, edge.to_port): outputs.get((edge.from_layer, edge.from_port)) for edge in self.edges}
+        if len(sources) < len(self.edges):
+            counts = Counter((edge.to_layer, edge.to_port) for edge in self.edges)
+            sources |= {place: None for place, count in counts.items() if count > 1}
+        return sources
 
     def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
         """Find the layer and output port that feed an input port. Returns None where the document says none, or several."""
-        edges = self.edges_into(layer, port)
-        return self._outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
+        return self._sources.get((layer.id, port.id))
 
     @cached_property
     def links(self) -> tuple[tuple[Layer, Port, Layer, Port], ...]:
         """Each link is an input port that has one producer: its layer and itself, then the layer and the port that feed it."""
-        found = []
-        edges_into, outputs = self._edges_into, self._outputs
-        for layer in self.layers:
-            for port in layer.inputs:
-                edges = edges_into.get((layer.id, port.id), ())
-                source = outputs.get((edges[0].from_layer, edges[0].from_port)) if len(edges) == 1 else None
-                if source:
-                    found.append((layer, port, *source))
-        return tuple(found)
+        sources = self._sources
+        ports = ((layer, port) for layer in self.layers for port in layer.inputs)
+        return tuple((layer, port, *source) for layer, port in ports if (source := sources.get((layer.id, port.id))))
 
     @cached_property
     def kinds(self) -> Mapping[tuple[str, str | None], list[Layer]]:

@@ -47,7 +47,7 @@ class Violation:
             subgraph_path: the way to a layer of a sub-graph. Only checks of whole documents give it; validation knows it else.
             fix: how it is mended, where that is mechanical.
         """
-        line = (port or place).line if line is None else line
+        line = place.line + (port.below if port else 0) if line is None else line
         if isinstance(place, Model):
             return cls(message, hint, Location("", line, subgraph_path=subgraph_path), fix)
         port_id = port.id if port else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ov_gather.ir.model import Edge, Layer, Model
@@ -57,9 +58,10 @@ def edges_into_port(graph: Model) -> Iterator[Violation]:
     Each input gets its value from exactly one output; otherwise the file does not say what the layer computes. Let exactly one
     edge end at each input port.
     """
+    counts = Counter((edge.to_layer, edge.to_port) for edge in graph.edges)
     for layer in graph.layers:
         for port in layer.inputs:
-            count = len(graph.edges_into(layer, port))
+            count = counts[layer.id, port.id]
             if count != 1:
                 hint = "connect it to an output" if count == 0 else "leave one edge"
                 yield Violation.at(layer, f"input port {port.id} has {count or 'no'} edges", hint, port=port)

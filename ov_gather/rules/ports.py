@@ -83,7 +83,8 @@ def duplicate_tensor_name(graph: Model) -> Iterator[Violation]:
         for name in tensor_names(port.attributes.get("names", "")):
             taken_by, taken = first.setdefault(name, (layer, port))
             if taken is not port:
-                message = f"the tensor name '{name}' is already that of output {taken.id} of {taken_by} on line {taken.line}"
+                line = taken_by.line + taken.below
+                message = f"the tensor name '{name}' is already that of output {taken.id} of {taken_by} on line {line}"
                 yield Violation.at(layer, message, "give every tensor of a graph a name of its own", port=port)
 
 

@@ -51,7 +51,7 @@ def lines(model: Model | None) -> list[int]:
     graphs = [graph for _, graph in model.walk()] if model else []
     found = [edge.line for graph in graphs for edge in graph.edges]
     for layer in (layer for graph in graphs for layer in graph.layers):
-        found += [layer.line, layer.data_line, *(port.line for port in (*layer.inputs, *layer.outputs))]
+        found += [layer.line, layer.data_line, *(port.below for port in (*layer.inputs, *layer.outputs))]
         for section in layer.sections:
             found += [section.line, *(child.line for child in section.children)]
     return found
@@ -132,7 +132,7 @@ def long_document() -> bytes:
 def test_lines_past_65535():
     model = read_ir(long_document())
     assert [layer.line for layer in model.layers] == [4 + 12 * i for i in range(10_000)]
-    assert [layer.outputs[0].line for layer in model.layers] == [11 + 12 * i for i in range(10_000)]
+    assert [layer.line + layer.outputs[0].below for layer in model.layers] == [11 + 12 * i for i in range(10_000)]
     assert [edge.line for edge in model.edges] == list(range(120_006, 130_005))
 
 

@@ -36,7 +36,7 @@ def test_lines(samples):
     gather = model.layers[2]
     assert 'type="GatherElements"' in text[gather.line - 1]
     assert "<data axis" in text[gather.data_line - 1]
-    assert '<port id="2"' in text[gather.outputs[0].line - 1]
+    assert '<port id="2"' in text[gather.line + gather.outputs[0].below - 1]
     assert 'to-layer="3"' in text[model.edges[2].line - 1]
 
 

@@ -23,44 +23,44 @@ _BREAK = r"\r?\n[ \t]*"
 _TEXT = "[ !#-%'-;=-~]"  # This is printable ASCII without ", & and <.
 _NUMBER = r"\d{1,18}"  # So few digits always make a number below 2^63.
 _ATTRIBUTES = rf'(?: [A-Za-z_]\w*="{_TEXT}*")*'
-_DIMS = f"(?:{_BREAK}<dim>(?:-1|{_NUMBER})</dim>)+"
 _RT_INFO = rf"(?:{_BREAK}<attribute{_ATTRIBUTES} ?/>)+{_BREAK}"
+_PORT_BEGIN = rf'{_BREAK}<port id="({_NUMBER})"(?: precision="(\w+)")?'
+_PORT_END = rf"(?: ?/>|>((?:{_BREAK}<dim>(?:-1|{_NUMBER})</dim>)+){_BREAK}</port>)"
 
 _LAYER = re.compile(
     rf'{_BREAK}<layer id="({_NUMBER})" name="({_TEXT}*)" type="(\w*)" version="(\w*)"(?: output_names="({_TEXT}*)")?>'
     rf"(?:{_BREAK}<data({_ATTRIBUTES}) ?/>)?"
-    rf"(?:{_BREAK}<rt_info>({_RT_INFO})</rt_info>)?"
-    rf"({_BREAK}<input>)?",
+    rf"(?:{_BREAK}<rt_info>({_RT_INFO})</rt_info>)?",
     re.ASCII,
 )
-_OUTPUT = re.compile(f"{_BREAK}<output>")
-_LAYER_END = re.compile(f"{_BREAK}</layer>")
+_PORT = re.compile(rf'{_PORT_BEGIN}(?: names="({_TEXT}*)")?{_PORT_END}', re.ASCII)
+_PORTS = re.compile(
+    rf"(?:{_BREAK}<input>(?P<inputs>(?:{_PORT_BEGIN}{_PORT_END})*){_BREAK}</input>)?"
+    rf"(?:{_BREAK}<output>(?P<outputs>(?:{_PORT.pattern})*){_BREAK}</output>)?{_BREAK}",
+    re.ASCII,
+)
+_LAYER_END = "</layer>"
+_NAMES = re.compile(f' names="({_TEXT}*)"')
 _EDGE = re.compile(
     rf'{_BREAK}<edge from-layer="({_NUMBER})" from-port="({_NUMBER})" to-layer="({_NUMBER})" to-port="({_NUMBER})" ?/>',
     re.ASCII,
 )
 _EDGES = re.compile(f"(?:{_EDGE.pattern})*", re.ASCII)
-_PORT = re.compile(
-    rf'{_BREAK}<port id="({_NUMBER})"(?: precision="(\w+)")?(?: names="({_TEXT}*)")?(?: ?/>|>({_DIMS}){_BREAK}</port>)',
-    re.ASCII,
-)
-_LAST_BREAK = re.compile(_BREAK)
 _ATTRIBUTE = re.compile(rf'(\w+)="({_TEXT}*)"', re.ASCII)
 _RT_INFO_PARTS = re.compile(f"<attribute({_ATTRIBUTES})", re.ASCII)
 _DIM = re.compile("<dim>([-0-9]+)")
 
 _NONE: Mapping[str, str] = {}
 
-_PortRow = tuple[int, tuple[int, ...], str | None, Mapping[str, str], int]
-
-
 _T = TypeVar("_T")
+_Ports = tuple[tuple[Port, ...], tuple[Port, ...], int]
+"""The inputs and the outputs of a layer, and how far the end of their text is below the line of the layer."""
 
 
-def _remember(function: Callable[[str], _T]) -> Callable[[str], _T]:
+def _remember(function: Callable[..., _T]) -> Callable[..., _T]:
     """Make a function remember its values for short texts. Long texts are not remembered: they could fill the memory."""
     remembered = lru_cache(maxsize=4096)(function)
-    return lambda text: remembered(text) if len(text) < 1000 else function(text)
+    return lambda text, *more: remembered(text, *more) if len(text) < 1000 else function(text, *more)
 
 
 class Run(NamedTuple):
@@ -84,70 +84,72 @@ def read_layers(text: str, start: int, line: int) -> Run:
     layers: list[Layer] = []
     end, verbatim = start, 0
     while match := _LAYER.match(text, end):
-        layer_id, name, type_, version, output_names, data, rt_info, input_tag = match.groups()
-        position = match.end()
+        layer_id, name, type_, version, output_names, data, rt_info = match.groups()
         line += 1
-        layer_line = line
-        if data is not None:
-            line += 1
-        data_line = line
-        inputs: tuple[Port, ...] = ()
-        outputs: tuple[Port, ...] = ()
+        data_below = below = 0 if data is None else 1
         sections: tuple[Element, ...] = ()
         kept = 0
         try:
             attributes = _attributes(data) if data else _NONE
             if rt_info is not None:
-                sections = (_rt_info(rt_info, line + 1),)
+                sections = (_rt_info(rt_info, line + below + 1),)
                 kept = 1 + len(sections[0].children)
-                line += 1 + kept
-            if input_tag is not None:
-                inputs, line, position = _ports(text, position, "</input>", line + 1)
-            if output_tag := _OUTPUT.match(text, position):
-                outputs, line, position = _ports(text, output_tag.end(), "</output>", line + 1)
+                below += 1 + kept
+            ports_end = text.index(_LAYER_END, match.end())
+            inputs, outputs, below = _ports(text[match.end() : ports_end], below)
         except ValueError:
-            break
-        end_tag = _LAYER_END.match(text, position)
-        if end_tag is None:
             break
         extra = _NONE if output_names is None else {"output_names": output_names}
         type_, version = intern(type_), intern(version)
         layers.append(
-            Layer(int(layer_id), name, type_, version, attributes, inputs, outputs, extra, sections, (), layer_line, data_line)
+            Layer(
+                int(layer_id), name, type_, version, attributes, inputs, outputs, extra, sections, (), line, line + data_below
+            )
         )
         verbatim += kept
-        line += 1
-        end = end_tag.end()
+        line += below
+        end = ports_end + len(_LAYER_END)
     return Run(layers, end, verbatim)
 
 
-def _ports(text: str, start: int, end_tag: str, line: int) -> tuple[tuple[Port, ...], int, int]:
-    """Read the ports from `start` to an end tag. Returns them, and the line and the end of the tag. Raises ValueError."""
-    end = text.index(end_tag, start)
-    ports_text = text[start:end]
-    # The same ports come again and again, unless they have names.
-    rows, height = _port_rows(ports_text) if " names=" in ports_text else _known_port_rows(ports_text)
-    ports = [Port(port_id, dims, precision, names, (), line + below) for port_id, dims, precision, names, below in rows]
-    return tuple(ports), line + height, end + len(end_tag)
+def _ports(text: str, below: int) -> _Ports:
+    """Read the ports of a layer from a text that begins so far `below` the line of the layer.
+
+    Raises ValueError at anything but canonical ports.
+    """
+    before, *others = _NAMES.split(text)
+    if not others:
+        return _ports_but_names(text, below)
+    # The same ports come again and again, but for their names.
+    inputs, outputs, below = _ports_but_names(' names=""'.join((before, *others[1::2])), below)
+    names = iter(others[::2])
+    named = [
+        Port(port.id, port.dims, port.precision, {"names": next(names)}, (), port.below) if port.attributes else port
+        for port in outputs
+    ]
+    return inputs, tuple(named), below
 
 
-def _port_rows(text: str) -> tuple[list[_PortRow], int]:
-    """Read the fields and the relative line of each port, and count the lines. Raises ValueError at anything else."""
-    rows: list[_PortRow] = []
-    below, end = 1, 0
-    while match := _PORT.match(text, end):
+@_remember
+def _ports_but_names(text: str, below: int) -> _Ports:
+    both = _PORTS.fullmatch(text)
+    if both is None:
+        raise ValueError("there is more than canonical ports")
+    inputs, outputs = (_side(text, *both.span(side), below) for side in ("inputs", "outputs"))
+    return inputs, outputs, below + text.count("\n")
+
+
+def _side(text: str, start: int, end: int, below: int) -> tuple[Port, ...]:
+    ports: list[Port] = []
+    below += text.count("\n", 0, start) + 1
+    for match in _PORT.finditer(text, start, end):
         port_id, precision, names, dims_text = match.groups()
         dims = _dims(dims_text) if dims_text else ()
-        precision = precision and intern(precision)
-        rows.append((int(port_id), dims, precision, _NONE if names is None else {"names": names}, below))
-        below += len(dims) + 2 if dims else 1
-        end = match.end()
-    if not _LAST_BREAK.fullmatch(text, end):
-        raise ValueError("there is more than canonical ports")
-    return rows, below
-
-
-_known_port_rows = _remember(_port_rows)
+        ports.append(
+            Port(int(port_id), dims, precision and intern(precision), _NONE if names is None else {"names": names}, (), below)
+        )
+        below += match[0].count("\n")
+    return tuple(ports)
 
 
 @_remember

@@ -125,7 +125,7 @@ class ElementBuilder:
             precision=attributes.pop("precision", None),
             attributes=attributes,
             sections=tuple(element.others),
-            line=element.line,
+            below=element.line - self.stack[-3].line,  # The port is in a list of ports, which is in a layer.
         )
 
     def dim(self, element: OpenElement) -> int:

@@ -1,7 +1,7 @@
 """The XML of an IR is streamed: only the path to the current element is open.
 
 Expat reads, because its line numbers are right in documents of any length and its depth has no limit but ours. Canonical layers
-and edges, most of nearly every document, are read from the text at once; expat checks them, too, but calls no handler.
+and edges, most of nearly every document, are read from the text at once; expat is given blanks in their place.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Parser(ElementBuilder):
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = self._doctype
-        self._listen(True)
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
 
     def run(self, stream: IO[bytes]) -> None:
         """Read a document to its end. Raises IRError where the parser cannot go on."""
@@ -54,7 +55,7 @@ class Parser(ElementBuilder):
                 if total > MAX_BYTES:
                     raise self._fatal(Fault.LIMIT, f"the document is larger than {MAX_BYTES} bytes")
                 rest = self._parse(rest + chunk, len(chunk))
-                if total - self.parser.CurrentByteIndex > MAX_TOKEN:
+                if self.fed + len(rest) - self.parser.CurrentByteIndex > MAX_TOKEN:
                     raise self._fatal(Fault.LIMIT, f"a tag, an attribute or a comment is longer than {MAX_TOKEN} bytes")
             if total == 0:
                 raise self._fatal(Fault.SYNTAX, "the file is empty")
@@ -77,7 +78,7 @@ class Parser(ElementBuilder):
         position = 0
         while position < len(data):
             if self.in_gap:
-                position = self._canonical(data, text, position)
+                position = self._canonical(text, position)
             gap = _GAP.search(text, position)
             if self.in_gap and gap is None and len(data) - position < added:
                 break
@@ -89,7 +90,7 @@ class Parser(ElementBuilder):
             position = end
         return data[position:]
 
-    def _canonical(self, data: bytes, text: str, start: int) -> int:
+    def _canonical(self, text: str, start: int) -> int:
         """Read the canonical layers or edges that follow, and give the place where they end."""
         parent = self.stack[-1]
         tag, read = ("layer", read_layers) if parent.tag == "layers" else ("edge", read_edges)
@@ -98,18 +99,14 @@ class Parser(ElementBuilder):
             return start
         self.kept += verbatim
         parent.values.setdefault(tag, []).extend(values)
-        self._listen(False)
-        self._feed(data[start:end])
-        self._listen(True)
+        if values:
+            # These are well-formed. So many lines and columns keep the places right that expat tells of what follows.
+            self._feed(b"\n" * text.count("\n", start, end) + b" " * (end - 1 - text.rindex("\n", start, end)))
         return end
 
     def _feed(self, data: bytes) -> None:
         self.parser.Parse(data)
         self.fed += len(data)
-
-    def _listen(self, on: bool) -> None:
-        self.parser.StartElementHandler = self._start if on else None
-        self.parser.EndElementHandler = self._end if on else None
 
     def _fatal(self, fault: Fault, reason: str, hint: str = "") -> IRError:
         return self.error(fault, reason, hint, self.parser.CurrentLineNumber)
