@@ -109,8 +109,7 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
 def _has_known_xml_attributes(graph: Model) -> bool:
     of_layers = {name for layer in graph.layers if layer.extra for name in layer.extra}
     ports = (port for ports in (graph.input_ports, graph.output_ports) for port in ports if port.attributes)
-    of_ports = {tuple(port.attributes) for port in ports}
-    return of_layers <= _OF_LAYER and _OF_PORT.issuperset(name for names in of_ports for name in names)
+    return of_layers <= _OF_LAYER and {name for port in ports for name in port.attributes} <= _OF_PORT
 
 
 @rule("OVG205", Model, Severity.WARNING, unless=_has_known_xml_attributes)

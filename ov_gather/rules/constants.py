@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 
 from ov_gather.ir.constants import check_payload, constant, payload
 from ov_gather.ir.element_types import BOOLEAN, STRING, ElementType
@@ -47,15 +50,34 @@ def malformed_constant(document: Document) -> Iterator[Violation]:
     return faults(document, Fault.CONST)
 
 
-@rule("OVG504", Document, Severity.WARNING)
-def overlap(document: Document) -> Iterator[Violation]:
+@dataclass(frozen=True)
+class Payloads:
+    """The payloads of all Consts of a document that was read whole."""
+
+    document: Document
+
+    @cached_property
+    def in_order(self) -> list[tuple[int, int, tuple[str, ...], Layer]]:
+        """The first byte and the end of each payload, with the way to its Const and the Const, as they lie in the .bin."""
+        found = []
+        for subgraph_path, graph in self.document.model.walk() if self.document.model else ():
+            for layer in graph.of_type("Const"):
+                offset = parse_digits(layer.attributes.get("offset", ""))
+                size = parse_digits(layer.attributes.get("size", ""))
+                if offset is not None and size is not None:
+                    found.append((offset, offset + size, subgraph_path, layer))
+        return sorted(found, key=itemgetter(0, 1))
+
+
+@rule("OVG504", Payloads, Severity.WARNING)
+def overlap(payloads: Payloads) -> Iterator[Violation]:
     """Two Consts share a part of their payloads, but not all of it.
 
     OpenVINO writes equal payloads once and others apart, so an offset or a size is probably wrong. Correct it.
     """
     end, owner = 0, None
     before = (-1, -1)
-    for start, stop, subgraph_path, layer in _payloads(document):
+    for start, stop, subgraph_path, layer in payloads.in_order:
         if owner and start < end and (start, stop) != before:
             yield Violation.at(
                 layer,
@@ -69,22 +91,22 @@ def overlap(document: Document) -> Iterator[Violation]:
         before = (start, stop)
 
 
-@rule("OVG505", Document, Severity.WARNING)
-def left_over(document: Document) -> Iterator[Violation]:
+@rule("OVG505", Payloads, Severity.WARNING)
+def left_over(payloads: Payloads) -> Iterator[Violation]:
     """The .bin file has bytes that no Const uses.
 
     The file belongs to another .xml, or an offset or a size is wrong, or a Const was lost. Take the .bin that was written with
     the .xml, or save the model anew.
     """
-    model = document.model
-    if model is None or model.weights is None or document.problems:
+    model = payloads.document.model
+    if model is None or model.weights is None or payloads.document.problems:
         return
     try:
         total = model.weights.size()
     except OSError:
         return  # OVG501 reports it if there is a Const
     end = 0
-    for start, stop, subgraph_path, layer in _payloads(document):
+    for start, stop, subgraph_path, layer in payloads.in_order:
         if start > end:
             yield Violation.at(
                 layer,
@@ -160,15 +182,3 @@ def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:
             with suppress(IRError):
                 check_payload(graph, layer)
                 yield layer
-
-
-def _payloads(document: Document) -> list[tuple[int, int, tuple[str, ...], Layer]]:
-    """Return the first byte and the end of the payload of each Const of all graphs, in order, with the way to the Const."""
-    found = []
-    for subgraph_path, graph in document.model.walk() if document.model and not document.damaged else ():
-        for layer in graph.of_type("Const"):
-            offset = parse_digits(layer.attributes.get("offset", ""))
-            size = parse_digits(layer.attributes.get("size", ""))
-            if offset is not None and size is not None:
-                found.append((offset, offset + size, subgraph_path, layer))
-    return sorted(found, key=lambda payload: payload[:2])

@@ -12,6 +12,7 @@ from ov_gather.ir.reader import Document, Source, WeightsSource, path_of, read_d
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.rules.base import Rule
 from ov_gather.rules.computed import Sound
+from ov_gather.rules.constants import Payloads
 from ov_gather.rules.document import Unfinished, Unopened
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.fingerprints import with_fingerprints
@@ -106,13 +107,14 @@ def _has_error(findings: Iterable[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
-def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Model | LayerView]]:
-    """Yield what rules check of a document, each with the way to it: the document, every graph, and every gather-family
-    layer.
+def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Payloads | Model | LayerView]]:
+    """Yield what rules check of a document, each with the way to it: the document, its payloads, every graph, and every
+    gather-family layer.
     """
     yield (), document
     if document.model is None or document.damaged:
         return  # a model that was not read whole is not judged further
+    yield (), Payloads(document)
     for subgraph_path, graph in document.model.walk():
         yield subgraph_path, graph
         for view in family_layers(graph):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import weakref
 
 import pytest
 from lxml import etree
 
 from ov_gather import IRError, cross_check, read_ir, validate
+from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.location import Location
 from ov_gather.ir.model import Edge, Element
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
@@ -45,6 +47,14 @@ def test_lines_are_right_in_a_long_document(samples):
     model = read_ir(text.replace("<layers>", "<layers>" + "\n" * 200_000).encode())
     assert model.layers[2].line == 200_024
     assert model.edges[2].line == 200_059
+
+
+def test_a_model_is_freed_with_its_last_reference(samples):
+    with paused_collection():
+        model = read_ir(samples / "valid" / "compressed_weights.xml")
+        reference = weakref.ref(model)
+        del model
+        assert reference() is None
 
 
 def test_fragment(samples):

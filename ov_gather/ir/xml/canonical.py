@@ -45,7 +45,6 @@ _EDGE = re.compile(
     rf'{_BREAK}<edge from-layer="({_NUMBER})" from-port="({_NUMBER})" to-layer="({_NUMBER})" to-port="({_NUMBER})" ?/>',
     re.ASCII,
 )
-_EDGES = re.compile(f"(?:{_EDGE.pattern})*", re.ASCII)
 _ATTRIBUTE = re.compile(rf'(\w+)="({_TEXT}*)"', re.ASCII)
 _RT_INFO_PARTS = re.compile(f"<attribute({_ATTRIBUTES})", re.ASCII)
 _DIM = re.compile("<dim>([-0-9]+)")
@@ -73,10 +72,14 @@ class Run(NamedTuple):
 
 def read_edges(text: str, start: int, line: int) -> Run:
     """Read as many canonical edges as follow from `start`, which is on this line."""
-    match = _EDGES.match(text, start)
-    end = match.end() if match else start
-    ends = enumerate(_EDGE.findall(text, start, end), line + 1)
-    return Run([Edge(int(from_), int(output), int(to), int(input_), line) for line, (from_, output, to, input_) in ends], end)
+    edges: list[Edge] = []
+    end = start
+    while match := _EDGE.match(text, end):
+        from_layer, from_port, to_layer, to_port = match.groups()
+        line += 1
+        edges.append(Edge(int(from_layer), int(from_port), int(to_layer), int(to_port), line))
+        end = match.end()
+    return Run(edges, end)
 
 
 def read_layers(text: str, start: int, line: int) -> Run:

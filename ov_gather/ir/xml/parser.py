@@ -47,7 +47,7 @@ class Parser(ElementBuilder):
         parser.EndElementHandler = self._end
 
     def run(self, stream: IO[bytes]) -> None:
-        """Read a document to its end. Raises IRError where the parser cannot go on."""
+        """Read a document to its end, once. Raises IRError where the parser cannot go on."""
         total, rest = 0, b""
         try:
             while chunk := stream.read(CHUNK):
@@ -67,6 +67,8 @@ class Parser(ElementBuilder):
             if isinstance(error, IRError):
                 raise
             raise self._fatal(Fault.SYNTAX, f"the declared encoding cannot be read: {error}") from None
+        finally:
+            del self.parser  # Expat and its handlers refer to each other, so that only the collector would free the model.
 
     def _parse(self, data: bytes, added: int) -> bytes:
         """Parse all but a rest that may be the beginning of a canonical element.
