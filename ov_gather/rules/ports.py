@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from ov_gather.ir.model import Layer, Model, Port
@@ -51,16 +51,17 @@ def duplicate_layer_name(graph: Model) -> Iterator[Violation]:
     graph its own name.
     """
     first: dict[str, Layer] = {}
+    names = {layer.name for layer in graph.layers}
     for layer in graph.layers:
         taken = first.setdefault(layer.name, layer)
         if taken is not layer and layer.name:
             message = f"the name '{layer.name}' is already that of layer {taken.id} on line {taken.line}"
-            yield Violation.at(layer, message, "give every layer of a graph a name of its own", fix=_name(graph, layer))
+            yield Violation.at(layer, message, "give every layer of a graph a name of its own", fix=_name(names, layer))
 
 
-def _name(graph: Model, layer: Layer) -> Fix:
+def _name(names: Collection[str], layer: Layer) -> Fix:
     """Append the id, and underscores as long as another layer has that name."""
-    names, name = {other.name for other in graph.layers}, f"{layer.name}_{layer.id}"
+    name = f"{layer.name}_{layer.id}"
     while name in names:
         name += "_"
     return Fix(SetAttribute("layer", "name", name))
