@@ -49,6 +49,11 @@ def scatter_nd(
 
     Source: ONNX ScatterND-18, OpenVINO ScatterNDUpdate-15.
     """
+    kernel = native.load()
+    if kernel is not None and reduction in NATIVE:
+        done = kernel.scatter_nd(data, indices, updates, NATIVE.index(reduction), out)
+        if isinstance(done, np.ndarray):
+            return done
     if has_tensor(data, indices, updates, out):
         return on_arrays(scatter_nd, data, indices, updates, reduction=reduction, out=out)
     table, where, values = np.asarray(data), checked_indices("scatter_nd", np.asarray(indices)), np.asarray(updates)
@@ -80,6 +85,6 @@ def _update(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], row
         reference.scatter_nd(target, flat, updates, rows, reduction)
     else:
         given = np.ascontiguousarray(native.plain(updates))
-        kernel.scatter_nd(target, rows, flat, given, kind_of(output.dtype), NATIVE.index(reduction))
+        kernel.update_rows(target, rows, flat, given, kind_of(output.dtype), NATIVE.index(reduction))
     if target is not output:
         output[...] = target

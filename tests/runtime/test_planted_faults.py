@@ -76,9 +76,9 @@ FAULTS = {
         "(scatter.axis_size - 1) * bytes",
     ),
     "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0»; k < axis.size; ++k", "axis.size > 1"),
-    "tuples write to the row before": ("kernel/scatter_nd.cpp", "to + «rows[i]» * stride;", "(rows[i] ? rows[i] - 1 : 0)"),
+    "tuples write to the row before": ("kernel/scatter_rows.cpp", "to + «rows[i]» * stride;", "(rows[i] ? rows[i] - 1 : 0)"),
     "a reduction forgets what is there": (
-        "kernel/scatter_nd.cpp",
+        "kernel/scatter_rows.cpp",
         "Reduce::apply(«row[column]», from[column]);",
         "from[column]",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,54 @@ def test_data_is_copied_and_updated(dtype, axis, updates, beside, reduction, upd
     before = data.copy()
     np.testing.assert_array_equal(scatter_elements(data, indices, values, axis, reduction=reduction), expected)
     np.testing.assert_array_equal(data, before)
+
+
+# shape of data, shape of updates, axis, dimensions along which one index names all
+ROWS = {
+    "of two dimensions": ((300, 70), (500, 70), 0, (1,)),
+    "narrower than data": ((300, 70), (500, 61), 0, (1,)),
+    "shorter than a cache line": ((300, 2), (500, 2), 0, (1,)),
+    "of three dimensions": ((90, 5, 14), (200, 5, 14), 0, (1, 2)),
+    "in batches": ((3, 90, 14), (3, 200, 14), 1, (2,)),
+    "in fewer batches than data has": ((4, 90, 14), (2, 200, 14), 1, (2,)),
+    "that an inner index names": ((90, 5, 14), (200, 5, 14), 0, (2,)),
+    "of fewer inner indices than data has": ((90, 5, 14), (200, 3, 14), 0, (2,)),
+    "one update": ((90, 14), (1, 14), 0, (1,)),
+}
+
+
+@pytest.mark.parametrize("form", ["a view", "a copy", "a copy with another index", "an index out of bounds"])
+@pytest.mark.parametrize("reduction", ["none", "sum"])
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.complex128])
+@pytest.mark.parametrize("name", ROWS)
+def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form):
+    """A view and a copy of it give the same; one index that differs goes where it says."""
+    shape, update_shape, axis, along = ROWS[name]
+    rng = np.random.default_rng(0)
+    data, updates = rng.integers(0, 250, shape).astype(dtype), rng.integers(0, 250, update_shape).astype(dtype)
+    own = [1 if i in along else size for i, size in enumerate(update_shape)]
+    indices = np.broadcast_to(rng.integers(-shape[axis], shape[axis], own).astype(index_dtype), update_shape)
+    if form != "a view":
+        indices = indices.copy()
+    last = (-1,) * len(shape)
+    if form == "a copy with another index":
+        indices[last] = (indices[last] + 1) % shape[axis]
+    if form == "an index out of bounds":
+        indices[last] = shape[axis]
+        place = ", ".join(str(size - 1) for size in update_shape)
+        with pytest.raises(IndexError, match=re.escape(f"indices[{place}] = {shape[axis]} is out of bounds")):
+            scatter_elements(data, indices, updates, axis, reduction=reduction)
+        return
+    expected, places = data.copy(), [*np.indices(update_shape)]
+    places[axis] = indices
+    if reduction == "sum":
+        np.add.at(expected, tuple(places), updates)
+    else:
+        expected[tuple(places)] = updates  # NumPy assigns the last value of a place that is named twice
+    np.testing.assert_array_equal(scatter_elements(data, indices, updates, axis, reduction=reduction), expected)
+    turned = np.ascontiguousarray(updates.T).T  # the same values, strides the other way round
+    np.testing.assert_array_equal(scatter_elements(data, indices, turned, axis, reduction=reduction), expected)
 
 
 def test_a_type_without_this_reduction_is_not_replaced():

@@ -93,7 +93,6 @@ Update ScatterElementsOp::update(const ov::Shape& data, const ov::Tensor& indice
         OPENVINO_THROW("ScatterElements '", get_friendly_name(),
                        "': ", out_of_bounds(place, index_at(indices, place), axis, size));
     };
-    check(are_in_bounds(index, type, indices.get_size(), size));
     return [=](const Elements& elements, const char* from, const char* updates, char* output) {
         check(scatter_elements(describe(data, indices.get_shape(), axis, elements, type), from, index, updates, output));
     };

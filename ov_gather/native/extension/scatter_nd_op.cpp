@@ -1,8 +1,7 @@
 #include "scatter_nd_op.hpp"
 
-#include "scatter_nd.hpp"
+#include "scatter_rows.hpp"
 #include "tensors.hpp"
-#include "threads.hpp"
 
 namespace ov_gather {
 
@@ -41,9 +40,9 @@ Update ScatterNDOp::update(const ov::Shape& data, const ov::Tensor& indices) con
     const int64_t rows = ov::shape_size(dims), row_size = ov::shape_size(slice, data.end());
     return [=, places = flatten(*this, indices, dims, 0)](const Elements& elements, const char* from, const char* updates,
                                                           char* output) {
-        if (from != output) copy_in_parallel(from, output, rows * row_size * elements.size);
-        scatter_nd({static_cast<int64_t>(places.size()), rows, row_size, elements.reduction, elements.kind, elements.size},
-                   places.data(), updates, output);
+        const int64_t count = places.size();
+        scatter_rows({count, rows, row_size, row_size, elements.reduction, elements.kind, elements.size}, places.data(), from,
+                     updates, output);
     };
 }
 

@@ -29,7 +29,8 @@ protected:
     virtual void check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
                               const ov::PartialShape& updates) const = 0;
 
-    // Throws where an index is out of bounds for data of this shape; returns what updates elements by these indices.
+    // Returns what updates elements of data of this shape by these indices. One of the two throws where an index is out of
+    // bounds.
     virtual Update update(const ov::Shape& data, const ov::Tensor& indices) const = 0;
 
 private:

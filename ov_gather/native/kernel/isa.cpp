@@ -5,18 +5,18 @@
 
 namespace ov_gather {
 
-extern const PlaneTable lines_baseline;
+extern const LineFunctions lines_baseline;
 #if OV_GATHER_HAS_AVX
-extern const PlaneTable lines_avx2;
-extern const PlaneTable lines_avx512;
-extern const PlaneTable lines_avx512_gather;
+extern const LineFunctions lines_avx2;
+extern const LineFunctions lines_avx512;
+extern const LineFunctions lines_avx512_gather;
 #endif
 
 namespace {
 
 struct Isa {
     const char* name;
-    const PlaneTable* planes;
+    const LineFunctions* functions;
     bool available;
 };
 
@@ -53,10 +53,12 @@ const Isa& chosen() {
 
 }  // namespace
 
+const LineFunctions& line_functions() { return *chosen().functions; }
+
 const PlaneFunction* planes_of(int64_t element_size) {
     int logarithm = 0;
     while (element_size >>= 1) ++logarithm;
-    return (*chosen().planes)[logarithm];
+    return line_functions().planes[logarithm];
 }
 
 std::string isa_name() { return chosen().name; }

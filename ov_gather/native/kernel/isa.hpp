@@ -8,6 +8,8 @@
 
 namespace ov_gather {
 
+const LineFunctions& line_functions();
+
 // Gives the functions for elements of so many bytes, a power of two up to 16; by index type.
 const PlaneFunction* planes_of(int64_t element_size);
 std::string isa_name();

@@ -1,5 +1,5 @@
-// Indices of a line are checked and counted from the start, a block at a time. Each file that includes this one gets functions
-// of its own, for the reason at the head of lines.cpp.
+// Indices of a line are checked and counted from the start, a block at a time. Only lines.cpp includes this file, for the
+// reason that stands at its head.
 #pragma once
 
 #include <stdint.h>
@@ -64,6 +64,23 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t
         out_of_bounds |= static_cast<uint32_t>(low != given) | (clamped ^ index);
     }
     return out_of_bounds == 0;
+}
+
+template <typename Index>
+bool wrap_indices(const char* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
+    return wrap(reinterpret_cast<const Index*>(indices), count, axis_size, wrapped);
+}
+
+template <typename Index>
+bool all_same(const char* indices, int64_t count) {
+    const auto* const at = reinterpret_cast<const Index*>(indices);
+    const Index first = at[0];
+    Index different = at[count - 1] ^ first;  // Where indices differ, the last and the first one mostly do.
+    for (int64_t i = 0; different == 0 && i < count; i += 64) {
+        const int64_t end = i + 64 < count ? i + 64 : count;
+        for (int64_t j = i; j < end; ++j) different |= at[j] ^ first;
+    }
+    return different == 0;
 }
 
 }  // namespace

@@ -77,13 +77,15 @@ bool gather_plane(const Plane& plane, const char* data, const char* indices, cha
 
 #define OV_GATHER_JOIN_(a, b) a##b
 #define OV_GATHER_JOIN(a, b) OV_GATHER_JOIN_(a, b)
-extern const PlaneTable OV_GATHER_JOIN(lines_, OV_GATHER_ISA);
-const PlaneTable OV_GATHER_JOIN(lines_, OV_GATHER_ISA) = {
-    {gather_plane<uint8_t, int32_t>, gather_plane<uint8_t, int64_t>},
-    {gather_plane<uint16_t, int32_t>, gather_plane<uint16_t, int64_t>},
-    {gather_plane<uint32_t, int32_t>, gather_plane<uint32_t, int64_t>},
-    {gather_plane<uint64_t, int32_t>, gather_plane<uint64_t, int64_t>},
-    {gather_plane<Bytes16, int32_t>, gather_plane<Bytes16, int64_t>},
+extern const LineFunctions OV_GATHER_JOIN(lines_, OV_GATHER_ISA);
+const LineFunctions OV_GATHER_JOIN(lines_, OV_GATHER_ISA) = {
+    {{gather_plane<uint8_t, int32_t>, gather_plane<uint8_t, int64_t>},
+     {gather_plane<uint16_t, int32_t>, gather_plane<uint16_t, int64_t>},
+     {gather_plane<uint32_t, int32_t>, gather_plane<uint32_t, int64_t>},
+     {gather_plane<uint64_t, int32_t>, gather_plane<uint64_t, int64_t>},
+     {gather_plane<Bytes16, int32_t>, gather_plane<Bytes16, int64_t>}},
+    {wrap_indices<int32_t>, wrap_indices<int64_t>},
+    {all_same<int32_t>, all_same<int64_t>},
 };
 
 }  // namespace ov_gather

@@ -36,7 +36,19 @@ static inline int64_t read_once(const void* index) {
     return load_once(static_cast<const Index*>(index));
 }
 
-// Functions are found by the logarithm of the element size (1 to 16 bytes), then by the index type (int32, int64).
-using PlaneTable = PlaneFunction[5][2];
+// Counts `count` contiguous indices from the start, and narrows them. Returns false if one is out of bounds; what is written
+// is in bounds nevertheless, unless the axis is empty.
+using WrapFunction = bool (*)(const char* indices, int64_t count, int64_t axis_size, int32_t* wrapped);
+
+// Tells whether all of `count` contiguous indices are the same as the first.
+using AllSameFunction = bool (*)(const char* indices, int64_t count);
+
+// The functions of one instruction set. Those of planes are found by the logarithm of the element size (1 to 16 bytes), then
+// by the index type (int32, int64); the others by the index type.
+struct LineFunctions {
+    PlaneFunction planes[5][2];
+    WrapFunction wrap[2];
+    AllSameFunction all_same[2];
+};
 
 }  // namespace ov_gather

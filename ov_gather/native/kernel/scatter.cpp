@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "caches.hpp"
-#include "line_indices.hpp"
+#include "isa.hpp"
 #include "platform.hpp"
+#include "row_indices.hpp"
 #include "threads.hpp"
 
 namespace ov_gather {
@@ -20,10 +20,14 @@ constexpr int64_t grain = 1 << 14;   // so many updates are worth another thread
 constexpr int64_t neighbours = 256;  // so many elements of a line beside the axis are updated together
 constexpr int64_t ahead = 8;         // so many rows of indices and updates are fetched before they are needed
 constexpr int64_t packed_row = 256;  // bytes of a row in a packed column
-constexpr int64_t block = 512;       // so many indices are checked, then used, while in the first-level cache
+constexpr int64_t block = 64;        // so many indices of a line are checked, then used
 
 inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch(from + at);
+}
+
+inline void prefetch_to_write(const char* to, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += 64) fetch_to_write(to + at);
 }
 
 template <int64_t value>
@@ -52,76 +56,75 @@ bool scatter_line(const Scatter& scatter, const char* indices, const char* updat
     return true;
 }
 
-// Makes `count` dense updates of dense elements, one after the other, as scatter_line does. Indices are checked a block at a
-// time, which is faster.
-template <typename Element, typename Index, typename Reduce>
-bool scatter_dense(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
-    const auto* const index = reinterpret_cast<const Index*>(indices);
+// Makes a block of dense updates, one after the other. The functions of the instruction set in use check the indices. An update
+// goes `output_step` elements further on than the one before.
+template <typename Element, typename Index, typename Reduce, typename AxisStep, typename OutputStep>
+bool scatter_block(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count,
+                   AxisStep axis_step, OutputStep output_step) {
+    int32_t places[neighbours];
+    if (!line_functions().wrap[sizeof(Index) == sizeof(int64_t)](indices, count, scatter.axis_size, places)) return false;
     const auto* const from = reinterpret_cast<const Element*>(updates);
     auto* const to = reinterpret_cast<Element*>(output);
-    int32_t places[block];
-    for (int64_t start = 0; start < count; start += block) {
-        const int64_t length = std::min(block, count - start);
-        if (!wrap(index + start, length, scatter.axis_size, places)) return false;
-        for (int64_t i = 0; i < length; ++i) to[places[i]] = Reduce::apply(to[places[i]], from[start + i]);
+    for (int64_t i = 0; i < count; ++i) {
+        Element& element = to[places[i] * axis_step + i * output_step];
+        element = Reduce::apply(element, from[i]);
     }
     return true;
 }
 
-// Updates a row of dense elements that one index names.
+// Updates a dense line by dense updates. The next line is fetched meanwhile: the hardware foresees no line beyond a page.
 template <typename Element, typename Index, typename Reduce>
-bool scatter_row(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
-    int64_t index;
-    if (!read_index<Index>(indices, scatter.axis_size, index)) return false;
-    auto* const to = reinterpret_cast<Element*>(output + index * scatter.axis.output_stride);
-    const auto* const from = reinterpret_cast<const Element*>(updates);
-    for (int64_t i = 0; i < count; ++i) to[i] = Reduce::apply(to[i], from[i]);
+bool scatter_dense(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output) {
+    const ScatterLoop& next = scatter.loops.back();
+    constexpr int64_t size = sizeof(Element), index_size = sizeof(Index);
+    for (int64_t start = 0; start < scatter.axis.size; start += block) {
+        const int64_t length = std::min(block, scatter.axis.size - start);
+        const char *const at = indices + start * index_size, *const from = updates + start * size;
+        if (length == block) {
+            prefetch(at + next.index_stride, block * index_size);
+            prefetch(from + next.update_stride, block * size);
+            prefetch(data + start * size + next.output_stride, block * size);
+            prefetch_to_write(output + start * size + next.output_stride, block * size);
+        }
+        if (!scatter_block<Element, Index, Reduce>(scatter, at, from, output, length, Known<1>(), Known<0>())) return false;
+    }
     return true;
 }
 
-// Tells whether all of dense indices are the same, as those are that name whole rows.
-template <typename Index>
-bool all_same(const char* indices, int64_t count) {
-    const auto* const at = reinterpret_cast<const Index*>(indices);
-    bool same = at[count - 1] == at[0];  // Where indices differ, the last and the first one mostly do.
-    for (int64_t i = 1; same && i < count; i += 64)
-        for (int64_t j = i; j < std::min(i + 64, count); ++j) same &= at[j] == at[0];
-    return same;
-}
-
-// Makes all updates along the axis for `count` neighbours off the axis.
+// Makes all updates along the axis for `count` neighbours off the axis. The output has been copied from data.
 template <typename Element, typename Index, typename Reduce>
-bool scatter_lines(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count) {
+bool scatter_lines(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output,
+                   int64_t count) {
     constexpr Known<sizeof(Index)> index_size;
     constexpr Known<sizeof(Element)> size;
     const ScatterLoop axis = scatter.axis, line = scatter.loops.back();
     const auto make = [&](int64_t length, auto... steps) {
         return scatter_line<Element, Index, Reduce>(scatter, indices, updates, output, length, steps...);
     };
-    if (count == 1 && axis.index_stride == index_size && axis.update_stride == size && axis.output_stride == size &&
-        scatter.axis_size <= INT32_MAX)
-        return scatter_dense<Element, Index, Reduce>(scatter, indices, updates, output, axis.size);
+    const bool narrow = scatter.axis_size <= INT32_MAX;
+    if (count == 1 && narrow && axis.index_stride == index_size && axis.update_stride == size && axis.output_stride == size)
+        return scatter_dense<Element, Index, Reduce>(scatter, data, indices, updates, output);
     if (count == 1)
         return axis.index_stride == index_size && axis.update_stride == size
                    ? make(axis.size, index_size, size, Known<0>())
                    : make(axis.size, axis.index_stride, axis.update_stride, Known<0>());
-    const bool is_dense = line.update_stride == size && line.output_stride == size;
-    const bool has_indices = line.index_stride == index_size;
+    const bool is_dense = line.update_stride == size && line.output_stride == size && line.index_stride == index_size &&
+                          narrow && axis.output_stride % size == 0;
     for (int64_t k = 0; k < axis.size; ++k, indices += axis.index_stride, updates += axis.update_stride) {
-        if (k + ahead < axis.size) {
+        if (is_dense && k + ahead < axis.size) {
             prefetch(indices + ahead * axis.index_stride, count * line.index_stride);
             prefetch(updates + ahead * axis.update_stride, count * line.update_stride);
         }
-        const bool is_row = is_dense && (line.index_stride == 0 || (has_indices && all_same<Index>(indices, count)));
-        const bool done = is_row ? scatter_row<Element, Index, Reduce>(scatter, indices, updates, output, count)
-                          : is_dense && has_indices ? make(count, index_size, size, size)
-                                                    : make(count, line.index_stride, line.update_stride, line.output_stride);
+        const bool done = is_dense ? scatter_block<Element, Index, Reduce>(scatter, indices, updates, output, count,
+                                                                           axis.output_stride / size, Known<1>())
+                                   : make(count, line.index_stride, line.update_stride, line.output_stride);
         if (!done) return false;
     }
     return true;
 }
 
-using LinesFunction = bool (*)(const Scatter&, const char* indices, const char* updates, char* output, int64_t count);
+using LinesFunction = bool (*)(const Scatter&, const char* data, const char* indices, const char* updates, char* output,
+                               int64_t count);
 
 LinesFunction choose(const Scatter& scatter) {
     return with_element_type(scatter.kind, scatter.element_size, scatter.reduction, [&](auto element, auto reduce) {
@@ -179,38 +182,32 @@ bool scatter_column(Scatter scatter, LinesFunction scatter_lines, const char* da
     thread_local std::vector<char> buffer;
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
     buffer.resize(scatter.axis_size * bytes);
-    for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(buffer.data() + row * bytes, data + row * stride, bytes);
+    for (int64_t row = 0; row < scatter.axis_size; ++row) {
+        prefetch(data + (row + ahead) * stride, bytes);
+        std::memcpy(buffer.data() + row * bytes, data + row * stride, bytes);
+    }
     scatter.axis.output_stride = bytes;
-    const bool in_bounds = scatter_lines(scatter, indices, updates, buffer.data(), count);
-    for (int64_t row = 0; row < scatter.axis_size; ++row)
+    const bool in_bounds = scatter_lines(scatter, buffer.data(), indices, updates, buffer.data(), count);
+    for (int64_t row = 0; row < scatter.axis_size; ++row) {
+        prefetch_to_write(output + (row + ahead) * stride, bytes);
         std::memcpy(output + row * stride, buffer.data() + row * bytes, bytes);
+    }
     return in_bounds;
-}
-
-template <typename Index>
-bool all_within(const Index* indices, int64_t count, int64_t axis_size) {
-    if (count == 0) return true;
-    constexpr int64_t least = std::numeric_limits<Index>::min(), most = std::numeric_limits<Index>::max();
-    const auto low = static_cast<Index>(std::max(-axis_size, least)), high = static_cast<Index>(std::min(axis_size - 1, most));
-    std::atomic<bool> in_bounds{true};
-    in_parallel(count, grain, [&](const Range& range) {
-        Index outside = 0;  // is as wide as an index, for the compiler to make vectors of both
-        for (int64_t i = range.begin(); i < range.end(); ++i) outside |= (indices[i] < low) | (indices[i] > high);
-        if (outside) in_bounds.store(false, std::memory_order_relaxed);
-    });
-    return in_bounds.load();
 }
 
 }  // namespace
 
-bool are_in_bounds(const char* indices, IndexType type, int64_t count, int64_t axis_size) {
-    return type == IndexType::int32 ? all_within(reinterpret_cast<const int32_t*>(indices), count, axis_size)
-                                    : all_within(reinterpret_cast<const int64_t*>(indices), count, axis_size);
-}
-
 bool scatter_elements(const Scatter& given, const char* data, const char* indices, const char* updates, char* output) {
     Scatter scatter = given;
     scatter.loops = merged(given.loops);
+    ScatterRows by_rows;
+    std::vector<int64_t> rows;
+    const RowIndices found = find_rows(scatter, indices, by_rows, rows);
+    if (found == RowIndices::out_of_bounds) return false;
+    if (found == RowIndices::found) {
+        scatter_rows(by_rows, rows.data(), data, updates, output);
+        return true;
+    }
     const ScatterLoop& line = scatter.loops.back();
     // Where indices are beside every element, and many, an element is copied when it is about to be updated, so that it is
     // moved once.
@@ -243,9 +240,10 @@ bool scatter_elements(const Scatter& given, const char* data, const char* indice
             }
             const int64_t count = std::min(width, line.size - start);
             if (copies && !packed) copy_column(scatter, data + out, output + out, count);
-            const bool done = packed ? scatter_column(scatter, scatter_piece, source + out, indices + index, updates + update,
-                                                      output + out, count)
-                                     : scatter_piece(scatter, indices + index, updates + update, output + out, count);
+            const bool done =
+                packed ? scatter_column(scatter, scatter_piece, source + out, indices + index, updates + update, output + out,
+                                        count)
+                       : scatter_piece(scatter, source + out, indices + index, updates + update, output + out, count);
             if (!done) in_bounds.store(false, std::memory_order_relaxed);
         }
     });

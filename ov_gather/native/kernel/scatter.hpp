@@ -29,9 +29,6 @@ struct Scatter {
     int64_t element_size;
 };
 
-// Tells whether all of contiguous indices are in bounds for an axis of this size.
-bool are_in_bounds(const char* indices, IndexType type, int64_t count, int64_t axis_size);
-
 // Data may be the output itself; otherwise both are contiguous. Returns false if an index is out of bounds: the output is then
 // partly written, but nothing outside of it.
 bool scatter_elements(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output);

@@ -24,7 +24,10 @@ private:
 // it.
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work);
 
-// Does the same, but leaves work that is too little for two threads to the calling one.
+// So many threads share a loop.
+int64_t thread_count();
+
+// Does the same as spread, but leaves work that is too little for two threads to the calling one.
 template <typename Work>
 void in_parallel(int64_t count, int64_t grain, const Work& work) {
     if (count <= grain)

@@ -15,7 +15,7 @@
 #include "isa.hpp"
 #include "limits.hpp"
 #include "scatter.hpp"
-#include "scatter_nd.hpp"
+#include "scatter_rows.hpp"
 #include "slices.hpp"
 #include "thread_pool.hpp"
 #include "tuples.hpp"
@@ -163,6 +163,10 @@ int64_t flatten_tuples(nb::handle tuples_object, const std::vector<int64_t>& dim
                                      static_cast<int64_t*>(PyArray_DATA(flat)));
 }
 
+npy_intp product(const npy_intp* sizes, npy_intp count) {
+    return std::accumulate(sizes, sizes + count, npy_intp{1}, std::multiplies<>());
+}
+
 // Gathers slices that tuples name, and returns what gather_elements returns: the position is that of a tuple.
 nb::object gather_nd(nb::handle data_object, nb::handle tuples_object, nb::handle batch_object, nb::handle out) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(tuples_object.ptr())) return nb::none();
@@ -184,9 +188,6 @@ nb::object gather_nd(nb::handle data_object, nb::handle tuples_object, nb::handl
     auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
     if (!PyArray_IS_C_CONTIGUOUS(output)) return nb::none();
 
-    const auto product = [](const npy_intp* sizes, npy_intp count) {
-        return std::accumulate(sizes, sizes + count, npy_intp{1}, std::multiplies<>());
-    };
     const ov_gather::GatherTuples gather{product(dims, batch),
                                          product(PyArray_DIMS(tuples) + batch, last - batch),
                                          {dims + batch, dims + batch + depth},
@@ -241,6 +242,12 @@ bool are_reduced(PyArrayObject* array) {
            PyArray_ISNUMBER(array) && PyArray_ITEMSIZE(array) <= 8 && (kind != 'f' || PyArray_ITEMSIZE(array) >= 4);
 }
 
+// Tells whether both arrays are plain, of one type, whose elements the kernel can reduce.
+bool can_update(PyArrayObject* data, PyArrayObject* updates, int reduction) {
+    return is_movable(data) && is_movable(updates) && PyArray_EquivTypes(PyArray_DESCR(data), PyArray_DESCR(updates)) &&
+           (reduction == 0 || are_reduced(data));
+}
+
 // Copies data, updates the copy, and returns it; or returns None where an index is out of bounds, or an argument is not plain
 // or not right, so that the caller has to look closer. A reduction is a number that reductions.hpp defines.
 nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, nb::handle updates_object,
@@ -253,9 +260,8 @@ nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, n
     const int rank = PyArray_NDIM(data);
     int axis;
     if (!is_number(axis_object, -rank, rank, axis) || PyArray_NDIM(indices) != rank || PyArray_NDIM(updates) != rank ||
-        !PyArray_CompareLists(PyArray_DIMS(indices), PyArray_DIMS(updates), rank) || !is_movable(data) || !is_index(indices) ||
-        !is_movable(updates) || !PyArray_EquivTypes(PyArray_DESCR(data), PyArray_DESCR(updates)) ||
-        !PyArray_IS_C_CONTIGUOUS(data) || (reduction != 0 && !are_reduced(data)))
+        !PyArray_CompareLists(PyArray_DIMS(indices), PyArray_DIMS(updates), rank) || !is_index(indices) ||
+        !can_update(data, updates, reduction) || !PyArray_IS_C_CONTIGUOUS(data))
         return nb::none();
     if (axis < 0) axis += rank;
     for (int i = 0; i < rank; ++i)
@@ -277,19 +283,61 @@ nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, n
 
 // Takes contiguous arrays of plain elements: an output of so many rows, one int64 for each update, which is in bounds, and
 // updates.
-void scatter_nd(nb::handle output_object, int64_t rows, nb::handle flat_object, nb::handle updates_object, char kind,
-                int reduction) {
+void update_rows(nb::handle output_object, int64_t rows, nb::handle flat_object, nb::handle updates_object, char kind,
+                 int reduction) {
     auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
     auto* flat = reinterpret_cast<PyArrayObject*>(flat_object.ptr());
-    const ov_gather::ScatterND scatter{PyArray_SIZE(flat),
-                                       rows,
-                                       PyArray_SIZE(output) / std::max<int64_t>(rows, 1),
-                                       static_cast<ov_gather::Reduction>(reduction),
-                                       kind,
-                                       PyArray_ITEMSIZE(output)};
+    const int64_t row_size = PyArray_SIZE(output) / std::max<int64_t>(rows, 1);
+    const ov_gather::ScatterRows scatter{
+        PyArray_SIZE(flat),      rows, row_size, row_size, static_cast<ov_gather::Reduction>(reduction), kind,
+        PyArray_ITEMSIZE(output)};
+    char* const bytes = PyArray_BYTES(output);
     const nb::gil_scoped_release release;
-    ov_gather::scatter_nd(scatter, static_cast<const int64_t*>(PyArray_DATA(flat)),
-                          PyArray_BYTES(reinterpret_cast<PyArrayObject*>(updates_object.ptr())), PyArray_BYTES(output));
+    ov_gather::scatter_rows(scatter, static_cast<const int64_t*>(PyArray_DATA(flat)), bytes,
+                            PyArray_BYTES(reinterpret_cast<PyArrayObject*>(updates_object.ptr())), bytes);
+}
+
+// Copies data, updates rows of the copy that tuples name, and returns what scatter_elements returns.
+nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::handle updates_object, int reduction,
+                      nb::handle out) {
+    for (const nb::handle object : {data_object, tuples_object, updates_object})
+        if (!PyArray_CheckExact(object.ptr())) return nb::none();
+    auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
+    auto* tuples = reinterpret_cast<PyArrayObject*>(tuples_object.ptr());
+    auto* updates = reinterpret_cast<PyArrayObject*>(updates_object.ptr());
+    const int rank = PyArray_NDIM(data), last = PyArray_NDIM(tuples) - 1;
+    if (rank == 0 || last < 0 || !is_index(tuples) || !can_update(data, updates, reduction)) return nb::none();
+    for (PyArrayObject* array : {data, tuples, updates})
+        if (!PyArray_IS_C_CONTIGUOUS(array)) return nb::none();
+    const npy_intp depth = PyArray_DIM(tuples, last), *const dims = PyArray_DIMS(data);
+    if (depth > rank || PyArray_NDIM(updates) != last + rank - depth ||
+        !PyArray_CompareLists(PyArray_DIMS(updates), PyArray_DIMS(tuples), last) ||
+        !PyArray_CompareLists(PyArray_DIMS(updates) + last, dims + depth, static_cast<int>(rank - depth)))
+        return nb::none();
+    const nb::object result = output_for(out, data, tuples, rank, dims);
+    if (result.is_none()) return result;
+    auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
+    if (!PyArray_IS_C_CONTIGUOUS(output) || may_overlap(output, updates)) return nb::none();
+
+    const std::vector<int64_t> indexed(dims, dims + depth);
+    const int64_t rows = product(dims, depth), row_size = product(dims + depth, rank - depth);
+    std::vector<int64_t> flat(product(PyArray_DIMS(tuples), last));
+    const ov_gather::ScatterRows scatter{static_cast<int64_t>(flat.size()),
+                                         rows,
+                                         row_size,
+                                         row_size,
+                                         static_cast<ov_gather::Reduction>(reduction),
+                                         PyArray_DESCR(data)->kind,
+                                         PyArray_ITEMSIZE(data)};
+    bool in_bounds;
+    {
+        const nb::gil_scoped_release release;
+        in_bounds = ov_gather::flatten_tuples(PyArray_BYTES(tuples), index_type(tuples), flat.size(), indexed, flat.data()) ==
+                    ov_gather::all_in_bounds;
+        if (in_bounds)
+            ov_gather::scatter_rows(scatter, flat.data(), PyArray_BYTES(data), PyArray_BYTES(updates), PyArray_BYTES(output));
+    }
+    return in_bounds ? result : nb::none();
 }
 
 }  // namespace
@@ -308,7 +356,9 @@ NB_MODULE(_native, module) {
                nb::arg("reduction"), nb::arg("out").none(),
                "The output; or None: an argument is not plain, or an index out of bounds.");
     module.def("update_elements", &update_elements, "Updates `output`; returns whether all indices are in bounds.");
-    module.def("scatter_nd", &scatter_nd, "Updates rows of `output`.");
+    module.def("scatter_nd", &scatter_nd, nb::arg("data"), nb::arg("tuples"), nb::arg("updates"), nb::arg("reduction"),
+               nb::arg("out").none(), "The same.");
+    module.def("update_rows", &update_rows, "Updates rows of `output`.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");
     add_limits(module);

@@ -148,6 +148,8 @@ Pool& pool() {
 
 void set_num_threads(int count) { pool().set_threads(count); }
 
+int64_t thread_count() { return pool().threads(); }
+
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work) {
     Pool& threads = pool();
     const int64_t workers = threads.threads();

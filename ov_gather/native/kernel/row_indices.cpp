@@ -1,0 +1,98 @@
+#include "row_indices.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "isa.hpp"
+#include "threads.hpp"
+
+namespace ov_gather {
+namespace {
+
+constexpr int64_t grain = 1 << 15;        // so many indices are worth another thread
+constexpr int64_t bytes_ahead = 1 << 12;  // so many bytes of indices ahead are fetched: the hardware foresees only a page
+
+// Gives the loops over rows of updates, in the order in which these lie in memory. The loop along the axis has no step in the
+// output, where an index takes its place.
+std::vector<ScatterLoop> loops_over_rows(const Scatter& scatter) {
+    std::vector<ScatterLoop> loops(scatter.loops.begin(), scatter.loops.end() - 1);
+    const ScatterLoop& axis = scatter.axis;
+    if (axis.size != 1) loops.push_back({axis.size, axis.index_stride, axis.update_stride, 0});
+    std::sort(loops.begin(), loops.end(),
+              [](const ScatterLoop& a, const ScatterLoop& b) { return a.update_stride > b.update_stride; });
+    return loops;
+}
+
+// Gives the bytes from one row of the output to the next; 0 where updates are not of contiguous rows.
+int64_t bytes_of_rows(const Scatter& scatter, const std::vector<ScatterLoop>& loops) {
+    const ScatterLoop& line = scatter.loops.back();
+    const int64_t size = scatter.element_size, width = line.size * size;
+    if (line.size == 1 || line.update_stride != size || line.output_stride != size) return 0;
+    int64_t bytes = scatter.axis.output_stride, update_stride = width;
+    for (auto loop = loops.rbegin(); loop != loops.rend(); update_stride *= loop->size, ++loop) {
+        if (loop->update_stride != update_stride) return 0;
+        if (loop->output_stride != 0) bytes = std::min(bytes, loop->output_stride);
+    }
+    const bool fits =
+        std::all_of(loops.begin(), loops.end(), [&](const auto& loop) { return loop.output_stride % bytes == 0; });
+    return fits && bytes >= width && scatter.axis.output_stride % bytes == 0 ? bytes : 0;
+}
+
+template <typename Index>
+RowIndices find(const Scatter& scatter, const char* indices, const std::vector<ScatterLoop>& loops, int64_t bytes,
+                std::vector<int64_t>& rows) {
+    const ScatterLoop& line = scatter.loops.back();
+    const auto all_same = line.index_stride == 0 ? nullptr : line_functions().all_same[sizeof(Index) == sizeof(int64_t)];
+    if (all_same && !all_same(indices, line.size)) return RowIndices::differ;
+    int64_t count = 1;
+    for (const ScatterLoop& loop : loops) count *= loop.size;
+    rows.resize(count);
+    const int64_t axis_step = scatter.axis.output_stride / bytes;
+    std::atomic<RowIndices> result{RowIndices::found};
+    in_parallel(count, std::max<int64_t>(1, grain / (all_same ? line.size : 1)), [&](const Range& range) {
+        for (int64_t row = range.begin(); row < range.end() && result.load(std::memory_order_relaxed) == RowIndices::found;
+             ++row) {
+            const char* at = indices;
+            int64_t output = 0, left = row;
+            for (size_t level = loops.size(); level-- > 0; left /= loops[level].size) {
+                const int64_t step = level == 0 ? left : left % loops[level].size;
+                at += step * loops[level].index_stride;
+                output += step * loops[level].output_stride;
+            }
+            for (int64_t k = 0; k < line.size * line.index_stride; k += 64) fetch(at + bytes_ahead + k);
+            if (all_same && !all_same(at, line.size)) result = RowIndices::differ;
+            int64_t index = read_once<Index>(at);
+            index += (index >> 63) & scatter.axis_size;
+            if (static_cast<uint64_t>(index) >= static_cast<uint64_t>(scatter.axis_size)) {
+                RowIndices found = RowIndices::found;
+                result.compare_exchange_strong(found, RowIndices::out_of_bounds);
+            }
+            rows[row] = output / bytes + index * axis_step;
+        }
+    });
+    return result;
+}
+
+}  // namespace
+
+RowIndices find_rows(const Scatter& scatter, const char* indices, ScatterRows& by_rows, std::vector<int64_t>& rows) {
+    const ScatterLoop& line = scatter.loops.back();
+    const int64_t index_size = scatter.index_type == IndexType::int32 ? sizeof(int32_t) : sizeof(int64_t);
+    const std::vector<ScatterLoop> loops = loops_over_rows(scatter);
+    const bool is_empty = line.size == 0 || scatter.axis.size == 0 || scatter.elements == 0;
+    const int64_t bytes = is_empty ? 0 : bytes_of_rows(scatter, loops);
+    if (bytes == 0 || (line.index_stride != 0 && line.index_stride != index_size)) return RowIndices::differ;
+    const int64_t row_size = bytes / scatter.element_size;
+    const RowIndices result = scatter.index_type == IndexType::int32 ? find<int32_t>(scatter, indices, loops, bytes, rows)
+                                                                     : find<int64_t>(scatter, indices, loops, bytes, rows);
+    by_rows = {static_cast<int64_t>(rows.size()),
+               scatter.elements / row_size,
+               row_size,
+               line.size,
+               scatter.reduction,
+               scatter.kind,
+               scatter.element_size};
+    return result;
+}
+
+}  // namespace ov_gather
