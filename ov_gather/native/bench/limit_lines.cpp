@@ -37,7 +37,8 @@ void take_slices(const char* data, const int32_t* offsets, char* output, int64_t
     const int64_t most = loads == fetched ? 2048 : 8192, ahead = most / unit < 1 ? 1 : most / unit > 64 ? 64 : most / unit;
     for (int64_t i = 0; i < count; ++i) {
         const char* const next = data + offsets[upto(i + ahead, count)] * unit;
-        for (int64_t at = 0; loads != plain && at < unit && at < most; at += 64) fetch(next + at);
+        const int64_t head = reinterpret_cast<intptr_t>(next) & 63;
+        for (int64_t at = -head; loads != plain && at < unit && at < most; at += 64) fetch(next + at);
         const char* const from = data + offsets[i] * unit;
         char* const to = output + i * unit;
         if (streamed)

@@ -9,18 +9,10 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t slice_prefetch = 2048;  // bytes of slices in flight; of a long one the hardware foresees the rest
+constexpr int64_t slice_prefetch = 8192;  // bytes of slices in flight
+constexpr int64_t slices_ahead = 64;      // slices at most; fewer if they are long
 
-// Copies a slice of whole cache lines by itself, because a call of memcpy takes as long.
-inline void copy_slice(const char* from, char* to, int64_t bytes) {
-    if (bytes % 64 != 0 || bytes > 512) {
-        memcpy(to, from, bytes);
-        return;
-    }
-    for (int64_t at = 0; at < bytes; at += 64) memcpy(to + at, from + at, 64);
-}
-
-// Copies the slice that the one index of a whole line names.
+// Copies the slice that the one index of a whole line names, element by element.
 template <typename Element>
 bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
     constexpr int64_t size = sizeof(Element);
@@ -30,42 +22,67 @@ bool constant(const Plane& plane, const char* data, int64_t index, char* output,
         return plane.zero;
     }
     data += index * plane.axis_stride;
-    if (plane.line.data_stride == size && plane.line.output_stride == size) {
-        if (plane.stream)
-            stream(data, output, count * size);
-        else
-            copy_slice(data, output, count * size);
-        return true;
-    }
     for (int64_t i = 0; i < count; ++i) memcpy(output + i * plane.line.output_stride, data + i * plane.line.data_stride, size);
     return true;
 }
 
-// Fetches the slice that an index names. The index may be out of bounds, because a prefetch may point anywhere.
+// Fetches the slice that an index names, with the cache lines at its ends: arrays seldom start where a cache line does. The
+// index may be out of bounds, because a prefetch may point anywhere.
 inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
-    for (int64_t at = 0; at < bytes && at < slice_prefetch; at += 64) fetch(reinterpret_cast<const char*>(slice + at));
+    const int64_t head = slice & 63;
+    for (int64_t at = -head; at < bytes && at < slice_prefetch; at += 64) fetch(reinterpret_cast<const char*>(slice + at));
 }
 
-// Copies short slices, of `part` bytes at least and twice as many at most: the first and the last bytes of each.
-template <int64_t part, typename Index>
-bool short_slices(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t bytes) {
+// Copies slices that lie as one piece in data and in the output. Slices that are far away are fetched some time before; of a
+// long one the hardware foresees the rest.
+template <typename Index, typename Copy>
+bool copy_slices(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t bytes,
+                 const Copy& copy) {
     const int64_t size = plane.axis_size, stride = plane.axis_stride;
     const Loop step = plane.lines;
-    for (int64_t i = 0; i < lines; ++i, data += step.data_stride, indices += step.index_stride, output += step.output_stride) {
-        const int64_t given = read_once<Index>(indices), index = given + ((given >> 63) & size);
-        if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size)) {
-            const char* const from = data + index * stride;
-            memcpy(output, from, part);
-            memcpy(output + bytes - part, from + bytes - part, part);
-        } else if (plane.zero) {
-            memset(output, 0, bytes);
-        } else {
+    const int64_t fit = slice_prefetch / bytes, most = fit < 1 ? 1 : fit > slices_ahead ? slices_ahead : fit;
+    const int64_t ahead = plane.prefetch ? most : lines;
+    const auto prefetch = [=](int64_t i) {
+        prefetch_slice(plane, data + i * step.data_stride, read_once<Index>(indices + i * step.index_stride), bytes);
+    };
+    for (int64_t i = 0; i < ahead && i < lines && plane.prefetch; ++i) prefetch(i);
+    for (int64_t i = 0; i < lines; ++i) {
+        if (i + ahead < lines) prefetch(i + ahead);
+        const int64_t given = read_once<Index>(indices + i * step.index_stride), index = given + ((given >> 63) & size);
+        if (static_cast<uint64_t>(index) < static_cast<uint64_t>(size))
+            copy(data + i * step.data_stride + index * stride, output + i * step.output_stride);
+        else if (plane.zero)
+            memset(output + i * step.output_stride, 0, bytes);
+        else
             return false;
-        }
     }
     return true;
+}
+
+// Copies `part` bytes at least and twice as many at most: the first and the last ones.
+template <int64_t part>
+struct ShortCopy {
+    int64_t bytes;
+    void operator()(const char* from, char* to) const {
+        memcpy(to, from, part);
+        memcpy(to + bytes - part, from + bytes - part, part);
+    }
+};
+
+template <typename Index>
+bool slices(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t bytes) {
+    const auto with = [=](const auto& copy) { return copy_slices<Index>(plane, data, indices, output, lines, bytes, copy); };
+    if (plane.stream) return with([=](const char* from, char* to) { stream(from, to, bytes); });
+    if (bytes < 8 || bytes > 512) return with([=](const char* from, char* to) { memcpy(to, from, bytes); });
+    if (bytes <= 16) return with(ShortCopy<8>{bytes});
+    if (bytes <= 32) return with(ShortCopy<16>{bytes});
+    if (bytes <= 64) return with(ShortCopy<32>{bytes});
+    return with([=](const char* from, char* to) {
+        for (int64_t at = 0; at + 64 < bytes; at += 64) memcpy(to + at, from + at, 64);
+        memcpy(to + bytes - 64, from + bytes - 64, 64);
+    });
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict data that is still needed
-constexpr int64_t slices_ahead = 32;       // slices at most; fewer if they are long
 
 struct Bytes16 {
     uint64_t low, high;
@@ -34,24 +33,10 @@ bool gather_lines(const Plane& plane, const char* data, const char* indices, cha
     if (regular && are_short<Element, Index>(plane, lines, count))
         return short_lines(plane, data, reinterpret_cast<const Index*>(indices), reinterpret_cast<Element*>(output), lines,
                            count);
-    const bool near_slices = line.index_stride == 0 && line.data_stride == size && !plane.prefetch;
-    const int64_t bytes = count * size, fit = slice_prefetch / bytes;
-    if (near_slices && line.output_stride == size && !plane.stream && bytes >= 8 && bytes <= 64) {
-        const auto copy = bytes <= 16   ? short_slices<8, Index>
-                          : bytes <= 32 ? short_slices<16, Index>
-                                        : short_slices<32, Index>;
-        return copy(plane, data, indices, output, lines, bytes);
-    }
-    const bool slices = line.index_stride == 0 && line.data_stride == size && plane.prefetch;
-    const int64_t ahead = !slices ? lines : fit < 1 ? 1 : fit > slices_ahead ? slices_ahead : fit;
-    for (int64_t i = 0; i < ahead && i < lines && slices; ++i)
-        prefetch_slice(plane, data + i * plane.lines.data_stride, read_once<Index>(indices + i * plane.lines.index_stride),
-                       bytes);
+    if (line.index_stride == 0 && line.data_stride == size && line.output_stride == size)
+        return slices<Index>(plane, data, indices, output, lines, count * size);
     for (int64_t i = 0; i < lines; ++i) {
         if (prefetch) prefetch_row(data + plane.lines.data_stride, reach);
-        if (i + ahead < lines)
-            prefetch_slice(plane, data + ahead * plane.lines.data_stride,
-                           read_once<Index>(indices + ahead * plane.lines.index_stride), bytes);
         const bool in_bounds = line.index_stride == 0 ? constant<Element>(plane, data, read_once<Index>(indices), output, count)
                                : regular              ? contiguous(plane, data, reinterpret_cast<const Index*>(indices),
                                                                    reinterpret_cast<Element*>(output), count)
