@@ -64,5 +64,5 @@ def _constants_folded(model: openvino.Model) -> list[Rewrite]:
 def _kept_compressed(model: openvino.Model) -> list[Rewrite]:
     from ov_gather.acceleration.compressed import keep_compressed
 
-    what = "weights left compressed: a stock Gather takes them, ours checks the indices"
+    what = "weights left compressed: only what is gathered is decompressed"
     return [Rewrite(f"node Gather '{name}'", what, True) for name in keep_compressed(model)]

@@ -11,6 +11,7 @@ from ov_gather.acceleration.assign_blocks import assign_blocks
 from ov_gather.acceleration.changes import Summary, Tracker
 from ov_gather.acceleration.fold_broadcasts import fold_broadcasts
 from ov_gather.acceleration.fold_constants import fold_constants
+from ov_gather.acceleration.gather_halves import gather_halves
 from ov_gather.acceleration.gather_logits import gather_logits
 from ov_gather.acceleration.gather_tuples import gather_tuples
 from ov_gather.acceleration.join_gathers import join_gathers
@@ -40,6 +41,7 @@ PASSES: Mapping[str, Pass] = {
     "fold-broadcasts": fold_broadcasts,
     "replace-elements": replace_elements,
     "absorb-transposes": absorb_transposes,
+    "gather-halves": gather_halves,
 }
 PORTABLE = (
     "fold-constants",

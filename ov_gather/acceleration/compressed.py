@@ -1,13 +1,15 @@
-"""Gathers of compressed weights stay stock: OpenVINO's Gather decompresses what it takes, and nothing else.
+"""Gathers of compressed weights decompress what they take, and nothing else.
 
-Before an operation of ours it decompresses all weights when it compiles. Ours so takes the positions themselves, which raises
-where an index is out of bounds, and the stock Gather takes the weights there.
+Before an operation of ours OpenVINO decompresses all weights when it compiles. Ours so gathers numbers of 16 bits as they are,
+and what was gathered is converted. Where weights are compressed otherwise, ours takes the positions themselves, which raises
+where an index is out of bounds, and a stock Gather, which decompresses only what it takes, takes the weights there.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ov_gather.acceleration.gather_halves import is_half_table, of_half_table
 from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, take_place
 from ov_gather.extension.python_api import Model, Output
 from ov_gather.extension.python_api import opset8 as ops
@@ -25,6 +27,10 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
     kept = []
     for gather in nodes_of(model, "ov_gather.Gather"):
         data, indices, along = gather.input_values()
+        if is_half_table(data):
+            of_half_table(gather, data.get_node().input_value(0))
+            kept.append(gather.get_friendly_name())
+            continue
         attributes, shape, axis = gather.get_attributes(), dims(data), constant(along)
         if attributes["bounds"] != "error" or attributes["batch_dims"] or shape is None or axis is None:
             continue

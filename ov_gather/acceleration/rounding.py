@@ -35,7 +35,12 @@ def rounds_elsewhere(gather: Node) -> bool:
         return False
     if is_computed(gather.input_value(0)):
         return True
-    return operation(gather) == "Gather-8" and not goes_out(gather, _MOVES)
+    return operation(gather) == "Gather-8" and not stays_given(gather)
+
+
+def stays_given(gather: Node) -> bool:
+    """Tell whether what is gathered is only moved then, until it leaves the model."""
+    return goes_out(gather, _MOVES)
 
 
 def is_computed(value: Output) -> bool:

@@ -1,7 +1,8 @@
-"""What `accelerate` gains on real families of models: `python tests/tools/real_gains.py DIR [--threads N] [NAME...]`.
+"""What `accelerate` gains on real families of models: `python tests/tools/real_gains.py DIR [--threads N] [--fp16] [NAME...]`.
 
 Each is exported to DIR with random weights, unless it is there already, converted as ovc does, and measured before and after,
-by turns, as `ov-gather bench model` does. The rows are those of a Markdown table. Nothing is downloaded. Needs `.[models]`.
+by turns, as `ov-gather bench model` does; with --fp16 as OpenVINO saves it by default, its weights as float16. The rows are those
+of a Markdown table. Nothing is downloaded. Needs `.[models]`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ FAMILIES: dict[str, Callable[[], Architecture]] = {
     "lookup_table": lambda: search.lookup_table(240, 320),
     "mamba": language.mamba,
     "rwkv": language.rwkv,
+    "recommender": lambda: search.recommender(4096),
 }
 
 
@@ -57,6 +59,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(FAMILIES)}; all if none is given")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--fp16", action="store_true", help="Save the weights as float16.")
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.names) - set(FAMILIES)):
         parser.error(f"there is no family {', '.join(unknown)}; there are {', '.join(FAMILIES)}")
@@ -67,7 +70,10 @@ def main() -> None:
             torch.manual_seed(0)
             with torch.no_grad():
                 export(FAMILIES[name](), path, "static", "onnx")
-        before, after = (ov.Core().read_model(path) for _ in range(2))
+        if arguments.fp16:
+            saved = path.with_suffix(".fp16.xml")
+            ov.save_model(ov.Core().read_model(path), saved)
+        before, after = (ov.Core().read_model(saved if arguments.fp16 else path) for _ in range(2))
         summary = ov_gather.accelerate(after)
         arrays = dict(np.load(path.parent / f"{name}.npz"))
         found = [

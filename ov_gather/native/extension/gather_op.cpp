@@ -24,6 +24,7 @@ void GatherOp::validate_and_infer_types() {
     NODE_VALIDATION_CHECK(this, m_bounds == "error" || m_bounds == "zero", "bounds must be 'error' or 'zero', not '", m_bounds,
                           "'");
     check_types(*this);
+    keep_narrow_table(*this);
     const auto type = get_input_element_type(2);
     NODE_VALIDATION_CHECK(this, type.is_dynamic() || type == ov::element::i32 || type == ov::element::i64,
                           "axis must be i32 or i64, not ", type);

@@ -1,5 +1,8 @@
 #include "tensors.hpp"
 
+#include <openvino/op/constant.hpp>
+#include <openvino/op/convert.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <sstream>
@@ -40,6 +43,17 @@ void check_types(const ov::Node& node) {
                           " has elements smaller than a byte, which cannot be moved one by one: convert it to i8 or u8");
     NODE_VALIDATION_CHECK(&node, indices.is_dynamic() || indices == ov::element::i32 || indices == ov::element::i64,
                           "indices must be i32 or i64, not ", indices);
+}
+
+void keep_narrow_table(ov::Node& node) {
+    if (node.get_output_size() == 0) return;  // The node is being made.
+    const auto type = node.get_input_element_type(0);
+    const auto table = ov::as_type_ptr<ov::op::v0::Constant>(node.get_input_node_shared_ptr(0));
+    const auto readers = node.get_output_target_inputs(0);
+    if (!table || (type != ov::element::f16 && type != ov::element::bf16) || readers.empty()) return;
+    for (const auto& reader : readers)
+        if (!ov::is_type<ov::op::v0::Convert>(reader.get_node())) return;
+    table->get_rt_info()["keep_const_precision_0"] = std::string();  // OpenVINO's passes ask only whether it is there
 }
 
 // Requires equal sizes of the dimensions that data and indices share.

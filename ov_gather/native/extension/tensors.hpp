@@ -10,6 +10,9 @@ namespace ov_gather {
 
 // Shape rules call this for a node that takes data, then indices.
 void check_types(const ov::Node& node);
+// Lets a constant table of 16-bit numbers keep its type, if nothing but Converts read what is gathered from it: the CPU plugin
+// would widen the whole table, and take twice the memory and more time to read it.
+void keep_narrow_table(ov::Node& node);
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims);
 

@@ -148,10 +148,10 @@ class _Recommender(nn.Module):
         return self.top(torch.cat([self.dense(dense), *rows], 1)).sigmoid()
 
 
-def recommender() -> Architecture:
-    """16 users of 13 numbers, three categories and ten visited pages."""
-    inputs = {"dense": torch.randn(16, 13), "visited": torch.randint(0, 200, (16, 10))}
-    categories = torch.stack([torch.randint(0, 10**6, (16,)), torch.randint(0, 50, (16,)), torch.randint(0, 7, (16,))], 1)
+def recommender(users: int = 16) -> Architecture:
+    """Users of 13 numbers, three categories and ten visited pages."""
+    inputs = {"dense": torch.randn(users, 13), "visited": torch.randint(0, 200, (users, 10))}
+    categories = torch.stack([torch.randint(0, size, (users,)) for size in (10**6, 50, 7)], 1)
     return plain(_Recommender(), dense=inputs["dense"], categories=categories, visited=inputs["visited"])
 
 
