@@ -16,8 +16,8 @@ from ov_gather.extension.python_api import opset13 as ops
 
 _OURS = ("ov_gather.Gather", "ov_gather.GatherElements", "ov_gather.GatherND")
 _GATHERS = {"f16": ("Gather-8", *_OURS), "bf16": ("Gather-8",)}
-"""What gathers a table of each type as it is. In a table of f32 the plugin makes denormal numbers zeros, and only numbers of bf16
-are denormal in f32, too."""
+"""What gathers a table of each type as it is. In a table of f32 the plugin makes denormal numbers zeros, and only bf16 has
+numbers that are denormal in f32."""
 
 
 def gather_halves(model: Model, tracker: Tracker) -> None:

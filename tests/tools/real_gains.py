@@ -1,8 +1,8 @@
 """What `accelerate` gains on real families of models: `python tests/tools/real_gains.py DIR [--threads N] [--fp16] [NAME...]`.
 
 Each is exported to DIR with random weights, unless it is there already, converted as ovc does, and measured before and after,
-by turns, as `ov-gather bench model` does; with --fp16 as OpenVINO saves it by default, its weights as float16. The rows are those
-of a Markdown table. Nothing is downloaded. Needs `.[models]`.
+by turns, as `ov-gather bench model` does; with --fp16 as OpenVINO saves it by default, its weights as float16. The rows are
+those of a Markdown table. Nothing is downloaded. Needs `.[models]`.
 """
 
 from __future__ import annotations
