@@ -3,7 +3,7 @@
 16 element types x int32 and int64 indices x positive, negative, smaller (GatherElements) or batched (GatherND), and out of
 bounds x static, dynamic and unknown shapes x data and indices as inputs or initializers. Each cell runs in a worker process, so
 that a crash is a result. Exit code 1 where a result is not exact, an index out of bounds does not raise an error that names its
-position and value, or the worker crashes.
+position and value, or the worker crashes. `--verbose` prints every cell that is not exact.
 
 The data is as hostile as its type allows: extremes, infinities, denormals, every NaN.
 """
@@ -11,32 +11,24 @@ The data is as hostile as its type allows: extremes, infinities, denormals, ever
 from __future__ import annotations
 
 import sys
-import warnings
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
-from rich.console import Console
-from rich.table import Table
 
-from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.converters import compile_onnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.worker_process import call_each
+from helpers.cells import TYPES, Outcome, judged, names_last_index, report, results_of, table
 
-TYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64", "string", "complex64", "complex128"),
-)
 KINDS = {
     "GatherElements": ("positive", "negative", "smaller"),
     "Gather": ("positive", "negative"),
@@ -44,8 +36,6 @@ KINDS = {
 }
 DATA_SHAPE, AXIS = (4, 5, 6), 1
 INDEX_SHAPES = {"GatherElements": (4, 7, 6), "Gather": (2, 3), "GatherND": (3, 2), "smaller": (2, 3, 5), "batched": (4, 3, 1)}
-VALID = ("exact", "warned", "refused", "WRONG", "CRASH")
-OUT_OF_BOUNDS = ("raises", "refused", "SILENT", "CRASH")
 
 
 @dataclass(frozen=True)
@@ -61,17 +51,6 @@ class Cell:
     @property
     def valid(self) -> bool:
         return self.kind not in ("out of bounds", "beyond 32 bits")
-
-
-class Result(NamedTuple):
-    cell: Cell
-    outcome: str
-    reason: str
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether the outcome is another than it must be."""
-        return self.outcome != ("exact" if self.cell.valid else "raises")
 
 
 def cells(op: str, element_type: str) -> Iterator[Cell]:
@@ -136,58 +115,23 @@ def model(cell: Cell, data: np.ndarray, indices: np.ndarray) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=10)
 
 
-def outcome(cell: Cell) -> tuple[str, str]:
-    """The outcome of a cell, one of VALID or OUT_OF_BOUNDS, and the reason."""
+def outcome(cell: Cell) -> Outcome:
+    """The outcome of a cell, and the reason."""
     data, indices = arrays(cell)
     given = {name: array for name, array in (("data", data), ("indices", indices)) if getattr(cell, name) == "input"}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            output = compile_onnx(model(cell, data, indices))(given)["output"]
-        except (IndexError, TypeError, ValueError, RuntimeError) as error:
-            place = ", ".join(map(str, np.subtract(indices.shape, 1)))
-            is_right = not cell.valid and f"indices[{place}] = {indices.flat[-1]} " in str(error)
-            return "raises" if is_right else "refused", str(error)
-    if not cell.valid:
-        return "SILENT", str(output.ravel()[-1:])
-    right = expected(cell, data, indices)
-    if output.dtype == right.dtype and output.shape == right.shape and _bits(output) == _bits(right):
-        return "exact", ""
-    lossy = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
-    return ("warned", lossy[0]) if lossy else ("WRONG", f"{output.dtype}{output.shape}")
-
-
-def _bits(array: np.ndarray) -> object:
-    return array.tolist() if array.dtype.hasobject else array.tobytes()
-
-
-def run(chosen: Sequence[Cell]) -> list[Result]:
-    """The results of cells, which a worker process executes."""
-    found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
-    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True)]
-
-
-def table(results: Sequence[Result]) -> Table:
-    view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
-    for op, element_type in (*product(KINDS, TYPES), ("all", "")):
-        mine = [result for result in results if op == "all" or (result.cell.op, result.cell.type) == (op, element_type)]
-        numbers = []
-        for valid, outcomes in ((True, VALID), (False, OUT_OF_BOUNDS)):
-            counts = Counter(result.outcome for result in mine if result.cell.valid is valid)
-            numbers += [counts.total(), *(counts[name] for name in outcomes)]
-        view.add_row(op, element_type, *(str(number or "") for number in numbers))
-    return view
+    right = expected(cell, data, indices) if cell.valid else None
+    return judged(
+        lambda: compile_onnx(model(cell, data, indices))(given)["output"],
+        right,
+        lambda message: names_last_index(message, indices),
+    )
 
 
 def main() -> int:
     groups = [list(cells(op, element_type)) for op, element_type in product(KINDS, TYPES)]
     with ThreadPoolExecutor(2) as pool:
-        results = [result for group in pool.map(run, groups) for result in group]
-    Console(width=100).print(table(results))
-    for result in results:
-        if result.is_bad or "--verbose" in sys.argv:
-            print(*result)
-    return int(any(result.is_bad for result in results))
+        results = [result for part in pool.map(partial(results_of, outcome), groups) for result in part]
+    return report(table(results, KINDS), results, lambda result: result.is_bad, is_verbose="--verbose" in sys.argv)
 
 
 if __name__ == "__main__":

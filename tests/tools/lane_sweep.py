@@ -11,30 +11,28 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
 import onnx
 import onnx.parser
 from onnx import helper, numpy_helper
-from rich.console import Console
 from rich.table import Table
 
-from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.converters import compile_onnx
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
+from helpers.cells import VALID, Outcome, Result, judged, report, results_of
 from helpers.lane_models import values
 from helpers.moving_operators import COMPUTING, FORMS, STOCK_IS_WRONG
-from helpers.worker_process import call_each
 
 TYPES = {
     **{"int64": "int64", "uint64": "uint64", "float64": "double", "complex64": "complex64", "complex128": "complex128"},
@@ -42,7 +40,6 @@ TYPES = {
     **{"int32": "int32", "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool"},
 }
 """By name in NumPy, the name in ONNX's text."""
-OUTCOMES = ("exact", "warned", "refused", "WRONG", "CRASH")
 
 
 @dataclass(frozen=True)
@@ -51,17 +48,6 @@ class Cell:
     type: str
     form: str = "static"
     source: str = "input"
-
-
-class Result(NamedTuple):
-    cell: Cell
-    outcome: str
-    reason: str
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether it is wrong, and nothing says so."""
-        return self.outcome in ("WRONG", "CRASH")
 
 
 def cells(name: str) -> Iterator[Cell]:
@@ -106,22 +92,13 @@ def model(cell: Cell) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", form.opset)], ir_version=10), given
 
 
-def outcome(cell: Cell) -> tuple[str, str] | None:
-    """The outcome of a cell, one of OUTCOMES, and the reason; None where ONNX has no such operator of the type."""
+def outcome(cell: Cell) -> Outcome | None:
+    """The outcome of a cell, and the reason; None where ONNX has no such operator of the type."""
     proto, given = model(cell)
     if not is_defined(proto, TYPES[cell.type]):
         return None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            found = compile_onnx(proto)(given)["y"]
-        except (IndexError, TypeError, ValueError, RuntimeError) as error:
-            return "refused", str(error)
     right = np.asarray(FORMS[cell.name].right(*arrays(cell).values()))
-    if found.dtype == right.dtype and found.shape == right.shape and found.tobytes() == right.tobytes():
-        return "exact", ""
-    lossy = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
-    return ("warned", lossy[0]) if lossy else ("WRONG", f"{found.dtype}{found.shape}, not {right.dtype}{right.shape}")
+    return judged(lambda: compile_onnx(proto)(given)["y"], right, lambda message: False)
 
 
 def is_defined(proto: onnx.ModelProto, element_type: str) -> bool:
@@ -131,19 +108,13 @@ def is_defined(proto: onnx.ModelProto, element_type: str) -> bool:
     return all(any(f"tensor({element_type})" in kind for kind in schema.outputs[0].types) for schema in schemas)
 
 
-def run(chosen: Sequence[Cell]) -> list[Result]:
-    """The results of cells, which a worker process executes."""
-    found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
-    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True) if answer is not None]
-
-
 def table(results: Sequence[Result]) -> Table:
-    view = Table("form", "cells", *OUTCOMES, "not exact", box=None, padding=(0, 1, 0, 0))
+    view = Table("form", "cells", *VALID, "not exact", box=None, padding=(0, 1, 0, 0))
     for name in [*(name for name in FORMS if any(name == result.cell.name for result in results)), "all"]:
         mine = [result for result in results if name in (result.cell.name, "all")]
         counts = Counter(result.outcome for result in mine)
         types = dict.fromkeys(result.cell.type for result in mine if result.outcome != "exact")
-        numbers = (str(counts[outcome] or "") for outcome in OUTCOMES)
+        numbers = (str(counts[outcome] or "") for outcome in VALID)
         view.add_row(name, str(len(mine)), *numbers, "" if name == "all" else " ".join(types))
     return view
 
@@ -155,12 +126,9 @@ def main() -> int:
     arguments = parser.parse_args()
     chosen = [cell for name in arguments.names or FORMS for cell in cells(name)]
     with ThreadPoolExecutor(2) as pool:
-        results = [result for group in pool.map(run, (chosen[::2], chosen[1::2])) for result in group]
-    Console(width=160).print(table(results))
-    for result in results:
-        if result.is_bad or (arguments.verbose and result.outcome != "exact"):
-            print(*result)
-    return int(any(result.is_bad for result in results))
+        halves = pool.map(partial(results_of, outcome), (chosen[::2], chosen[1::2]))
+        results = [result for half in halves for result in half]
+    return report(table(results), results, lambda result: result.is_silent, is_verbose=arguments.verbose)
 
 
 if __name__ == "__main__":

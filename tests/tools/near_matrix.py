@@ -4,7 +4,8 @@ Compress, GatherND with batches, ReverseSequence, OneHot and what exporters make
 or layouts x kinds of indices x static, dynamic and unknown shapes x operands as inputs or initializers. Each cell runs in a
 worker process, so that a crash is a result. What ONNX does not allow must raise an error: an index out of bounds, a condition
 that is true beyond the end, a length of no sequence. Exit code 1 where a result is silently wrong, such an error does not come,
-or the worker crashes. `--stock` executes the same on OpenVINO alone, and `--verbose` prints every cell.
+or the worker crashes. `--stock` executes the same on OpenVINO alone, and `--verbose` prints every cell
+that is not exact.
 
 OneHot of an index that is out of range has no hot value, which is no error. Its indices that are no integers are cast to int64,
 as ONNX says; onnxruntime and ONNX's reference compare them instead.
@@ -16,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -23,12 +25,11 @@ from typing import NamedTuple
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper, parser
-from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
-from helpers.worker_process import call_each
-from tools.scatter_matrix import TYPES, Execute, Outcome, Result, dtype_of, hostile, judged, ours, stock, table
+from helpers.cells import TYPES, Outcome, judged, report, results_of, table
+from tools.scatter_matrix import Execute, dtype_of, hostile, ours, stock
 
 OPSET = 18
 MOVED = tuple(name for name in TYPES if name != "bfloat16")  # Compress, OneHot and ReverseSequence are older than bfloat16
@@ -299,23 +300,13 @@ def cells() -> list[Cell]:
     return [cell for listed, _ in SUBJECTS.values() for cell in listed()]
 
 
-def run(chosen: list[Cell], execute: Callable[[Cell], Outcome] = outcome) -> list[Result]:
-    """The results of cells, which a worker process executes."""
-    found = call_each(execute, chosen, lambda code: ("CRASH", f"exit code {code}"))
-    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True)]
-
-
 def main() -> int:
     execute = stock_outcome if "--stock" in sys.argv else outcome
     chosen = cells()
     with ThreadPoolExecutor(2) as pool:
-        halves = pool.map(lambda part: run(part, execute), (chosen[::2], chosen[1::2]))
+        halves = pool.map(partial(results_of, execute), (chosen[::2], chosen[1::2]))
         results = [result for half in halves for result in half]
-    Console(width=100).print(table(results, SUBJECTS))
-    for result in results:
-        if result.outcome.isupper() or "--verbose" in sys.argv:
-            print(*result)
-    return int(any(result.outcome.isupper() for result in results))
+    return report(table(results, SUBJECTS), results, lambda result: result.is_silent, is_verbose="--verbose" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ smaller indices, and indices out of bounds x static, dynamic and unknown shapes 
 initializers x reductions. Each cell runs in a worker process, so that a crash is a result. An index out of bounds must raise an
 error with its position and its value. Exit code 1 where a result is not exact, an index out of bounds raises no such error, or
 the worker crashes; these cells are printed. `--stock` executes the same on OpenVINO alone, and only counts; `--verbose` prints
-every cell.
+every cell that is not exact.
 
 What is only moved is as hostile as its type allows: extremes, infinities, denormals, NaN with payloads (float16: quiet ones).
 Numbers that are reduced are finite; integers wrap around; float16 and bfloat16 are reduced in float32 and rounded once. A sum
@@ -16,37 +16,28 @@ ONNX's reference evaluator.
 from __future__ import annotations
 
 import sys
-import warnings
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
 import onnx
 import openvino
 from onnx import helper, numpy_helper
-from rich.console import Console
-from rich.table import Table
 
-from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.converters import compile_onnx
 from ov_gather.runtimes.base import OutOfBoundsError
 from ov_gather.runtimes.session import Session
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
+from helpers.cells import TYPES, Outcome, judged, names_last_index, report, results_of, table
 from helpers.reductions import REDUCTIONS
-from helpers.worker_process import call_each
 
-TYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "bfloat16", "float32", "float64", "string", "complex64", "complex128"),
-)
 OPSETS = {"Scatter": 9, "ScatterElements": 18, "ScatterND": 18}
 SHAPES = {  # of data, indices and updates; the last one serves ScatterND with fewer coordinates, and the others off the axis
     "Scatter": ((4, 5, 6), (4, 9, 6), (4, 9, 6)),
@@ -60,10 +51,7 @@ SMALLER = {
 }
 AXIS = 1
 NAMES = ("data", "indices", "updates")
-VALID = ("exact", "warned", "refused", "WRONG", "CRASH")
-OUT_OF_BOUNDS = ("raises", "refused", "SILENT", "CRASH")
 BAD = (5, -6, 2**31 - 1, -(2**31))
-Outcome = tuple[str, str]
 Execute = Callable[[onnx.ModelProto, Mapping[str, np.ndarray]], np.ndarray]
 
 
@@ -80,17 +68,6 @@ class Cell:
     @property
     def valid(self) -> bool:
         return self.kind not in ("beyond", "before", "beyond 32 bits")
-
-
-class Result(NamedTuple):
-    cell: Cell
-    outcome: str
-    reason: str
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether the outcome is another than it must be."""
-        return self.outcome != ("exact" if self.cell.valid else "raises")
 
 
 def cells(op: str, element_type: str) -> Iterator[Cell]:
@@ -229,70 +206,18 @@ def _outcome(cell: Cell, execute: Execute) -> Outcome:
 
     with np.errstate(all="ignore"):
         right = expected(cell, **given) if cell.valid else None
-    return judged(call, right, lambda message: execute is stock or _names_index(message, given["indices"]))
-
-
-def judged(call: Callable[[], np.ndarray], right: np.ndarray | None, names_fault: Callable[[str], bool]) -> Outcome:
-    """The outcome of a call, and the reason. Without a right result, the call must raise an error that names what is wrong."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            output = call()
-        except (IndexError, TypeError, ValueError, RuntimeError) as error:
-            return "raises" if right is None and names_fault(str(error)) else "refused", str(error)
-    if right is None:
-        return "SILENT", str(output.ravel()[-1:])
-    if output.dtype == right.dtype and output.shape == right.shape and bits(output) == bits(right):
-        return "exact", ""
-    lossy = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
-    return ("warned", lossy[0]) if lossy else ("WRONG", f"{output.dtype}{output.shape}")
-
-
-def _names_index(message: str, indices: np.ndarray) -> bool:
-    """Whether an error names the last index, which is the one that is out of bounds, by position and value."""
-    place = ", ".join(str(size - 1) for size in indices.shape)
-    return f"indices[{place}] = {indices.flat[-1]} " in message
-
-
-def bits(array: np.ndarray) -> object:
-    return array.tolist() if array.dtype.hasobject else array.tobytes()
-
-
-def run(chosen: Sequence[Cell], execute: Callable[[Cell], Outcome] = outcome) -> list[Result]:
-    """The results of cells, which a worker process executes."""
-    found = call_each(execute, chosen, lambda code: ("CRASH", f"exit code {code}"))
-    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True)]
-
-
-def table(results: Sequence[Result], operators: Collection[str] = OPSETS) -> Table:
-    """The outcomes of each operator and type. The results tell their cells, which have `op`, `type` and `valid`."""
-    view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
-    for op, element_type in (*product(operators, TYPES), *((op, "") for op in operators), ("all", "")):
-        mine = [each for each in results if op in ("all", each.cell.op) and element_type in ("", each.cell.type)]
-        if not mine:
-            continue
-        numbers = []
-        for valid, outcomes in ((True, VALID), (False, OUT_OF_BOUNDS)):
-            counts = Counter(result.outcome for result in mine if result.cell.valid is valid)
-            numbers += [counts.total(), *(counts[name] for name in outcomes)]
-        view.add_row(op, element_type, *(str(number or "") for number in numbers))
-    return view
+    return judged(call, right, lambda message: execute is stock or names_last_index(message, given["indices"]))
 
 
 def main() -> int:
     is_stock = "--stock" in sys.argv
     groups = [list(cells(op, element_type)) for op, element_type in product(OPSETS, TYPES)]
     with ThreadPoolExecutor(2) as pool:
-        results = [
-            result
-            for group in pool.map(lambda group: run(group, stock_outcome if is_stock else outcome), groups)
-            for result in group
-        ]
-    Console(width=100).print(table(results))
-    for result in results:
-        if (result.is_bad and not is_stock) or "--verbose" in sys.argv:
-            print(*result)
-    return int(any(result.is_bad for result in results))
+        parts = pool.map(lambda group: results_of(stock_outcome if is_stock else outcome, group), groups)
+        results = [result for part in parts for result in part]
+    return report(
+        table(results, OPSETS), results, lambda result: result.is_bad and not is_stock, is_verbose="--verbose" in sys.argv
+    )
 
 
 if __name__ == "__main__":

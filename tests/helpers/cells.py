@@ -1,0 +1,99 @@
+"""Tools that try many forms of operators share this: each form is a cell, which has an outcome, and a table counts them."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from helpers.worker_process import call_each
+from ov_gather.converters import LossyConversionWarning
+
+TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "string", "complex64", "complex128"),
+)
+VALID = ("exact", "warned", "refused", "WRONG", "CRASH")
+OUT_OF_BOUNDS = ("raises", "refused", "SILENT", "CRASH")
+Outcome = tuple[str, str]
+"""One of VALID or OUT_OF_BOUNDS, and the reason."""
+
+
+class Result(NamedTuple):
+    """What became of a cell."""
+
+    cell: Any
+    outcome: str
+    reason: str
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the outcome is another than it must be."""
+        return self.outcome != ("exact" if self.cell.valid else "raises")
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the outcome is wrong, and nothing says so."""
+        return self.outcome.isupper()
+
+
+def results_of(outcome: Callable[[Any], Outcome | None], chosen: Sequence[Any]) -> list[Result]:
+    """The results of cells, which a worker process executes; without those that have no outcome."""
+    found = call_each(outcome, chosen, lambda code: ("CRASH", f"exit code {code}"))
+    return [Result(cell, *answer) for cell, answer in zip(chosen, found, strict=True) if answer is not None]
+
+
+def judged(call: Callable[[], np.ndarray], right: np.ndarray | None, names_fault: Callable[[str], bool]) -> Outcome:
+    """The outcome of a call, and the reason. Without a right result, the call must raise an error that names what is wrong."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            output = call()
+        except (IndexError, TypeError, ValueError, RuntimeError) as error:
+            return "raises" if right is None and names_fault(str(error)) else "refused", str(error)
+    if right is None:
+        return "SILENT", str(output.ravel()[-1:])
+    if output.dtype == right.dtype and output.shape == right.shape and _bits(output) == _bits(right):
+        return "exact", ""
+    lossy = [str(warning.message) for warning in caught if issubclass(warning.category, LossyConversionWarning)]
+    return ("warned", lossy[0]) if lossy else ("WRONG", f"{output.dtype}{output.shape}, not {right.dtype}{right.shape}")
+
+
+def _bits(array: np.ndarray) -> object:
+    return array.tolist() if array.dtype.hasobject else array.tobytes()
+
+
+def names_last_index(message: str, indices: np.ndarray) -> bool:
+    """Whether an error names the last index, which is the one that is out of bounds, by position and value."""
+    place = ", ".join(str(size - 1) for size in indices.shape)
+    return f"indices[{place}] = {indices.flat[-1]} " in message
+
+
+def table(results: Sequence[Result], operators: Collection[str]) -> Table:
+    """The outcomes of each operator and type. The results tell their cells, which have `op`, `type` and `valid`."""
+    view = Table("", "type", "valid", *VALID, "beyond", *OUT_OF_BOUNDS, box=None, padding=(0, 1, 0, 0))
+    for op, element_type in (*product(operators, TYPES), *((op, "") for op in operators), ("all", "")):
+        mine = [each for each in results if op in ("all", each.cell.op) and element_type in ("", each.cell.type)]
+        if not mine:
+            continue
+        numbers = []
+        for valid, outcomes in ((True, VALID), (False, OUT_OF_BOUNDS)):
+            counts = Counter(result.outcome for result in mine if result.cell.valid is valid)
+            numbers += [counts.total(), *(counts[name] for name in outcomes)]
+        view.add_row(op, element_type, *(str(number or "") for number in numbers))
+    return view
+
+
+def report(view: Table, results: Sequence[Result], is_told: Callable[[Result], bool], *, is_verbose: bool) -> int:
+    """Print a table, and the results that are told, or all that are not exact. Returns the exit code, 1 where one is told."""
+    Console(width=160).print(view)
+    for result in results:
+        if is_told(result) or (is_verbose and result.outcome != "exact"):
+            print(*result)
+    return int(any(map(is_told, results)))
