@@ -33,10 +33,10 @@ void swap_last_two(Dimensions& dimensions) {
 // the lanes, which indices do not have.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
     auto shape = output.get_shape();
-    auto strides = output.get_strides();
+    auto strides = strides_of(output);
     if (transpose) swap_last_two(shape), swap_last_two(strides);
     auto index_shape = indices.get_shape();
-    auto data_strides = data.get_strides(), index_strides = indices.get_strides();
+    auto data_strides = strides_of(data), index_strides = strides_of(indices);
     if (index_shape.size() < shape.size()) index_shape.push_back(1), index_strides.push_back(0);
     Gather gather{{},
                   static_cast<int64_t>(data.get_shape()[axis]),

@@ -77,8 +77,8 @@ bool GatherNDOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inp
     const auto data_shape = data.get_shape(), index_shape = indices.get_shape();
     ov::Tensor& output = outputs[0];
     set_shape(*this, inputs, output, [&] { return infer_shape(data_shape, index_shape); });
-    OPENVINO_ASSERT(data.is_continuous() && indices.is_continuous() && output.is_continuous(), "GatherND '",
-                    get_friendly_name(), "': a part of a tensor is not gathered by tuples: copy it");
+    OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(indices) && is_contiguous(output), "GatherND '", get_friendly_name(),
+                    "': a part of a tensor is not gathered by tuples: copy it");
 
     const auto indexed = data_shape.begin() + m_batch_dims, behind = indexed + index_shape.back();
     const GatherTuples gather{product(data_shape.begin(), indexed),

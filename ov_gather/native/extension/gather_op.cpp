@@ -85,13 +85,13 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);
     const size_t axis = normalized(given, data.get_shape().size());
-    Gather gather{slice_loops(shape, shape.size(), rank - batch, axis, batch, data.get_strides(), indices.get_strides(),
-                              output.get_strides()),
-                  static_cast<int64_t>(data.get_shape()[axis]),
-                  static_cast<int64_t>(data.get_strides()[axis]),
-                  static_cast<int64_t>(data.get_element_type().size()),
-                  index_type(indices),
-                  m_bounds == "zero"};
+    Gather gather{
+        slice_loops(shape, shape.size(), rank - batch, axis, batch, strides_of(data), strides_of(indices), strides_of(output)),
+        static_cast<int64_t>(data.get_shape()[axis]),
+        static_cast<int64_t>(strides_of(data)[axis]),
+        static_cast<int64_t>(data.get_element_type().size()),
+        index_type(indices),
+        m_bounds == "zero"};
     ov::Coordinate place;
     if (output.get_size() == 0 && !gather.zero) {
         gather.loops = index_loops(indices);

@@ -92,13 +92,15 @@ Elements ScatterOp::elements(const ov::element::Type& type) const {
 
 bool ScatterOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
     const ov::Tensor &data = inputs[0], &indices = inputs[1], &updates = inputs[2];
-    const auto shape = without_lanes(data.get_shape());
-    check_shapes(shape, indices.get_shape(), without_lanes(updates.get_shape()));
+    if (!has_known_shapes(*this, inputs))
+        check_shapes(without_lanes(data.get_shape()), indices.get_shape(), without_lanes(updates.get_shape()));
     if (outputs[0].get_shape() != data.get_shape()) outputs[0].set_shape(data.get_shape());
-    for (const auto& tensor : {data, indices, updates, outputs[0]})
-        OPENVINO_ASSERT(tensor.is_continuous(), get_type_name(), " '", get_friendly_name(),
+    for (const auto* tensor : {&data, &indices, &updates, &static_cast<const ov::Tensor&>(outputs[0])})
+        OPENVINO_ASSERT(is_contiguous(*tensor), get_type_name(), " '", get_friendly_name(),
                         "': a part of a tensor is not scattered: copy it");
-    const auto change = update(shape.to_shape(), indices);
+    ov::Shape shape = data.get_shape();
+    if (find(m_lanes)) shape.pop_back();
+    const auto change = update(shape, indices);
     scatter_tensors(data, updates, outputs[0], elements(type_in_model(data.get_element_type())), change);
     return true;
 }

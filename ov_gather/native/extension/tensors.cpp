@@ -15,7 +15,7 @@ namespace {
 // Strings own memory, so they cannot be moved as bytes: their positions are gathered, then each is copied. Position 0 is no
 // string.
 int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indices, ov::Tensor& output) {
-    OPENVINO_ASSERT(data.is_continuous() && output.is_continuous(),
+    OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(output),
                     "strings that are a part of a tensor are not gathered: copy it");
     constexpr int64_t wide = sizeof(std::string), narrow = sizeof(int64_t);
     gather.axis_stride = gather.axis_stride / wide * narrow;
@@ -33,6 +33,10 @@ int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indice
     std::transform(chosen.begin(), chosen.end(), output.data<std::string>(),
                    [from](int64_t position) { return position ? from[position - 1] : std::string(); });
     return all_in_bounds;
+}
+
+bool is_size(const ov::Dimension& dimension, size_t size) {
+    return dimension.is_static() && dimension.get_length() == static_cast<int64_t>(size);
 }
 
 }  // namespace
@@ -66,6 +70,16 @@ ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data,
     return batch;
 }
 
+bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const ov::PartialShape& known = node.get_input_partial_shape(i);
+        const ov::Shape& shape = inputs[i].get_shape();
+        if (known.rank().is_dynamic() || !std::equal(known.begin(), known.end(), shape.begin(), shape.end(), is_size))
+            return false;
+    }
+    return true;
+}
+
 int64_t normalized(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
 IndexType index_type(const ov::Tensor& indices) {
@@ -73,7 +87,7 @@ IndexType index_type(const ov::Tensor& indices) {
 }
 
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place) {
-    const auto strides = indices.get_strides();
+    const auto strides = strides_of(indices);
     const auto* at = static_cast<const char*>(indices.data());
     for (size_t i = 0; i < place.size(); ++i) at += place[i] * strides[i];
     return index_type(indices) == IndexType::int32 ? read_once<int32_t>(at) : read_once<int64_t>(at);
@@ -87,7 +101,7 @@ ov::Coordinate unravel(size_t position, const ov::Shape& shape) {
 
 std::vector<Loop> index_loops(const ov::Tensor& indices) {
     const auto shape = indices.get_shape();
-    const auto strides = indices.get_strides();
+    const auto strides = strides_of(indices);
     std::vector<Loop> loops;
     for (size_t i = 0; i < shape.size(); ++i)
         loops.push_back({static_cast<int64_t>(shape[i]), static_cast<int64_t>(strides[i]), 0, 0});

@@ -5,6 +5,7 @@
 #include <openvino/runtime/tensor.hpp>
 
 #include "gather.hpp"
+#include "strides.hpp"
 
 namespace ov_gather {
 
@@ -16,13 +17,13 @@ void keep_narrow_table(ov::Node& node);
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims);
 
-// Gives the output the shape that `infer` gives, unless it is known: the inputs have those shapes that the model was compiled
-// for. Shape rules cost more than a small gather.
+// Tells whether inputs have those shapes that the model was compiled for, which the shape rules have seen.
+bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs);
+
+// Gives the output the shape that `infer` gives, unless it is known. Shape rules cost more than a small gather.
 template <typename Infer>
 void set_shape(const ov::Node& node, const ov::TensorVector& inputs, ov::Tensor& output, const Infer& infer) {
-    bool is_known = node.get_output_partial_shape(0).is_static();
-    for (size_t i = 0; is_known && i < inputs.size(); ++i)
-        is_known = node.get_input_partial_shape(i).is_static() && inputs[i].get_shape() == node.get_input_shape(i);
+    const bool is_known = node.get_output_partial_shape(0).is_static() && has_known_shapes(node, inputs);
     const ov::Shape shape = is_known ? node.get_output_shape(0) : infer().to_shape();
     if (output.get_shape() != shape) output.set_shape(shape);
 }
