@@ -16,6 +16,7 @@ from ov_gather.acceleration.gather_logits import gather_logits
 from ov_gather.acceleration.gather_tuples import gather_tuples
 from ov_gather.acceleration.join_gathers import join_gathers
 from ov_gather.acceleration.replace_elements import replace_elements
+from ov_gather.acceleration.scatter_elements import scatter_elements
 from ov_gather.acceleration.scatter_rows import scatter_rows
 from ov_gather.acceleration.scatter_slices import scatter_slices
 from ov_gather.acceleration.shrink_constants import shrink_constants
@@ -34,6 +35,7 @@ PASSES: Mapping[str, Pass] = {
     "assign-blocks": assign_blocks,
     "scatter-rows": scatter_rows,
     "scatter-slices": scatter_slices,
+    "scatter-elements": scatter_elements,
     "gather-logits": gather_logits,
     "shrink-constants": shrink_constants,
     "join-gathers": join_gathers,

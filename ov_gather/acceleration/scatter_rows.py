@@ -69,7 +69,7 @@ def _rows(scatter: Node) -> Output | str:
     have, want = dims(data), dims(index)
     if axis is None or have is None or want is None:
         return "the axis, or a rank, is not known"
-    if int(axis.item()) % len(have) or len(have) < 2:
+    if not have or int(axis.item()) % len(have):
         return "it scatters along another axis than the first"
     if is_computed_early([data, index, updates]):
         return COMPUTED_EARLY
@@ -78,11 +78,17 @@ def _rows(scatter: Node) -> Output | str:
     reduction = attributes.get("reduction", "none")
     if reduction == "mean" or not attributes.get("use_init_val", True):
         return "ScatterNDUpdate has no such reduction"
-    if not is_ours and data.get_element_type().get_type_name() not in (_MOVED if reduction == "none" else _REDUCED):
+    if not is_ours and not same_bits(scatter):
         return f"of {data.get_element_type().get_type_name()} not all bits are known to stay the same"
     if not all(same(one, other) for one, other in zip(want[1:], have[1:], strict=True)):
         return "rows may be scattered in part"
     return _first_of_rows(index) or "no index is repeated for a whole row"
+
+
+def same_bits(scatter: Node) -> bool:
+    """Tell whether OpenVINO and ours give the same bits, of the type that a ScatterElementsUpdate has."""
+    is_moved = scatter.get_attributes().get("reduction", "none") == "none"
+    return scatter.get_element_type().get_type_name() in (_MOVED if is_moved else _REDUCED)
 
 
 def _first_of_rows(index: Output) -> Output | None:

@@ -14,12 +14,29 @@ constexpr int64_t grain = 1 << 13;        // so many tuples are worth another th
 constexpr int64_t slice_grain = 1 << 16;  // so many bytes of slices are, too
 constexpr int64_t block = 512;            // tuples that are flattened, then used, while in the first-level cache
 
-// Counts the places that tuples name; returns how many come before the first one that is out of bounds. As the length of a
-// tuple is a constant, its coordinates stay in registers.
+// Counts the places that tuples name, whose coordinates count from the start; returns whether all are in bounds. As the length
+// of a tuple is a constant, its coordinates stay in registers.
+template <typename Index, size_t depth>
+bool flatten_counted(const Index* tuples, int64_t count, const uint64_t (&sizes)[depth], int64_t* flat) {
+    bool in_bounds = true;
+    for (int64_t i = 0; i < count; ++i) {
+        uint64_t place = 0;
+        for (size_t k = 0; k < depth; ++k) {
+            const uint64_t index = read_once<Index>(tuples + i * depth + k);
+            in_bounds &= index < sizes[k];
+            place = place * sizes[k] + index;
+        }
+        flat[i] = place;
+    }
+    return in_bounds;
+}
+
+// Counts the places that tuples name; returns how many come before the first one that is out of bounds.
 template <typename Index, size_t depth>
 int64_t flatten(const Index* tuples, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
     uint64_t sizes[depth];
     std::copy_n(dims.begin(), depth, sizes);
+    if (flatten_counted<Index, depth>(tuples, count, sizes, flat)) return count;
     for (int64_t i = 0; i < count; ++i) {
         uint64_t place = 0;
         bool in_bounds = true;

@@ -1,0 +1,58 @@
+"""ScatterElementsUpdate of many updates into what is given becomes ours.
+
+OpenVINO's writes into the memory of data that it computes itself, and ours has to copy them, which costs more than it gains.
+Where data are an input or a constant, both copy them. Ours is then 1.05 to 1.45 times as fast on a Zen 5, if updates are many,
+and are assigned or added up. It loses where updates are few, or the greatest stays.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ov_gather.acceleration.changes import Tracker, too_small, why_not_ours
+from ov_gather.acceleration.graph import constant, ours
+from ov_gather.acceleration.rounding import is_computed
+from ov_gather.acceleration.scatter_rows import same_bits
+from ov_gather.extension.python_api import Model, Node
+
+_REDUCTIONS = {"none": "none", "sum": "add"}
+_SHARE = 4
+"""There must be an update for every so many elements of data."""
+_TIMES = 8
+"""Data must have so many times the elements that are worth while otherwise."""
+
+
+def scatter_elements(model: Model, tracker: Tracker) -> None:
+    """Rewrite what `scatter_rows` has left, but not in bodies, whose inputs OpenVINO may write into."""
+    for scatter in [node for node in model.get_ordered_ops() if node.get_type_name() == "ScatterElementsUpdate"]:
+        if tracker.leaves(scatter):
+            continue
+        if reason := _why_not(scatter):
+            tracker.kept(scatter, reason)
+            continue
+        inputs, axis = scatter.input_values()[:3], constant(scatter.input_value(3))
+        assert axis is not None
+        reduction = _REDUCTIONS[scatter.get_attributes().get("reduction", "none")]
+        other = ours("ScatterElements", inputs, {"axis": int(axis.item()), "reduction": reduction})
+        is_rounded = reduction != "none" or is_computed(inputs[2])
+        tracker.replace(scatter, other, rounds=is_rounded and scatter.get_element_type().is_real())
+
+
+def _why_not(scatter: Node) -> str:
+    """Tell why a scatter stays; empty if ours gains."""
+    attributes, (data, indices) = scatter.get_attributes(), scatter.input_values()[:2]
+    if data.get_node().get_type_name() not in ("Constant", "Parameter"):
+        return "OpenVINO's own writes into the memory of data, which ours would copy"
+    if attributes.get("reduction", "none") not in _REDUCTIONS or not attributes.get("use_init_val", True):
+        return "OpenVINO's own is as fast"
+    if constant(scatter.input_value(3)) is None:
+        return "the axis is not known"
+    shapes = [value.get_partial_shape() for value in (data, indices)]
+    if any(shape.is_dynamic for shape in shapes):
+        return "how many updates there are is open"
+    if not same_bits(scatter):
+        return f"of {data.get_element_type().get_type_name()} not all bits are known to stay the same"
+    elements, updates = (prod(shape.to_shape()) for shape in shapes)
+    if too_small(data, _TIMES) or updates * _SHARE < elements:
+        return "too few updates to gain"
+    return why_not_ours(scatter, scatter)
