@@ -29,7 +29,7 @@ def gather_halves(model: Model, tracker: Tracker) -> None:
         kind = table.get_element_type().get_type_name()
         if any(operation(gather) not in _GATHERS[kind] for gather in gathers):
             continue
-        reasons = [reason for gather in gathers if (reason := why_not_ours(gather, gather))]
+        reasons = [reason for gather in gathers if (reason := _why_not(gather))]
         for gather in gathers:
             if reasons:
                 tracker.kept(gather, f"its table is not gathered in 16 bits: {reasons[0]}")
@@ -37,6 +37,13 @@ def gather_halves(model: Model, tracker: Tracker) -> None:
             rounds = not stays_given(gather)
             half = of_half_table(gather, table)
             tracker.done(gather, f"{operation(half)} of {kind}", half, rounds=rounds)
+
+
+def _why_not(gather: Node) -> str:
+    """Tell why a gather stays; empty if ours gains. To call ours takes 5 us more where shapes are open."""
+    if operation(gather) == "Gather-8" and gather.get_output_partial_shape(0).is_dynamic:
+        return "how much it gathers is open, and a little OpenVINO's own gathers faster"
+    return why_not_ours(gather, gather)
 
 
 def is_half_table(data: Output) -> bool:

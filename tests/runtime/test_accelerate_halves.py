@@ -32,10 +32,9 @@ def narrow_constants(model):
     return sum(kind in ("f16", "bf16") for kind in kinds)
 
 
-@pytest.mark.parametrize("open_shape", [False, True], ids=["static", "open"])
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
-def test_gathers_of_16_bits(kind, open_shape, tmp_path):
-    moved, computed = (embedding(table(kind), name, open_shape=open_shape) for name in "ij")
+def test_gathers_of_16_bits(kind, tmp_path):
+    moved, computed = (embedding(table(kind), name) for name in "ij")
     model = model_of(moved, ops.relu(computed))
     other, summary = accelerated(model)
     assert [change.done for change in summary.changes] == [[f"ov_gather.Gather of {kind}"]] * 2
@@ -72,8 +71,12 @@ def test_what_else_reads_the_table_keeps_it():
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [({"count": 31}, "too small to gain"), ({"leave": True}, "it was to stay as it is")],
-    ids=["small", "left"],
+    [
+        ({"count": 31}, "too small to gain"),
+        ({"open_shape": True}, "how much it gathers is open"),
+        ({"leave": True}, "it was to stay as it is"),
+    ],
+    ids=["small", "open", "left"],
 )
 def test_what_stays(options, reason):
     leaves = options.pop("leave", False)

@@ -1,4 +1,4 @@
-"""What `accelerate` gains on real families of models: `python tests/tools/real_gains.py DIR [--threads N] [--fp16] [NAME...]`.
+"""What `accelerate` gains on real families of models: `python tests/tools/real_gains.py DIR [NAME...] [--threads N] [--fp16]`.
 
 Each is exported to DIR with random weights, unless it is there already, converted as ovc does, and measured before and after,
 by turns, as `ov-gather bench model` does; with --fp16 as OpenVINO saves it by default, its weights as float16. The rows are
