@@ -1,14 +1,20 @@
 """OpenVINO's own operation takes the place of ours where no index can be out of bounds, so that there is nothing to check.
 
 Its Gather is cheaper to call, and OpenVINO infers more of the shapes that are computed by it; the others are cheaper where
-little is moved. Ours stays where OpenVINO would do more than move: remove the Gather, fuse over it, compute in 8 bits behind
-it, or alter the bits of a type; and where it reduces. It stays, too, where something may have no elements, because OpenVINO's
-compiler dies of that, and its other operations are not executed then; and in models with a value of open rank, as these are
-compiled for static shapes.
+little is moved. Its GatherND copies long slices no slower, and its scatter writes into the memory of data that it has computed,
+which ours has to copy.
+
+Ours stays where OpenVINO would do more than move: remove the Gather, fuse over it, compute in 8 bits behind it, or alter the
+bits of a type; and where it reduces. It stays, too, where something may have no elements, because OpenVINO's compiler dies of
+that, and its other operations are not executed then; and in models with a value of open rank, as these are compiled for static
+shapes.
 """
 
 from __future__ import annotations
 
+from math import prod
+
+from ov_gather.acceleration.axis_sizes import batch_dims, tuple_length
 from ov_gather.acceleration.changes import too_small
 from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, operation, take_place, walk
 from ov_gather.acceleration.quantised import is_quantised
@@ -19,6 +25,9 @@ from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset8 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
+_SHORT = 64
+"""Bytes of the longest slices that our GatherND copies faster than OpenVINO's."""
+
 
 def use_stock_where_proved(model: Model) -> list[str]:
     """Rewrite a model in place, and its sub-graphs. It returns the names of the gathers and scatters."""
@@ -27,7 +36,7 @@ def use_stock_where_proved(model: Model) -> list[str]:
     quantised, done = is_quantised(model), []
     candidates = [node for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET) and _only_moves(node)]
     for node in Bounds(model).in_bounds(candidates):
-        if (other := _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _small_stock(node)) is not None:
+        if (other := _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _stock(node)) is not None:
             take_place(node, other)
             done.append(node.get_friendly_name())
     if done:
@@ -52,16 +61,25 @@ def _stock_gather(gather: Node, quantised: bool) -> Node | None:
     return ops.gather(data, indices, axis)
 
 
-def _small_stock(node: Node) -> Node | None:
-    """Return what does the same as an operation of ours where there is something to move, but little."""
+def _stock(node: Node) -> Node | None:
+    """Return what does the same as an operation of ours where there is something to move, and ours does not move it faster."""
     inputs, attributes = node.input_values(), node.get_attributes()
-    if not too_small(node.output(0)) or any(dim.get_min_length() == 0 for value in inputs for dim in dims(value) or ()):
+    if any(dim.get_min_length() == 0 for value in inputs for dim in dims(value) or ()):
         return None
-    kind = node.get_type_name()
-    if kind == "GatherElements" and gathers_elements(node) and has_same_shape(node):
+    kind, is_little = node.get_type_name(), too_small(node.output(0))
+    if kind == "GatherElements" and is_little and gathers_elements(node) and has_same_shape(node):
         return ops.gather_elements(*inputs, attributes["axis"])
-    if kind == "GatherND":
+    if kind == "GatherND" and (is_little or _slice_bytes(node) > _SHORT):
         return ops.gather_nd(*inputs, attributes["batch_dims"])
-    if kind == "ScatterElements":
+    if kind == "ScatterElements" and (is_little or inputs[0].get_node().get_type_name() not in ("Constant", "Parameter")):
         return ops.scatter_elements_update(*inputs, ops.constant(attributes["axis"]))
     return None
+
+
+def _slice_bytes(gather: Node) -> int:
+    """Count the bytes at least that a tuple names; 0 where its length is open."""
+    length, shape = tuple_length(gather), dims(gather.input_value(0))
+    if length is None or shape is None:
+        return 0
+    rest = shape[batch_dims(gather) + length :]
+    return int(prod(dim.get_min_length() for dim in rest) * gather.get_output_element_type(0).size)

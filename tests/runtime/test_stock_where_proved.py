@@ -41,6 +41,34 @@ def test_little_that_is_proved_is_stock(kind, stock):
     check_same(model, other, [RNG.random((7, 5), np.float32), *arrays])
 
 
+def clamped(name, shape):
+    return ops.clamp(parameter(name, shape, np.int64), -5, 4)
+
+
+@pytest.mark.parametrize(("width", "is_stock"), [(20, True), (16, False)], ids=["long slices", "short slices"])
+def test_long_slices_are_stock(width, is_stock):
+    data, tuples = parameter("data", [7, 5, width]), clamped("i", [900, 2])
+    model = model_of(ours("GatherND", [data.output(0), tuples.output(0)], {"batch_dims": 0}))
+    other = model.clone()
+    assert len(use_stock_where_proved(other)) == is_stock
+    assert ("GatherND-8" in operations(other)) == is_stock
+    check_same(model, other, [RNG.random((7, 5, width), np.float32), RNG.integers(-9, 9, (900, 2))])
+
+
+@pytest.mark.parametrize("is_computed", [True, False])
+def test_scatters_into_what_is_computed_are_stock(is_computed):
+    """OpenVINO writes into the memory of data that it has computed, which ours would copy."""
+    data, indices, updates = parameter("data", [2000, 5]), clamped("i", [2000, 3]), parameter("u", [2000, 3])
+    given = [ops.abs(data) if is_computed else data, indices, updates]
+    model = model_of(ours("ScatterElements", [node.output(0) for node in given], {"axis": 1, "reduction": "none"}))
+    other = model.clone()
+    assert len(use_stock_where_proved(other)) == is_computed
+    assert ("ScatterElementsUpdate-3" in operations(other)) == is_computed
+    shapes = (2000, 5), (2000, 3), (2000, 3)
+    floats, _, others = (RNG.random(shape, np.float32) for shape in shapes)
+    check_same(model, other, [floats, RNG.integers(-9, 9, shapes[1]), others])
+
+
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
