@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from .calls import port_of
 from .graphs import constant_of, inputs_of, is_used, uses_of
-from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, is_index, is_read, summaries, survives
+from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, summaries, survives
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
 from .models import read
+from .moves import is_index, is_read
 from .passes.empty_constants import lost_constants
 from .passes.lanes import travel_in_lanes
 

@@ -13,27 +13,19 @@ from onnx.reference import ReferenceEvaluator
 
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.divergences.cpu_plugin import as_seen
-from ov_gather.ir.element_types import F64, I32, I64, STRING, U32, U64, ElementType, by_onnx
-from ov_gather.ops.meanings import ONNX, carries, operators
+from ov_gather.ir.element_types import F64, STRING, U32
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
-from ov_gather.ops.spec import CUSTOM_OPSET
 
 from .errors import describe
-from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of, uses_of
+from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of
+from .integers import INT32, ROUNDED, SIGNED, is_rounded, is_signed, narrowing, stays_within
 from .loading import is_default
+from .moves import element_type_of, is_gathered, is_only_index, is_read
 from .passes.empty_constants import lost_constants
 from .ranges import Ranges
 from .repeats import wrong_tiles
 
-_INT32 = np.iinfo(np.int32)
-_OF_SHAPES = ("Shape", "Size")
-_EXACT = 2**24  # float32 has all integers up to this one
 _PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
-# They give out elements of inputs, and nothing else, in the type of these: what came in within 32 bits is the same at the end.
-# The CPU plugin of 2026.4.1 reverses sequences of integers as float32, as which it compares integers, too.
-_MOVES = operators(
-    ONNX, lambda meaning: bool(meaning.sources) and not (meaning.adds or meaning.converts or meaning.computes)
-) - {"ReverseSequence"}
 
 
 class LossyConversionWarning(UserWarning):
@@ -73,10 +65,10 @@ def find_inexactness(
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
     found += [Inexactness(describe(node), _TILED) for node in wrong_tiles(model, ranges)]
     found += [
-        Inexactness(describe(node), _ROUNDED[node.op_type]) for node in nodes_of(model, *_ROUNDED) if _is_rounded(node, ranges)
+        Inexactness(describe(node), ROUNDED[node.op_type]) for node in nodes_of(model, *ROUNDED) if is_rounded(node, ranges)
     ]
     found += _of_pads(model)
-    found += [Inexactness(describe(node), _SIGNED) for node in model.graph.all_nodes() if _is_signed(node, ranges)]
+    found += [Inexactness(describe(node), SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges)]
     if target == "stock":
         for node in nodes_of(model, *GATHERS, *SCATTERS, "ReverseSequence"):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
@@ -88,11 +80,11 @@ def find_inexactness(
 def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDArray[Any]]]:
     """Yield the constants that OpenVINO's CPU plugin does not keep as they are, where that makes a difference."""
     for value in constants_of(model):
-        tensor, element_type = constant_of(value), _element_type(value)
+        tensor, element_type = constant_of(value), element_type_of(value)
         if tensor is None or element_type in (None, STRING) or all(_is_folded(*use) for use in value.uses()):
             continue
         # A denormal among the numbers of a computation is below its rounding.
-        if element_type in (*NARROWED_BY_CPU, U32) or _is_gathered(value):
+        if element_type in (*NARROWED_BY_CPU, U32) or is_gathered(value):
             array = tensor.numpy()
             if not survives(array, constant=True):
                 yield value, array
@@ -110,14 +102,14 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
     """Tell where values of 64 bits arise that may not fit in 32. What is computed from such values is not told again."""
 
     def is_wide(value: onnx_ir.Value | None) -> bool:
-        if value is None or _element_type(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
+        if value is None or element_type_of(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
             return False
         interval = ranges.of(value)
-        return interval is None or interval.low < _INT32.min or interval.high > _INT32.max
+        return interval is None or interval.low < INT32.min or interval.high > INT32.max
 
     for value in filter(is_wide, filter(is_read, inputs_of(model))):
-        is_harmless = (checks_inputs and _stays_within(value)) or (assume_in_bounds and _is_only_index(value))
-        if _element_type(value) is F64 or not is_harmless:
+        is_harmless = (checks_inputs and stays_within(value)) or (assume_in_bounds and is_only_index(value))
+        if element_type_of(value) is F64 or not is_harmless:
             yield Inexactness(f"input '{value.name}'", _narrowing(value))
     for node in model.graph.all_nodes():
         if any(map(is_wide, node.inputs)) or bodies_of(node):
@@ -129,68 +121,9 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
 
 
 def _narrowing(value: onnx_ir.Value) -> str:
-    element_type = _element_type(value)
+    element_type = element_type_of(value)
     assert element_type is not None
     return narrowing(element_type)
-
-
-def narrowing(element_type: ElementType) -> str:
-    """Say what becomes of values of a type that OpenVINO's CPU plugin narrows."""
-    consequence = "rounded" if element_type is F64 else "values beyond wrap around"
-    return f"{element_type} is computed as {NARROWED_BY_CPU[element_type]}, {consequence}"
-
-
-def _is_only_index(value: onnx_ir.Value) -> bool:
-    """Tell whether a value, perhaps moved, serves as indices of gathers and scatters and as nothing else."""
-    return all(
-        is_index(node, position)
-        or is_default(node, _OF_SHAPES)
-        or (_carries(node, position) and not any(output.is_graph_output() for output in node.outputs))
-        for node, position in uses_of(value, _carries)
-    )
-
-
-def _stays_within(value: onnx_ir.Value) -> bool:
-    """Tell whether all integers that are computed from a value fit in 32 bits if the value does."""
-    return all(
-        is_index(node, position)
-        or is_default(node, _OF_SHAPES)
-        or _moves(node)
-        or not any(_element_type(output) in NARROWED_BY_CPU for output in node.outputs)
-        for node, position in uses_of(value, _carries)
-    )
-
-
-def _is_gathered(value: onnx_ir.Value) -> bool:
-    uses = uses_of(value, _carries)
-    return any(position != 1 and (is_default(node, GATHERS) or only_scatters(node)) for node, position in uses)
-
-
-def is_index(node: onnx_ir.Node, position: int) -> bool:
-    """Tell whether an input of a node holds the indices of a gather or scatter."""
-    return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
-
-
-def is_read(value: onnx_ir.Value) -> bool:
-    """Tell whether anything depends on the elements of a value, and not on its shape alone."""
-    return value.is_graph_output() or not all(is_default(node, _OF_SHAPES) for node, _ in value.uses())
-
-
-def _carries(node: onnx_ir.Node, position: int) -> bool:
-    """Tell whether the elements of an input come out of a node as they are."""
-    return position != 1 if only_scatters(node) else is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
-
-
-def _moves(node: onnx_ir.Node) -> bool:
-    """Tell whether a node gives out elements of its inputs, and nothing else, in the type of these."""
-    return is_default(node, _MOVES) or only_scatters(node)
-
-
-def only_scatters(node: onnx_ir.Node) -> bool:
-    """Tell whether a node writes elements to where indices say, and reduces none."""
-    return is_default(node, SCATTERS) and (
-        "reduction" not in node.attributes or node.attributes["reduction"].as_string() == "none"
-    )
 
 
 def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:
@@ -208,7 +141,9 @@ def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None
 
 def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
     for value, _ in altered_constants(model):
-        yield Inexactness(f"constant '{value.name}'", f"{_element_type(value)} holds values that OpenVINO's CPU plugin alters")
+        yield Inexactness(
+            f"constant '{value.name}'", f"{element_type_of(value)} holds values that OpenVINO's CPU plugin alters"
+        )
     for value in lost_constants(model):
         yield Inexactness(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
 
@@ -241,46 +176,13 @@ def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
     """Yield what is not as ONNX says in a stock gather or scatter, or an operator near them; our operations do it right."""
-    if node.op_type != "Gather" and _element_type(node.inputs[0]) is STRING:
+    if node.op_type != "Gather" and element_type_of(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = OUT_OF_BOUNDS.get(node.op_type)
     if instead and not assume_in_bounds and not ranges.are_in_bounds(node):
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
 
 
-def _is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Tell whether a node computes with u32 that no i32 is equal to, where that makes a difference."""
-
-    def is_large(value: onnx_ir.Value | None) -> bool:
-        if _element_type(value) is not U32:
-            return False
-        interval = ranges.of(value)
-        return interval is None or interval.high > _INT32.max
-
-    is_harmless = _moves(node) or bodies_of(node) or is_default(node, (*_MODULAR, *_OF_SHAPES, *GATHERS, *SCATTERS))
-    return not is_harmless and node.domain == "" and any(map(is_large, node.inputs))
-
-
-def _is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Tell whether a node of _ROUNDED may take integers that float32 does not have."""
-    interval = ranges.of(node.inputs[0])
-    fits = interval is not None and interval.low >= -_EXACT and interval.high <= _EXACT
-    wide = (I64, U64) if node.op_type == "ReverseSequence" else ()  # of others the narrowing is told
-    return _element_type(node.inputs[0]) in (I32, U32, *wide) and not fits
-
-
-# Numbers modulo 2^32 have the same results, whether they are signed or not.
-_MODULAR = ("Add", "Sub", "Mul", "Sum", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "ReverseSequence")
-_SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
-_AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
-_ROUNDED = {
-    "ReverseSequence": _AS_FLOAT.format("reverses") + "; target extension keeps them",
-    "Resize": _AS_FLOAT.format("resizes"),
-    "Upsample": _AS_FLOAT.format("resizes"),
-    "ReduceMax": _AS_FLOAT.format("compares"),
-    "ReduceMin": _AS_FLOAT.format("compares"),
-    "Trilu": _AS_FLOAT.format("multiplies"),
-}
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"
 OUT_OF_BOUNDS = {
     "Gather": "yields zeros",
@@ -292,10 +194,6 @@ OUT_OF_BOUNDS = {
     "ScatterUpdate": "may write to foreign memory",
 }
 """What OpenVINO's operations do with an index out of bounds, for those that do not raise."""
-
-
-def _element_type(value: onnx_ir.Value | None) -> ElementType | None:
-    return None if value is None or value.dtype is None else by_onnx(value.dtype.value)
 
 
 def _is_folded(node: onnx_ir.Node, position: int) -> bool:

@@ -14,8 +14,8 @@ from ov_gather.ops.meanings import ONNX, carries
 from ov_gather.ops.onnx_nodes import SCATTERS, attribute
 from ov_gather.ops.spec import CUSTOM_OPSET
 
-from ..inexactness import only_scatters
 from ..lane_types import as_lanes
+from ..moves import only_scatters
 from .lane_nodes import Move, in_lanes, shifted, shifted_axes, unsqueezed
 from .lane_pads import can_pad, pad
 
