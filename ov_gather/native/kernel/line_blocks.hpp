@@ -19,6 +19,7 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t block = 512;            // so many indices are checked, then used, while in the first-level cache
+constexpr int64_t far_block = 2048;       // so many where data is fetched before, as loads in flight end with a block
 constexpr int64_t index_prefetch = 1024;  // elements; indices so far ahead of a block are fetched
 constexpr int64_t prefetch_ahead = 24;    // elements; so many loads in flight hide memory's latency
 constexpr int64_t far_ahead = 96;         // elements; so many loads in flight to the second-level cache
@@ -103,19 +104,20 @@ bool contiguous(const Plane& plane, const char* data, const Index* indices, Elem
     if constexpr (sizeof(Element) <= 8)
         if (are_vectors<Element>(plane, count)) return gather_vectors(plane, data, indices, output, count);
 #endif
-    Element buffer[block];
+    Element buffer[far_block];
+    const int64_t most = plane.prefetch ? far_block : block;
     const bool narrow = plane.axis_size <= INT32_MAX;
-    for (int64_t start = 0; start < count; start += block) {
-        const int64_t length = count - start < block ? count - start : block;
+    for (int64_t start = 0; start < count; start += most) {
+        const int64_t length = count - start < most ? count - start : most;
         const auto* from = reinterpret_cast<const Element*>(data + start * plane.line.data_stride);
         Element* to = plane.stream ? buffer : output + start;
         bool in_bounds;
         if (narrow) {
-            int32_t offsets[block];
+            int32_t offsets[far_block];
             in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
             if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
         } else {
-            int64_t offsets[block];
+            int64_t offsets[far_block];
             in_bounds = wrap(indices + start, length, plane.axis_size, offsets);
             if (in_bounds) take_block(plane, from, indices + start, offsets, to, length);
         }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t grain = 1 << 13;        // so many tuples are worth another thread
 constexpr int64_t slice_grain = 1 << 16;  // so many bytes of slices are, too
-constexpr int64_t block = 512;            // tuples that are flattened, then used, while in the first-level cache
+constexpr int64_t block = 2048;           // tuples that are flattened, then used, while in the first-level cache
 
 // Counts the places that tuples name, whose coordinates count from the start; returns whether all are in bounds. As the length
 // of a tuple is a constant, its coordinates stay in registers.
