@@ -83,7 +83,7 @@ def scatters(
             yield way(places, 1, (rows, 1, 1, width, width), line, fetched)
         return
     whole_rows = _unit(places.ravel()) % width == 0
-    for piece in (piece for piece in (*_PIECES, width // 2, width) if width % piece == 0):
+    for piece in (piece for piece in (*_PIECES, max(width // 2, 1), width) if width % piece == 0):
         pieces = places.reshape(lines, width // piece, piece).swapaxes(0, 1)
         for fetched in (False, True):
             yield way(pieces, 1, (1, rows, lines, width, piece), piece, fetched)

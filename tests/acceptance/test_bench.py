@@ -66,6 +66,7 @@ SMALL = [
     ScatterElements("scatter_last", DATA[0], np.array([[2, 0], [1, 3], [3, 2]]), -DATA[0, :, :2], 1),
     ScatterElements("scatter_rows_sum", DATA[0], np.array([[2], [0], [2]]), -DATA[0], 0, reduction="sum"),
     ScatterND("scatter_nd", DATA[0], np.array([[2], [0]]), -DATA[0, :2]),
+    ScatterND("one_number", DATA[0, :, :1].copy(), np.array([[2]]), -DATA[0, :1, :1]),
 ]
 
 
