@@ -110,7 +110,7 @@ def test_out_of_bounds_in_the_last_element(name, value):
 def test_arrays_larger_than_the_last_level_cache(offset):
     """What is written around the cache arrives, whatever the alignment of the output."""
     rng = np.random.default_rng(0)
-    data, indices = rng.integers(0, 250, (64, 70_001)).astype(np.uint8), rng.integers(-70_001, 70_001, (64, 70_001))
+    data, indices = rng.integers(0, 250, (80, 70_001)).astype(np.uint8), rng.integers(-70_001, 70_001, (80, 70_001))
     buffer = np.zeros(indices.size + 16, np.uint8)
     out = buffer[offset : offset + indices.size].reshape(indices.shape)
     gather_elements(data, indices, 1, out=out)
