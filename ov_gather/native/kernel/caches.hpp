@@ -18,8 +18,8 @@ inline int64_t second_level_cache() {
 inline int64_t near_cache() { return second_level_cache() / 4 * 3; }
 
 // An operation that moves more bytes than these writes its output around the caches. A last-level cache of AMD's is as close to
-// the core as its second-level cache of Intel's is, so that an output that fits into it had better stay there; an operation moves
-// more than its output.
+// the core as its second-level cache of Intel's is, so that an output that fits into it had better stay there; an operation
+// moves more than its output.
 inline int64_t cached_bytes() {
     static const int64_t size = is_intel() ? 8 * second_level_cache() : 48 << 20;
     return size;
