@@ -9,7 +9,7 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 15;        // so many indices are worth another thread
+constexpr int64_t grain = 1 << 12;        // so many indices are worth another thread
 constexpr int64_t bytes_ahead = 1 << 12;  // so many bytes of indices ahead are fetched: the hardware foresees only a page
 
 // Gives the loops over rows of updates, in the order in which these lie in memory. The loop along the axis has no step in the

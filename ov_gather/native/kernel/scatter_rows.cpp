@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "platform.hpp"
 #include "threads.hpp"
@@ -10,7 +11,7 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t grain = 1 << 14;         // so many elements of updates are worth another thread
-constexpr int64_t shortest_piece = 256;    // bytes of a row that are worth a thread of their own
+constexpr int64_t shortest_piece = 1024;   // bytes of a row that are worth a thread of their own
 constexpr int64_t bytes_in_flight = 4096;  // so many bytes of rows are fetched before they are needed
 constexpr int64_t rows_in_flight = 16;     // at most
 
@@ -26,20 +27,36 @@ struct Part {
     Range rows, columns;
 };
 
+// Gives the numbers of the updates of these rows, in order.
+std::vector<int64_t> find_updates(const ScatterRows& scatter, const int64_t* rows, const Range& of) {
+    std::vector<int64_t> found(scatter.updates);
+    int64_t count = 0;
+    for (int64_t i = 0; i < scatter.updates; ++i) {
+        found[count] = i;
+        count += static_cast<uint64_t>(rows[i] - of.begin()) < static_cast<uint64_t>(of.size());
+    }
+    found.resize(count);
+    return found;
+}
+
 template <typename Element, typename Reduce>
 void scatter_part(const ScatterRows& scatter, const int64_t* rows, const char* updates, char* output, const Part& part) {
-    const int64_t width = part.columns.size(), stride = scatter.row_size, bytes = width * sizeof(Element);
-    const int64_t ahead = rows_ahead(bytes);
-    const auto is_here = [&](int64_t row) {
-        return static_cast<uint64_t>(row - part.rows.begin()) < static_cast<uint64_t>(part.rows.size());
+    const int64_t width = part.columns.size(), bytes = width * sizeof(Element), ahead = rows_ahead(bytes);
+    const auto update_of = [&](int64_t i) {
+        return reinterpret_cast<const Element*>(updates) + i * scatter.width + part.columns.begin();
     };
-    const auto* from = reinterpret_cast<const Element*>(updates) + part.columns.begin();
-    auto* const to = reinterpret_cast<Element*>(output) + part.columns.begin();
-    for (int64_t i = 0; i < scatter.updates; ++i, from += scatter.width) {
-        if (i + ahead < scatter.updates && is_here(rows[i + ahead]))
-            prefetch(reinterpret_cast<const char*>(to + rows[i + ahead] * stride), bytes);
-        if (!is_here(rows[i])) continue;
-        Element* const row = to + rows[i] * stride;
+    const auto row_of = [&](int64_t i) {
+        return reinterpret_cast<Element*>(output) + rows[i] * scatter.row_size + part.columns.begin();
+    };
+    const std::vector<int64_t> own = find_updates(scatter, rows, part.rows);
+    const int64_t count = own.size();
+    for (int64_t k = 0; k < count; ++k) {
+        if (k + ahead < count) {
+            prefetch(reinterpret_cast<const char*>(row_of(own[k + ahead])), bytes);
+            prefetch(reinterpret_cast<const char*>(update_of(own[k + ahead])), bytes);
+        }
+        Element* const row = row_of(own[k]);
+        const Element* const from = update_of(own[k]);
         if constexpr (std::is_same_v<Reduce, Replace>)
             std::memcpy(row, from, bytes);
         else
