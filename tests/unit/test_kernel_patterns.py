@@ -181,6 +181,23 @@ def test_number_of_threads(threads):
         set_num_threads(os.cpu_count() or 1)
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not tell which cores a thread may use")
+def test_threads_may_use_all_cores_afterwards():
+    """A thread of ours leaves the core of the one that called; it is not shut out of it."""
+    code = """
+import os, time, numpy as np, ov_gather
+ov_gather.set_num_threads(2)
+data, where = np.arange(2**19).reshape(64, 2**13), np.tile(np.arange(2**12)[::-1], (64, 1))
+for _ in range(50):
+    ov_gather.gather_elements(data, where, 1)
+    time.sleep(0.001)
+threads = [int(name) for name in os.listdir("/proc/self/task")]
+assert len(threads) > 1
+assert all(os.sched_getaffinity(thread) == os.sched_getaffinity(0) for thread in threads)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("count", [0, -1, 1.5, "two", True, 5000])
 def test_impossible_numbers_of_threads(count):
     with pytest.raises(ValueError, match="not a number of threads from 1 to 1024"):

@@ -98,6 +98,12 @@ int64_t second_level_cache_size();
 // The cores that this process may use; at least 1.
 int available_cores();
 
+// The core that the calling thread runs on; -1 where the system does not say.
+int current_core();
+
+// Lets the calling thread go on on another core, if it may use another one.
+void leave_core(int core);
+
 // Calls a function in each process that is forked from this one, before anything else.
 void in_forked_processes(void (*function)());
 

@@ -45,6 +45,7 @@ public:
     bool has_parts_left() const { return m_next < m_count; }
 
     std::atomic<int> helpers{0};
+    const int core = current_core();
 
 private:
     const std::function<void(const Range&)>& m_work;
@@ -116,6 +117,8 @@ private:
             m_opened.wait(lock, [&] { return (task = find_task(number)) != nullptr; });
             ++task->helpers;
             lock.unlock();
+            // In a virtual machine Linux takes idle cores for busy, and wakes a thread on that of the one that woke it.
+            if (current_core() == task->core) leave_core(task->core);
             task->run();
             --task->helpers;  // from here on the task may be gone
             if (m_waiting == 0) continue;
