@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import os
 import re
 import subprocess
@@ -119,27 +117,6 @@ def test_arrays_larger_than_the_last_level_cache(offset):
     assert not buffer[offset + indices.size :].any()
 
 
-@pytest.fixture
-def at_the_end_of_a_page():
-    """Copies an array to where the memory behind it may not be touched."""
-    libc, page, kept = ctypes.CDLL(None, use_errno=True), mmap.PAGESIZE, []
-
-    def copied(array):
-        size = -(-max(array.nbytes, 1) // page) * page
-        memory = mmap.mmap(-1, size + page)
-        address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-        assert libc.mprotect(ctypes.c_void_p(address + size), page, 0) == 0
-        kept.append((memory, address + size))
-        copy = np.frombuffer(memory, array.dtype, array.size, size - array.nbytes).reshape(array.shape)
-        copy[...] = array
-        return copy
-
-    yield copied
-    for _, address in kept:
-        libc.mprotect(ctypes.c_void_p(address), page, mmap.PROT_READ | mmap.PROT_WRITE)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is protected in the way of Linux")
 @pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shapes", [((37,), (1003,), 0), ((37, 5), (37, 3), 1), ((5, 33), (5, 70), 1), ((33, 7), (29, 7), 0)])
@@ -153,7 +130,6 @@ def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_e
     np.testing.assert_array_equal(gather_elements(data, indices, axis, out=out), expected(data, indices, axis))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is protected in the way of Linux")
 @pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("size", [*range(1, 70), 128, 513])
 def test_slices_of_every_short_size(size, index_dtype, at_the_end_of_a_page):
