@@ -43,13 +43,13 @@ FAULTS = {
     ),
     "what follows the last whole block is lost": (
         "kernel/line_blocks.hpp",
-        "«start < count»; start += block",
-        "start == 0 || start + block <= count",
+        "«start < count»; start += most",
+        "start == 0 || start + most <= count",
     ),
     "a tile that is not full repeats its first line": ("kernel/line_columns.hpp", "i < rows; ++i) to[i] = tile[«i»][j];", "0"),
     "a copied slice is one element short": (
-        "kernel/line_slices.hpp",
-        "copy_slice(data, output, «count * size»);",
+        "kernel/lines.cpp",
+        "slices<Index>(plane, data, indices, output, lines, «count * size»);",
         "(count - (count > 1)) * size",
     ),
     "batches share their indices": ("kernel/slices.hpp", "at < batch ? «indices[at]»", "0 * indices[at]"),
@@ -61,10 +61,10 @@ FAULTS = {
     "the last byte of a packed row is lost": ("kernel/gather.cpp", "data + row * plane.axis_stride, «bytes»);", "bytes - 1"),
     "the coordinates of a tuple are swapped": (
         "kernel/tuples.cpp",
-        "«flat * dims[i] + index»",
-        "flat + index * dims[dims.size() - 1 - i]",
+        "place = «place * sizes[k] + index»;\n        }\n        if (!in_bounds) return i;",
+        "place + index * sizes[depth - 1 - k]",
     ),
-    "tuples of later batches take the first": ("kernel/tuples.cpp", "data + «batch * axis_size * bytes»,", "0"),
+    "tuples of later batches take the first": ("kernel/tuples.cpp", "* index_size, «gather.dims[0] * bytes»,", "0"),
     "short lines start where the first does": (
         "kernel/short_lines.hpp",
         "starts[row * count + i] = «static_cast<int32_t>(row) * row_step»;",
@@ -76,7 +76,11 @@ FAULTS = {
         "(scatter.axis_size - 1) * bytes",
     ),
     "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0»; k < axis.size; ++k", "axis.size > 1"),
-    "tuples write to the row before": ("kernel/scatter_rows.cpp", "to + «rows[i]» * stride;", "(rows[i] ? rows[i] - 1 : 0)"),
+    "tuples write to the row before": (
+        "kernel/scatter_rows.cpp",
+        "(output) + «rows[i]» * scatter.row_size",
+        "(rows[i] ? rows[i] - 1 : 0)",
+    ),
     "a reduction forgets what is there": (
         "kernel/scatter_rows.cpp",
         "Reduce::apply(«row[column]», from[column]);",

@@ -7,6 +7,10 @@
 #include "platform.hpp"
 #include "threads.hpp"
 
+#if OV_GATHER_HAS_AVX
+#include <immintrin.h>
+#endif
+
 namespace ov_gather {
 
 extern const LimitLines limits_baseline;
@@ -56,7 +60,7 @@ void run(const GatherLimit& limit) {
             for (int64_t i = 0; i < steps.lines; ++i) take(from, offsets + i * count, to + i * row, count, limit.unit);
         }
 #if OV_GATHER_HAS_AVX
-        __builtin_ia32_sfence();  // orders streamed stores before the signal to other threads
+        _mm_sfence();  // orders streamed stores before the signal to other threads
 #endif
     });
 }
