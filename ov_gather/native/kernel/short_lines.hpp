@@ -9,7 +9,8 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t short_line = 64;  // elements; longer lines make blocks of their own that are long enough
+constexpr int64_t short_line = 64;      // elements; longer lines make blocks of their own that are long enough
+constexpr int64_t near_rows = 1 << 15;  // bytes; where the rows of a block are so few, its indices reach nearly all of them
 
 inline int64_t magnitude(int64_t number) { return number < 0 ? -number : number; }
 
@@ -32,12 +33,14 @@ bool short_lines(const Plane& plane, const char* data, const Index* indices, Ele
     int32_t starts[block], offsets[block];
     for (int64_t row = 0; row < rows; ++row)
         for (int64_t i = 0; i < count; ++i) starts[row * count + i] = static_cast<int32_t>(row) * row_step;
+    const int64_t reach = rows * plane.lines.data_stride, fetched = reach <= near_rows ? reach : 0;
     Element buffer[block];
     for (int64_t top = 0; top < lines; top += rows) {
         const int64_t height = lines - top < rows ? lines - top : rows, length = height * count;
         const char* from = data + top * plane.lines.data_stride;
         const Index* where = indices + top * count;
         Element* to = output + top * count;
+        for (int64_t at = 0; at < fetched; at += 64) fetch(from + fetched + at);  // the rows of the next block
 #if OV_GATHER_VECTOR_GATHER
         if constexpr (size <= 8) {
             if (!plane.prefetch) {
