@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Create, Run, onnx_constant
+from ov_gather.bench.case import Create, Run, onnx_constant
 from ov_gather.bench.limit import scatters
+from ov_gather.bench.scatter import Scatter
 
 _IN_ONNX = {"none": "none", "sum": "add"}
 """What ONNX, and our operation, call a reduction."""
 
 
 @dataclass(frozen=True)
-class ScatterElements(Case):
+class ScatterElements(Scatter):
     """`own_indices` are what their owner has, before expansion to the shape of the updates. Data has two dimensions.
 
     Without a sum no index occurs twice, so that the order of updates is of no account.
     """
 
-    updates: NDArray[Any]
     axis: int
     reduction: Literal["none", "sum"] = "none"
-
-    @property
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """The inputs of a gather, and the updates."""
-        return {**super().inputs, "updates": self.updates}
-
-    @property
-    def bytes_moved(self) -> int:
-        """The bytes that a copy of data moves, and those of the updates, which are read once."""
-        return super().bytes_moved + self.updates.nbytes
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the output is that of data."""
-        return self.data.shape
 
     @property
     def indices(self) -> NDArray[Any]:

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Create, Run
+from ov_gather.bench.case import Create, Run
 from ov_gather.bench.limit import scatters
+from ov_gather.bench.scatter import Scatter
 
 
 @dataclass(frozen=True)
-class ScatterND(Case):
+class ScatterND(Scatter):
     """Rows of data, which has two dimensions, are replaced. No row occurs twice."""
-
-    updates: NDArray[Any]
-
-    @property
-    def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """The inputs of a gather, and the updates."""
-        return {**super().inputs, "updates": self.updates}
-
-    @property
-    def bytes_moved(self) -> int:
-        """The bytes that a copy of data moves, and those of the updates, which are read once."""
-        return super().bytes_moved + self.updates.nbytes
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the output is that of data."""
-        return self.data.shape
 
     def places(self) -> NDArray[np.int32]:
         """Return which element of the output each update is for."""

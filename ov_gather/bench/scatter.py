@@ -1,0 +1,33 @@
+"""What the cases of scatters share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ov_gather.bench.case import Case
+
+
+@dataclass(frozen=True)
+class Scatter(Case):
+    """Data is copied, and the copy updated."""
+
+    updates: NDArray[Any]
+
+    @property
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """The inputs of a gather, and the updates."""
+        return {**super().inputs, "updates": self.updates}
+
+    @property
+    def bytes_moved(self) -> int:
+        """The bytes that a copy of data moves, and those of the updates, which are read once."""
+        return super().bytes_moved + self.updates.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the output is that of data."""
+        return self.data.shape
