@@ -24,6 +24,10 @@ from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 from types import NoneType
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, as this file is executed, too
+
+from helpers.call_trace import current_test, traced
+
 COMMAND = Path(sys.executable).with_name("ov-gather")
 TIME_LIMIT = 300
 LONGEST_MESSAGE = 1 << 17
@@ -65,7 +69,7 @@ class CommandServer:
                 stack.callback(os.close, writer)
                 ends.append(writer)
                 texts.append(pool.submit(_text, reader))
-            request = {"arguments": arguments, "cwd": str(cwd), "file_size": file_size}
+            request = {"arguments": arguments, "cwd": str(cwd), "file_size": file_size, "test": current_test()}
             socket.send_fds(self._socket, [json.dumps(request).encode()], [0, *ends])
             pid = int(self._socket.recv(LONGEST_MESSAGE))
             self._socket.settimeout(TIME_LIMIT)
@@ -86,8 +90,8 @@ def _text(reader: int) -> str:
         return pipe.read()
 
 
-def serve(requests: socket.socket) -> list[str]:
-    """Fork for each request. Returns, in a process that is to be a command, its arguments; the server itself exits."""
+def serve(requests: socket.socket) -> tuple[list[str], str]:
+    """Fork for each request. Returns, in a process that is to be a command, its arguments and the test; the server exits."""
     requests.send(b"ready")
     interrupts = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the commands
     while True:
@@ -113,7 +117,7 @@ def serve(requests: socket.socket) -> list[str]:
     os.chdir(request["cwd"])
     if request["file_size"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_size"],) * 2)
-    return request["arguments"]
+    return request["arguments"], request["test"]
 
 
 def import_everything() -> None:
@@ -136,12 +140,13 @@ def wait_for_threads() -> None:
         time.sleep(0.01)
 
 
-def run_command(arguments: list[str]) -> None:
+def run_command(arguments: list[str], test: str) -> None:
     """Run the console script, and end this process as an interpreter ends, but for freeing all memory, which takes long."""
     sys.argv = [str(COMMAND), *arguments]
     sys.path[0] = str(COMMAND.parent)
     try:
-        runpy.run_path(str(COMMAND), run_name="__main__")
+        with traced(test):
+            runpy.run_path(str(COMMAND), run_name="__main__")
     except SystemExit as end:
         if isinstance(end.code, (int, NoneType)):
             atexit._run_exitfuncs()
@@ -160,4 +165,4 @@ if __name__ == "__main__":
     os.environ.clear()
     os.environ.update(environment)
     gc.freeze()  # no command looks for garbage in what it shares with the others
-    run_command(serve(socket.socket(fileno=int(sys.argv[1]))))
+    run_command(*serve(socket.socket(fileno=int(sys.argv[1]))))

@@ -1,0 +1,58 @@
+"""Which functions of the product each test executes, commands of the command server included; a plugin of pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.paths import ROOT
+
+VARIABLE = "OV_GATHER_TESTS_CALL_TRACE"
+"""The folder that calls are written to; nothing is traced without it."""
+PRODUCT = tuple(f"{ROOT / folder}/" for folder in ("ov_gather", "converters"))
+
+
+@contextmanager
+def traced(test: str) -> Iterator[None]:
+    """Write the functions that this thread calls in the meantime to a file of the folder."""
+    folder = os.environ.get(VARIABLE)
+    if not folder:
+        yield
+        return
+    calls: set[tuple[str, str]] = set()
+    start = time.monotonic()
+
+    def called(frame: Any, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(PRODUCT):
+            calls.add((code.co_filename, code.co_name))
+
+    sys.setprofile(called)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        places = [(str(Path(file).relative_to(ROOT)), name) for file, name in sorted(calls)]
+        record = {"test": test, "seconds": time.monotonic() - start, "calls": places}
+        with (Path(folder) / f"{os.getpid()}.jsonl").open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def current_test() -> str:
+    """Return the id of the test that pytest executes; empty outside of tests."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Trace each test."""
+    with traced(item.nodeid):
+        return (yield)
