@@ -13,7 +13,7 @@ import click
 
 from ov_gather.cli.files import PathOrUrl, opened
 from ov_gather.cli.inputs import INPUTS, load_inputs
-from ov_gather.cli.output import has_colour, print_all
+from ov_gather.cli.output import print_all, say, show, warn
 from ov_gather.cli.progress import shown
 from ov_gather.cli.runtimes import parse_runtimes
 from ov_gather.cli.scheduler import SCHEDULER
@@ -113,21 +113,19 @@ def command(
         if file:
             file.write(check_html.render(report).encode())
     if format_ in _FORMATS:
-        click.echo(_FORMATS[format_](report), nl=False)
+        show(_FORMATS[format_](report))
     else:
         print_all(check_text.render(report, by_operation=is_sweep))
-        for line in findings_text.lines(outcome.findings):
-            click.echo(line, color=has_colour())
+        print_all(findings_text.lines(outcome.findings))
         print_all(check_text.totals(report))
-    for line in findings_text.lines(outcome.unreadable):
-        click.echo(line, err=True)
+    print_all(findings_text.lines(outcome.unreadable), err=True)
     if page:
-        click.echo(f"{page}: the report", err=format_ in _FORMATS)
+        say(f"{page}: the report", err=format_ in _FORMATS)
     if (code := exit_code()) is not None:
         sys.exit(code)
     nothing = not report.layers and not report.onnx_results
     if nothing and not outcome.unreadable:
-        click.echo("error: there is no gather-family layer to check", err=True)
+        say("error: there is no gather-family layer to check", err=True)
     undone = outcome.unreadable or nothing or any(result.not_run for result in report.onnx_results)
     sys.exit(2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1)
 
@@ -171,7 +169,7 @@ def _check(
             failures=failures,
             inputs_for=inputs_for,
             progress=progress,
-            warn=lambda text: click.echo(f"warning: {text}", err=True),
+            warn=warn,
         )
     except NoIRError as error:
         raise click.UsageError(str(error)) from None

@@ -15,7 +15,7 @@ from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import Configured
 from ov_gather.cli.each_file import STDIN, Checks, each
 from ov_gather.cli.files import PathOrUrl, find_irs, opened
-from ov_gather.cli.output import has_colour, with_progress
+from ov_gather.cli.output import say, show, with_progress, without_controls
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.ir.files import Found, Place
@@ -25,6 +25,7 @@ from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import Chosen, select_rules
+from ov_gather.tables import printable
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
@@ -166,9 +167,9 @@ def command(
         )
         text = render(report, format_)
         if file:
-            file.write(click.unstyle(text).encode(errors="backslashreplace"))
-            text = f"{output}: {report.summary}\n"
-    click.echo(text, nl=False, color=has_colour())
+            file.write(without_controls(click.unstyle(text)).encode(errors="backslashreplace"))
+            text = printable(f"{output}: {report.summary}") + "\n"
+    show(text)
     sys.exit(1 if any(map(report.fails, report.findings)) else 0)
 
 
@@ -204,7 +205,7 @@ def _print_oldest(files: Sequence[Place], jobs: int) -> int:
     for index, result in with_progress(each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
         results[index] = result
     for file, result in zip(files, results, strict=True):
-        click.echo(oldest_line(_name(file), result))
+        say(oldest_line(_name(file), result))
     return 0 if all(result.release for result in results) else 1
 
 
