@@ -15,10 +15,11 @@ from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import Configured
 from ov_gather.cli.each_file import STDIN, Checks, each
 from ov_gather.cli.files import PathOrUrl, find_irs, opened
-from ov_gather.cli.output import say, show, with_progress, without_controls
+from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.ir.files import Found, Place
+from ov_gather.private import NotPrivateError, user_cache
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.oldest import line as oldest_line
 from ov_gather.report.findings.report import Report
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore, Suppressed
 
 _WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "oldest")
+_USER = Path("user")
 _SEVERITIES = [severity.value for severity in Severity]
 
 
@@ -77,7 +79,8 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep what is found in this directory, and skip files that have not changed.",
+    metavar="DIRECTORY|user",
+    help="Keep what is found there, or in your cache directory ('user'), and skip files that have not changed.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
 @SCHEDULER
@@ -139,7 +142,7 @@ def command(
         least = Severity(min_severity)
         results: list[list[Finding] | None] = [left.get(file, []) for file in found.files]
         rest = [index for index, file in enumerate(found.files) if file not in left]
-        kept = None if cache is None or infer else _cache(cache)  # OpenVINO looks at more of a .bin than we know
+        kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO looks at more of a .bin than we know
         checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(
             [found.files[index] for index in rest], jobs, scheduler
         )
@@ -181,11 +184,19 @@ def _find(paths: tuple[Place, ...], exclude: tuple[str, ...], skip_other_xml: bo
     return Found(paths, ())
 
 
-def _cache(directory: Path) -> Cache:
-    from ov_gather.rules.cache import Cache
+def _cache(directory: Path, paths: Sequence[Place]) -> Cache | None:
+    """Open the cache; None, with a warning, where others could have written to it, so that it proves nothing."""
+    from ov_gather.rules.cache import Cache, is_below
 
+    directory = user_cache() / "validate" if directory == _USER else directory
+    if root := is_below(directory, paths):
+        warn(f"--cache {directory} is not used: it lies in {root}, which is checked; --cache user keeps it apart")
+        return None
     try:
         return Cache(directory)
+    except NotPrivateError as error:
+        warn(f"--cache is not used: {error}")
+        return None
     except OSError as error:
         raise click.UsageError(f"--cache {directory}: {error.strerror}") from None
 
