@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.files import PathOrUrl, opened
+from ov_gather.cli.files import TIMEOUT_OF_SERVERS, PathOrUrl, opened
 from ov_gather.cli.inputs import INPUTS, load_inputs
 from ov_gather.cli.output import print_all, say, show, warn
 from ov_gather.cli.progress import shown
@@ -24,6 +24,7 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import NoIRError, Place
+from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import Url
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
@@ -55,6 +56,7 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
     "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as an HTML page, too."
 )
 @click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
+@TIMEOUT_OF_SERVERS
 @SCHEDULER
 def command(
     paths: tuple[Place, ...],
@@ -188,6 +190,6 @@ def _sweep(runtimes: Sequence[str], seed: int, cases: int, device: str, failures
 
 def _report(outcome: CheckOutcome) -> CheckReport:
     """Add the command and the date for the formats that tell them."""
-    command_line = shlex.join(["ov-gather", *sys.argv[1:]])
+    command_line = shlex.join(["ov-gather", *map(redacted, sys.argv[1:])])
     now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now, outcome.stopped)

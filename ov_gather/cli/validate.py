@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import Configured
 from ov_gather.cli.each_file import STDIN, Checks, each
-from ov_gather.cli.files import PathOrUrl, find_irs, opened
+from ov_gather.cli.files import TIMEOUT_OF_SERVERS, PathOrUrl, find_irs, opened
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
     from ov_gather.rules.suppression import Ignore, Suppressed
 
-_WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "oldest")
+_WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "timeout", "oldest")
 _USER = Path("user")
 _SEVERITIES = [severity.value for severity in Severity]
 
@@ -83,6 +83,7 @@ _SEVERITIES = [severity.value for severity in Severity]
     help="Keep what is found there, or in your cache directory ('user'), and skip files that have not changed.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
+@TIMEOUT_OF_SERVERS
 @SCHEDULER
 @click.pass_obj
 def command(
