@@ -22,6 +22,7 @@ from .errors import ConversionError, describe
 from .external_data import external_tensors
 from .finishing import Conversion, finish, record
 from .inexactness import LossyConversionWarning, find_inexactness, summaries
+from .legal_xml import make_well_formed, refuse_illegal_names
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
 from .passes.lanes import Travel, travel_in_lanes
@@ -180,11 +181,15 @@ def _listed_name(node: onnx_ir.Node, opsets: Mapping[str, int]) -> str:
 
 @contextmanager
 def written(model: openvino.Model, output: Path, *, fp16: bool = False) -> Iterator[Path]:
-    """Write the .xml and its .bin under temporary names, and move them to their places when all went well. Raises OSError."""
+    """Write the .xml and its .bin under temporary names, and move them to their places when all went well.
+
+    Raises ConversionError where an input or output has a name that XML cannot hold; OSError.
+    """
     import openvino
 
     from ov_gather.acceleration.compressed import keep_compressed
 
+    refuse_illegal_names(model)
     if fp16:
         keep_compressed(model, halved=True)
     with replacing_together(output) as path:
@@ -192,6 +197,7 @@ def written(model: openvino.Model, output: Path, *, fp16: bool = False) -> Itera
             openvino.save_model(model, path, compress_to_fp16=fp16)
         except RuntimeError as error:
             raise OSError(f"{output} cannot be written: {error}") from error
+        make_well_formed(path)
         yield path
 
 

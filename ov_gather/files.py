@@ -15,8 +15,11 @@ from ov_gather.interrupts import held
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file under a temporary name beside `path`; it takes the place of `path` when all went well."""
+def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file under a temporary name beside `path`; it takes the place of `path` when all went well.
+
+    `private`: only this user can read or write it, whatever the umask.
+    """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory")
     if path.exists() and not path.is_file():
@@ -28,7 +31,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         try:
             yield file
             file.close()  # Windows moves no file that is open
-            Path(file.name).chmod(0o666 & ~_umask())
+            if not private:  # which is how temporary files are made
+                Path(file.name).chmod(0o666 & ~_umask())
             Path(file.name).replace(path)
             logs.info("files", "%s: written", path)
         finally:

@@ -72,10 +72,7 @@ class Summary(InNotebooks):
 
     def table(self) -> Table:
         """Return one row a gather or scatter, for `rich.print`."""
-        rows = (
-            (change.layer, change.operation, change.shapes, "\n".join(change.steps) or "no", change.reason)
-            for change in self.changes
-        )
+        rows = ((change.layer, change.operation, change.shapes, change.steps or "no", change.reason) for change in self.changes)
         return table_of(("layer", "operation", "data, indices", "changed", "why no more"), rows)
 
     def __str__(self) -> str:

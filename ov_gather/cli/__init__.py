@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ov_gather.cli.output import say, warn
 from ov_gather.extension import reason
 from ov_gather.extras import explained
 from ov_gather.imports import spare_imports
 from ov_gather.interrupts import end_cleanly, exit_code
+from ov_gather.tables import printable
 
 # With what the overview says of them, so that --help need not import them.
 COMMANDS = {
@@ -35,6 +39,17 @@ COMMANDS = {
 }
 
 
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Let click, which prints its errors itself, print what was named on the command line on one line."""
+    try:
+        yield
+    except click.ClickException as error:
+        if not error.message.startswith("Usage: "):  # the help is an error, too, where a command is missing
+            vars(error)["message"] = printable(error.message)
+        raise
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -44,6 +59,16 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = import_module(f"ov_gather.cli.{name.replace('-', '_')}").command
         return command
+
+    def make_context(self, *given: Any, **options: Any) -> click.Context:
+        """Parse the options that stand before the command."""
+        with _printable_errors():
+            return super().make_context(*given, **options)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Parse the command, and run it."""
+        with _printable_errors():
+            return super().invoke(context)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -82,7 +107,7 @@ def main() -> None:
 
 def run_command(arguments: Sequence[str] | None = None) -> None:
     """Run a command, that of the process by default. Raises SystemExit with its exit code."""
-    warnings.showwarning = lambda message, *_: click.echo(f"warning: {message}", err=True)
+    warnings.showwarning = lambda message, *_: warn(message)
     try:
         group(arguments)
     except ImportError as error:
@@ -98,5 +123,5 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
 def _fail(message: str) -> None:
     if (code := exit_code()) is not None:
         sys.exit(code)
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     sys.exit(2)

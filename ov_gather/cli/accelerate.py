@@ -9,7 +9,7 @@ import click
 from ov_gather.acceleration.accelerate import PASSES, PORTABLE, accelerate
 from ov_gather.cli.inputs import INPUTS, named_arrays
 from ov_gather.cli.models import read_model, refuse_output, write_model
-from ov_gather.cli.output import console
+from ov_gather.cli.output import print_all, print_table, say
 from ov_gather.cli.threads import THREADS
 
 
@@ -54,17 +54,16 @@ def command(
     if inputs and not tuned:
         raise click.UsageError("--input is for --tune: without it nothing is executed")
     read = read_model(model)
-    out = console()
     if tuned:
         from ov_gather.bench.tuning import tune
         from ov_gather.report.bench.tuning import render
 
         tuning = tune(read, threads, named_arrays(inputs), portable=portable, assume_in_bounds=assume_in_bounds)
         summary = tuning.summary
-        out.print(render(tuning))
-        out.print(f"{tuning.ratio:.2f}x on {threads} threads")
+        print_table(render(tuning))
+        say(f"{tuning.ratio:.2f}x on {threads} threads")
     else:
         summary = accelerate(read, portable=portable, assume_in_bounds=assume_in_bounds, passes=passes or None)
     write_model(read, output)
-    out.print(summary.table() if summary.changes else str(summary))
-    out.print(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers and scatters changed")
+    print_all([summary.table() if summary.changes else str(summary)])
+    say(f"{output}: {len(summary.changed)} of {len(summary.changes)} gathers and scatters changed")

@@ -20,7 +20,7 @@ from ov_gather.bench.contenders import Conditions
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.inputs import INPUTS, named_arrays
-from ov_gather.cli.output import console
+from ov_gather.cli.output import console, print_table, say
 from ov_gather.cli.threads import THREADS
 from ov_gather.files import replacing
 from ov_gather.report.bench.cases import render
@@ -58,11 +58,11 @@ def command(
         measure_case(make(name), conditions)
         for name in track(cases or NAMES, "measuring", console=out, disable=not out.is_terminal, transient=True)
     ]
-    out.print(render(measurements))
-    out.print(f"threads: {threads}, OpenVINO in {conditions.precision}")
+    print_table(render(measurements))
+    say(f"threads: {threads}, OpenVINO in {conditions.precision}")
     for measurement in measurements:
         for name, reason in measurement.excluded.items():
-            out.print(f"{measurement.case}: {name} did not take part: {reason}")
+            say(f"{measurement.case}: {name} did not take part: {reason}")
     if json_file:
         with replacing(json_file) as file:
             document = {**asdict(conditions), "cases": [asdict(measurement) for measurement in measurements]}
@@ -90,9 +90,8 @@ def validate(layers: int, rounds: int) -> None:
         path = Path(directory) / "generated.xml"
         generate(path, layers)
         time, memory = measure(path, rounds)
-    out = console()
-    out.print(f"time: {time.ratio:.2f}x (validate {time.validate:.2f} s, read_model {time.read_model:.2f} s)")
-    out.print(f"peak memory: {memory.ratio:.2f}x (validate {memory.validate:.0f} MiB, read_model {memory.read_model:.0f} MiB)")
+    say(f"time: {time.ratio:.2f}x (validate {time.validate:.2f} s, read_model {time.read_model:.2f} s)")
+    say(f"peak memory: {memory.ratio:.2f}x (validate {memory.validate:.0f} MiB, read_model {memory.read_model:.0f} MiB)")
 
 
 @command.command(name="model")
@@ -118,9 +117,8 @@ def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...]
     if other is None:
         accelerate(after)
     measurements = measure(before, after, threads, device, named_arrays(inputs))
-    out = console()
     for measurement in measurements:
-        out.print(render(measurement))
-        out.print(f"{measurement.precision}: {summarize(measurement)}, threads: {threads}")
+        print_table(render(measurement))
+        say(f"{measurement.precision}: {summarize(measurement)}, threads: {threads}")
     if any(measurement.is_worse for measurement in measurements):
         sys.exit(1)

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from ov_gather.cli.arrays import load_array
 from ov_gather.cli.files import opened
-from ov_gather.cli.output import print_all
+from ov_gather.cli.output import error_console, print_all, show
 from ov_gather.crosscheck.bisect.inputs import load_arrays
 from ov_gather.crosscheck.bisect.run import MEMORY, Progress, bisect
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.report.bisect import html, json, text
+from ov_gather.tables import printable
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -117,7 +118,7 @@ def command(
         if file is not None:
             file.write(html.render(result).encode())
     if format_ == "json":
-        click.echo(json.render(result), nl=False)
+        show(json.render(result))
     else:
         print_all(text.render(result))
     sys.exit(2 if result.not_run else 0 if result.passed else 1)
@@ -142,8 +143,7 @@ def _progress() -> Iterator[Progress | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.markup import escape
 
-    with Console(stderr=True).status("reading the models") as status:
-        yield lambda told: status.update(escape(told))
+    with error_console().status("reading the models") as status:
+        yield lambda told: status.update(escape(printable(told)))

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.files import PathOrUrl, opened
+from ov_gather.cli.files import TIMEOUT_OF_SERVERS, PathOrUrl, opened
 from ov_gather.cli.inputs import INPUTS, load_inputs
-from ov_gather.cli.output import has_colour, print_all
+from ov_gather.cli.output import print_all, say, show, warn
 from ov_gather.cli.progress import shown
 from ov_gather.cli.runtimes import parse_runtimes
 from ov_gather.cli.scheduler import SCHEDULER
@@ -24,6 +24,7 @@ from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
 from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import NoIRError, Place
+from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import Url
 from ov_gather.report.check import html as check_html
 from ov_gather.report.check import json as check_json
@@ -55,6 +56,7 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
     "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as an HTML page, too."
 )
 @click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
+@TIMEOUT_OF_SERVERS
 @SCHEDULER
 def command(
     paths: tuple[Place, ...],
@@ -113,21 +115,19 @@ def command(
         if file:
             file.write(check_html.render(report).encode())
     if format_ in _FORMATS:
-        click.echo(_FORMATS[format_](report), nl=False)
+        show(_FORMATS[format_](report))
     else:
         print_all(check_text.render(report, by_operation=is_sweep))
-        for line in findings_text.lines(outcome.findings):
-            click.echo(line, color=has_colour())
+        print_all(findings_text.lines(outcome.findings))
         print_all(check_text.totals(report))
-    for line in findings_text.lines(outcome.unreadable):
-        click.echo(line, err=True)
+    print_all(findings_text.lines(outcome.unreadable), err=True)
     if page:
-        click.echo(f"{page}: the report", err=format_ in _FORMATS)
+        say(f"{page}: the report", err=format_ in _FORMATS)
     if (code := exit_code()) is not None:
         sys.exit(code)
     nothing = not report.layers and not report.onnx_results
     if nothing and not outcome.unreadable:
-        click.echo("error: there is no gather-family layer to check", err=True)
+        say("error: there is no gather-family layer to check", err=True)
     undone = outcome.unreadable or nothing or any(result.not_run for result in report.onnx_results)
     sys.exit(2 if undone else 0 if report.passed and all(result.passed for result in report.onnx_results) else 1)
 
@@ -171,7 +171,7 @@ def _check(
             failures=failures,
             inputs_for=inputs_for,
             progress=progress,
-            warn=lambda text: click.echo(f"warning: {text}", err=True),
+            warn=warn,
         )
     except NoIRError as error:
         raise click.UsageError(str(error)) from None
@@ -190,6 +190,6 @@ def _sweep(runtimes: Sequence[str], seed: int, cases: int, device: str, failures
 
 def _report(outcome: CheckOutcome) -> CheckReport:
     """Add the command and the date for the formats that tell them."""
-    command_line = shlex.join(["ov-gather", *sys.argv[1:]])
+    command_line = shlex.join(["ov-gather", *map(redacted, sys.argv[1:])])
     now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now, outcome.stopped)

@@ -9,11 +9,11 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-import click
-
-from ov_gather.cli.cluster import ClusterError, in_cluster
+from ov_gather.cli.cluster import in_cluster
 from ov_gather.cli.files import find_irs
+from ov_gather.cli.output import warn
 from ov_gather.cli.processes import Died
+from ov_gather.cli.scheduler import ClusterError
 from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.paths import CheckOutcome, check_paths
 from ov_gather.crosscheck.progress import Progress
@@ -60,7 +60,7 @@ class Checks:
                 else:
                     outcomes[index], warnings, written = result
                     for warning in warnings:
-                        click.echo(f"warning: {warning}", err=True)
+                        warn(warning)
                     self._write(written)
                 progress.done += 1
         except BaseException:  # as in `check_paths`

@@ -16,7 +16,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.cli.processes import Died
-from ov_gather.cli.scheduler import CONFIGURED
+from ov_gather.cli.scheduler import ANSWER, CONFIGURED, ClusterError, first_line, require_scheduler
 from ov_gather.extras import require
 
 if TYPE_CHECKING:
@@ -34,10 +34,6 @@ _PAUSE = 0.01
 _BETWEEN_LOOKS = 1.0
 
 Numbered = tuple[int, Any]
-
-
-class ClusterError(OSError):
-    """A ClusterError says why a cluster cannot do the work, or cannot go on."""
 
 
 def in_cluster(function: Callable[[Any], Any], items: Iterable[Any], address: str) -> Iterator[tuple[int, Any]]:
@@ -81,10 +77,11 @@ class _Cluster:
         if not self.address:
             raise ClusterError("Dask's configuration has no scheduler-address: name the scheduler, e.g. tcp://10.0.0.5:8786")
         self._patience = _seconds("distributed.comm.timeouts.connect")
+        require_scheduler(self.address)
         try:
-            self._client: Client = Client(self.address, set_as_default=False)
+            self._client: Client = Client(self.address, set_as_default=False, timeout=ANSWER)
         except (OSError, ValueError, TypeError) as error:
-            raise ClusterError(f"there is no Dask scheduler at {self.address}: {_first_line(error)}") from None
+            raise ClusterError(f"there is no Dask scheduler at {self.address}: {first_line(error)}") from None
         try:
             self._threads = self._count_threads()
             self._compare_versions()
@@ -202,7 +199,3 @@ def _seconds(key: str) -> float:
     from dask.utils import parse_timedelta
 
     return float(parse_timedelta(dask.config.get(key)))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

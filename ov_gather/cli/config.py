@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,10 @@ from ov_gather.cli.ignores import TABLES, read_ignores
 
 if TYPE_CHECKING:
     from ov_gather.rules.suppression import Ignore
+
+
+_NAMES = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+_TYPES: Mapping[type, type] = {click.IntRange: int, click.FloatRange: float}
 
 
 class Configured(click.Command):
@@ -77,12 +82,13 @@ def _table(path: Path) -> dict[str, Any]:
 
 def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
     """Refuse a value of the wrong type. Click would take the string "no" for a flag, and a string for a list of letters."""
-    wanted: type = (
-        list if option.multiple else bool if option.is_flag else int if isinstance(option.type, click.IntRange) else str
-    )
+    wanted = list if option.multiple else bool if option.is_flag else _TYPES.get(type(option.type), str)
     items = value if isinstance(value, list) else ()
+    value = float(value) if wanted is float and type(value) is int else value
     if type(value) is not wanted or not all(isinstance(item, str) for item in items):
-        name = {list: "an array of strings", bool: "true or false", int: "a whole number", str: "a string"}[wanted]
+        name = {list: "an array of strings", bool: "true or false", int: "a whole number", float: "a number", str: "a string"}[
+            wanted
+        ]
         raise click.UsageError(f"{path}: [tool.ov_gather] {key} must be {name}, not {value!r}")
     try:
         option.type_cast_value(click.Context(click.Command(None)), value)

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from ov_gather.cli.convert_many import convert_many
 from ov_gather.cli.files import refuse_existing
-from ov_gather.cli.output import print_all, print_table
+from ov_gather.cli.output import print_all, print_table, say
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.extras import require
@@ -164,10 +164,10 @@ def _lower(source: Path, output: Path, release: str) -> int:
     lowered = lower(read_ir(source), release)
     write_ir(lowered.model, output)
     for layer, opset in lowered.changes:
-        click.echo(f"{layer}: {layer.version} became {opset}")
+        say(f"{layer}: {layer.version} became {opset}")
     for left in lowered.left:
-        click.echo(f"{left.location.layer_text}: left: {left.message}; {left.hint}", err=True)
-    click.echo(f"{output}: written; layers changed: {len(lowered.changes)}, left: {len(lowered.left)}")
+        say(f"{left.location.layer_text}: left: {left.message}; {left.hint}", err=True)
+    say(f"{output}: written; layers changed: {len(lowered.changes)}, left: {len(lowered.left)}")
     return 1 if lowered.left else 0
 
 
@@ -198,15 +198,15 @@ def _convert(
     original = "PyTorch" if is_program else "ONNX"
     _print_changes(conversion.rewrites, conversion.inexactness, original)
     if strict and conversion.inexactness:
-        click.echo(f"error: {source}: OpenVINO would not do what {original} says, and --strict is given", err=True)
+        say(f"error: {source}: OpenVINO would not do what {original} says, and --strict is given", err=True)
         return 1
     if accelerate:
         _accelerate(conversion.model, target, assume_in_bounds)
     with written(conversion.model, output, fp16=fp16) as path:
         verified = not verify or _verify(source, path, output, target, bisects, given, conversion.in_lanes)
     for name, (original, dtype) in conversion.in_lanes.items():
-        click.echo(f"{output}: '{name}' holds {dtype} '{original}' in lanes")
-    click.echo(f"{output}: {len(conversion.model.get_ops())} layers")
+        say(f"{output}: '{name}' holds {dtype} '{original}' in lanes")
+    say(f"{output}: {len(conversion.model.get_ops())} layers")
     return 0 if verified else 1
 
 
@@ -271,7 +271,7 @@ def _legalize(source: Path, output: Path, target: str, assume_in_bounds: bool) -
     from ov_gather.converters.models import legalize_file
 
     _print_changes(legalize_file(source, output, target=target, assume_in_bounds=assume_in_bounds))
-    click.echo(f"{output}: written")
+    say(f"{output}: written")
 
 
 def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: bool, force: bool) -> None:
@@ -285,7 +285,7 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
     directory.mkdir(parents=True, exist_ok=True)
     for name, gather in gathers.items():
         write_ir(gather, directory / name)
-    click.echo(f"{directory}: {len(gathers)} gathers and scatters; ov-gather check {directory} executes them")
+    say(f"{directory}: {len(gathers)} gathers and scatters; ov-gather check {directory} executes them")
 
 
 def _print_changes(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = (), original: str = "ONNX") -> None:

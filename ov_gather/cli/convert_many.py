@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from ov_gather.cli.files import refuse_existing
-from ov_gather.cli.output import with_progress
+from ov_gather.cli.output import say, show, with_progress
 
 _OWN = ("models", "output", "jobs", "scheduler")
 """Parameters that are not for a single model, or differ from model to model."""
@@ -53,9 +53,9 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
     items = [(model.absolute(), output.absolute()) for model, output in zip(models, outputs, strict=True)]
     worst = 0
     for index, ended in with_progress(_run(items, _options(context), jobs, scheduler), len(items), "converting"):
-        click.echo(f"== {models[index]}")
-        click.echo(ended.output, nl=False)
-        click.echo(ended.errors, nl=False, err=True)
+        say(f"== {models[index]}")
+        show(ended.output)
+        show(ended.errors, err=True)
         worst = max(worst, ended.code)
     return worst
 

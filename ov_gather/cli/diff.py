@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.output import has_colour, print_table
+from ov_gather.cli.output import print_all, show
 from ov_gather.ir.differences.diff import diff
 from ov_gather.report.diff import text
 
@@ -32,11 +32,7 @@ def command(a: Path, b: Path, format_: str, with_consequences: bool) -> None:
     if format_ == "json":
         from ov_gather.report.diff import json
 
-        click.echo(json.render(str(a), str(b), found), nl=False)
+        show(json.render(str(a), str(b), found))
     else:
-        for part in text.render(found, with_consequences=with_consequences):
-            if isinstance(part, str):  # which needs no rich, whose import takes longer than most models
-                click.echo(part, color=has_colour())
-            else:
-                print_table(part)
+        print_all(text.render(found, with_consequences=with_consequences))
     sys.exit(0 if found.passed else 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ov_gather.cli.output import say, show
 from ov_gather.rules.register import RULES
 from ov_gather.rules.selection import select_rules
 
@@ -20,16 +21,16 @@ def command(rule: str | None) -> None:
         _print_divergences()
         return
     if known := RULES.get(rule or ""):
-        click.echo(f"{known.id} {known.name} ({known.severity.value})\n\n{known.documentation}")
+        show(f"{known.id} {known.name} ({known.severity.value})\n\n{known.documentation}\n")
         return
     for listed in select_rules([rule] if rule else []):
-        click.echo(f"{listed.id}  {listed.severity.value:7}  {listed.summary}")
+        say(f"{listed.id}  {listed.severity.value:7}  {listed.summary}")
 
 
 def _print_divergences() -> None:
     from ov_gather.divergences.register import DIVERGENCES
 
     for known in DIVERGENCES:
-        click.echo(f"{known.name} ({', '.join(known.runtimes)}): {known.why}")
+        say(f"{known.name} ({', '.join(known.runtimes)}): {known.why}")
         concerned = ", ".join(known.operations) or "the whole family"
-        click.echo(f"    {concerned}; {' or '.join(seen.value for seen in known.observed)}")
+        say(f"    {concerned}; {' or '.join(seen.value for seen in known.observed)}")

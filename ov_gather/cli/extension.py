@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from ov_gather.cli.output import say
 from ov_gather.extension import cache, extension_path, installed
 
 
@@ -34,7 +35,7 @@ def build(release: str | None) -> None:
 
     Exit code: 0 done, or it was there; 2 it could not be done.
     """
-    click.echo(extension_path() if release is None else _build_for(release))
+    say(extension_path() if release is None else _build_for(release))
 
 
 def _build_for(release: str) -> Path:

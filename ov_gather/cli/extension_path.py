@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ov_gather.cli.output import say
 from ov_gather.extension import extension_path
 
 
@@ -17,4 +18,4 @@ def command() -> None:
 
     Exit code: 0 done, 2 there is none.
     """
-    click.echo(extension_path())
+    say(extension_path())

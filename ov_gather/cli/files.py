@@ -11,7 +11,26 @@ import click
 
 from ov_gather.ir import files
 from ov_gather.ir.files import Found, NoIRError, Place
-from ov_gather.ir.urls import Url, is_url
+from ov_gather.ir.urls import TIMEOUT, Url, is_url
+
+_TIMEOUT = "ov_gather.timeout"
+
+
+def _keep_timeout(context: click.Context, option: click.Parameter, seconds: float) -> None:
+    context.meta[_TIMEOUT] = seconds
+
+
+TIMEOUT_OF_SERVERS = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    is_eager=True,  # so that it is known when URLs are parsed
+    expose_value=False,
+    callback=_keep_timeout,
+    help="The longest that a server may take for an answer, and for each 4 MiB of a file at a URL.",
+)
 
 
 class PathOrUrl(click.Path):
@@ -19,7 +38,9 @@ class PathOrUrl(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         """Return a Path or a Url. What is at a URL is looked for later."""
-        return Url(value) if isinstance(value, str) and is_url(value) else super().convert(value, param, context)
+        if isinstance(value, str) and is_url(value):
+            return Url(value, timeout=(context.meta if context else {}).get(_TIMEOUT, TIMEOUT))
+        return super().convert(value, param, context)
 
 
 def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:

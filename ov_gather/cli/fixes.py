@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ov_gather.cli.output import with_progress
+from ov_gather.cli.output import say, show, with_progress
 from ov_gather.ir.files import Place
 from ov_gather.ir.urls import Url
+from ov_gather.tables import printable
 
 if TYPE_CHECKING:
     from ov_gather.rules.mending import Mended
@@ -50,11 +51,11 @@ def mend_files(
             if write and mended.mended:
                 mended.write()
         except OSError as error:
-            click.echo(f"{file}: not mended: {error.strerror or error}", err=True)
+            say(f"{file}: not mended: {error.strerror or error}", err=True)
             continue
         done[file] = mended
         for line in () if write else mended.diff():
-            click.echo(line)
+            show("\t".join(map(printable, line.split("\t"))), end="\n")
     counts = [len(mended.mended) for mended in done.values() if mended.mended]
-    click.echo(f"{'mended' if write else 'to be mended'}: {sum(counts)} in {len(counts)} of {len(files)} files", err=True)
+    say(f"{'mended' if write else 'to be mended'}: {sum(counts)} in {len(counts)} of {len(files)} files", err=True)
     return done

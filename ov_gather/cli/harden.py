@@ -9,7 +9,7 @@ import click
 from ov_gather.acceleration.harden import POLICIES, Policy, harden
 from ov_gather.cli.assumptions import Limits, assume_option
 from ov_gather.cli.models import read_model, refuse_output, write_model
-from ov_gather.cli.output import console
+from ov_gather.cli.output import print_all, say
 
 
 @click.command(name="harden")
@@ -35,8 +35,5 @@ def command(model: Path, output: Path, policy: Policy, portable: bool, assume: d
     read = read_model(model)
     summary = harden(read, policy=policy, portable=portable, assume=assume)
     write_model(read, output)
-    out = console()
-    out.print(summary.table() if summary.sites else str(summary))
-    out.print(
-        f"{output}: {len(summary.changed)} of {len(summary.sites)} gathers and scatters changed; guards: {summary.guards}"
-    )
+    print_all([summary.table() if summary.sites else str(summary)])
+    say(f"{output}: {len(summary.changed)} of {len(summary.sites)} gathers and scatters changed; guards: {summary.guards}")

@@ -1,21 +1,49 @@
-"""This module tells how commands print: with the colours and width of a terminal, or into a pipe without colours and at natural
-width.
+"""All that commands print goes through here: lines, tables, and reports. Names of models and files are harmless in it.
+
+On a terminal there are colours, and tables have its width; in a pipe there are none, and tables have their natural width.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from ov_gather.tables import Styled, printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
 T = TypeVar("T")
+
+_PART = re.compile(r"(\x1b\[[0-9;]*m|[\n\t])")
+"""What may stand in a report beside printable characters: colours, which click adds, and ends of lines."""
+
+
+def say(line: object, *, err: bool = False) -> None:
+    """Print one line, on stderr if `err`, whatever characters are in it."""
+    click.echo(printable(str(line)), err=err)
+
+
+def warn(reason: object) -> None:
+    """Print a warning on stderr."""
+    say(f"warning: {reason}", err=True)
+
+
+def show(report: str, *, end: str = "", err: bool = False) -> None:
+    """Print the lines of a report of ours, whose names are printable. Colours are left out in a pipe."""
+    click.echo(without_controls(report) + end, nl=False, err=err, color=None if err else has_colour())
+
+
+def without_controls(report: str) -> str:
+    """Return a report in which control characters are escapes, but for colours and ends of lines."""
+    parts = enumerate(_PART.split(report))
+    return "".join(part if i % 2 or part.isprintable() else printable(part) for i, part in parts)
 
 
 def console() -> Console:
@@ -26,20 +54,28 @@ def console() -> Console:
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=not terminal, width=None if terminal else 1_000_000)
 
 
+def error_console() -> Console:
+    """Make a console for progress, on stderr."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
 def print_table(table: Table) -> None:
     """Print a table without the blanks at the ends of its lines."""
     out = console()
     with out.capture() as captured:
         out.print(table)
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=has_colour())
+    show("\n".join(line.rstrip() for line in captured.get().splitlines()), end="\n")
 
 
-def print_all(parts: Iterable[Table | str]) -> None:
-    """Print tables, and lines of text."""
-    out = console()
+def print_all(parts: Iterable[Table | str], *, err: bool = False) -> None:
+    """Print tables, and lines of text. Lines alone need no rich, whose import takes longer than most models."""
     for part in parts:
-        if isinstance(part, str):
-            out.print(part)
+        if isinstance(part, Styled):
+            show(part, end="\n", err=err)
+        elif isinstance(part, str):
+            say(part, err=err)
         else:
             print_table(part)
 
@@ -53,7 +89,6 @@ def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
     """Yield the same results, with a progress bar if stderr is a terminal and there is more than one to wait for."""
     if total < 2 or not sys.stderr.isatty():
         return results
-    from rich.console import Console
     from rich.progress import track
 
-    return track(results, doing, total=total, console=Console(stderr=True), transient=True)
+    return track(results, doing, total=total, console=error_console(), transient=True)

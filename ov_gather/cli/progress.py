@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-import click
-
+from ov_gather.cli.output import error_console, say
 from ov_gather.crosscheck.progress import Progress
+from ov_gather.tables import printable
 
 _IN_A_PIPE = 10.0
 _ON_A_TERMINAL = 0.2
@@ -30,17 +30,16 @@ def shown(progress: Progress) -> Iterator[None]:
 
 def _lines(progress: Progress, stop: Event) -> None:
     while not stop.wait(_IN_A_PIPE):
-        click.echo(f"checking {progress}", err=True)
+        say(f"checking {progress}", err=True)
 
 
 def _bar(progress: Progress, stop: Event) -> None:
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Bar(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    with Bar(*columns, console=error_console(), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("checking", total=None)
         while not stop.wait(_ON_A_TERMINAL):
-            text = f"{progress.source}{progress.longest}"
+            text = printable(f"{progress.source}{progress.longest}")
             bar.update(task, description=text[-100:], completed=progress.done, total=progress.total or None)

@@ -13,7 +13,7 @@ import click
 
 from ov_gather.cli.assumptions import Limits, assume_option
 from ov_gather.cli.files import find_irs
-from ov_gather.cli.output import has_colour, print_table, with_progress
+from ov_gather.cli.output import print_all, show, with_progress
 from ov_gather.ir.files import Place
 from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.prove import graph_of, names_of, prove
@@ -56,17 +56,12 @@ def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bo
     files = find_irs(paths).files
     report = Report([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)
     if format_ == "text":
-        for part in text.render(report, with_proved=with_proved):
-            if isinstance(part, str):  # which needs no rich, whose import takes longer than a little model
-                click.echo(part, color=has_colour())
-            else:
-                print_table(part)
+        print_all(text.render(report, with_proved=with_proved))
     else:
-        click.echo(import_module(f"ov_gather.report.proofs.{format_}").render(report), nl=False)
+        show(import_module(f"ov_gather.report.proofs.{format_}").render(report))
     for file in report.files:
         if not file.is_read:
-            for line in findings_text.lines(file.findings):
-                click.echo(line, err=True)
+            print_all(findings_text.lines(file.findings), err=True)
     sys.exit(report.exit_code)
 
 

@@ -8,6 +8,7 @@ import click
 import numpy as np
 
 from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
+from ov_gather.cli.output import say
 from ov_gather.crosscheck.cases.designed import operands
 from ov_gather.files import replacing
 from ov_gather.ir.reader import read_ir
@@ -31,4 +32,4 @@ def command(ir: Path, inputs: tuple[str, ...], output: Path) -> None:
     (result,) = execute(view.layer, operands(view, load_inputs(model, ir, inputs)))
     with replacing(output) as file:
         np.save(file, result)
-    click.echo(f"{output}: {result.dtype}{list(result.shape)}")
+    say(f"{output}: {result.dtype}{list(result.shape)}")

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import click
 
+from ov_gather.cli.output import warn
 from ov_gather.extension import extension_path
 from ov_gather.extras import require
 from ov_gather.runtimes.isolated import RUNTIMES
@@ -21,7 +22,7 @@ def available_runtimes() -> tuple[str, ...]:
     try:
         extension_path()
     except (ImportError, OSError) as reason:
-        click.echo(f"warning: {reason}", err=True)
+        warn(reason)
         absent.add("extension")
     return tuple(name for name in RUNTIMES if name not in absent)
 

@@ -1,14 +1,56 @@
-"""The option that names a Dask cluster, for the commands that have work for one."""
+"""The option that names a Dask cluster, for the commands that have work for one; and whether a scheduler is there."""
 
 from __future__ import annotations
+
+import asyncio
+from typing import Any
 
 import click
 
 CONFIGURED = "config"
 """The address that stands for the one in Dask's own configuration."""
+ANSWER = 8.0
+"""The seconds in which a scheduler has to answer."""
 
 SCHEDULER = click.option(
     "--scheduler",
     metavar="ADDRESS",
     help="Let a Dask cluster do the work, e.g. tcp://10.0.0.5:8786; 'config': the scheduler-address in Dask's configuration.",
 )
+
+
+class ClusterError(OSError):
+    """A ClusterError says why a cluster cannot do the work, or cannot go on."""
+
+
+def require_scheduler(address: str) -> None:
+    """Ask a scheduler who it is, before a client is made: one without an answer would leave threads that try for minutes.
+
+    Raises ClusterError where nobody answers within seconds, or the answer is none of a scheduler.
+    """
+    try:
+        answer = asyncio.run(asyncio.wait_for(_identity(address), ANSWER))
+    except (TimeoutError, asyncio.TimeoutError):
+        raise ClusterError(f"there is no Dask scheduler at {address}: no answer within {ANSWER:g} s") from None
+    except Exception as error:  # bytes that are no answer of Dask's make it raise nearly anything
+        raise ClusterError(f"there is no Dask scheduler at {address}: {first_line(error)}") from None
+    kind = answer.get("type") if isinstance(answer, dict) else None
+    if kind != "Scheduler":
+        raise ClusterError(f"there is no Dask scheduler at {address}, but {f'a {kind}' if kind else 'something else'}")
+
+
+async def _identity(address: str) -> Any:
+    from distributed.core import connect
+    from distributed.security import Security
+
+    comm = await connect(address, timeout=ANSWER, **Security().get_connection_args("client"))
+    try:
+        await comm.write({"op": "identity", "reply": True})
+        return await comm.read()
+    finally:
+        comm.abort()
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, or its name."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

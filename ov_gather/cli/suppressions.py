@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ov_gather.cli.output import say
+
 if TYPE_CHECKING:
     from ov_gather.rules.baseline import Baseline
     from ov_gather.rules.findings import Finding
@@ -38,7 +40,7 @@ def write(path: Path, files: Sequence[str], findings: Sequence[Finding]) -> None
         write_baseline(path, files, findings)
     except BaselineError as error:
         raise click.UsageError(str(error)) from None
-    click.echo(f"{path}: findings written: {len(findings)}")
+    say(f"{path}: findings written: {len(findings)}")
 
 
 def sort(
@@ -57,7 +59,7 @@ def sort(
     found = suppress(findings, ignores, baseline)
     for ignore in found.unused:
         if any(rule.startswith(ignore.rules) for rule in rules):
-            click.echo(f"{ignore.directory / 'pyproject.toml'}: an ignore suppresses nothing: {ignore}", err=True)
+            say(f"{ignore.directory / 'pyproject.toml'}: an ignore suppresses nothing: {ignore}", err=True)
     if baseline:
         _compare(baseline, files, findings)
     return found
@@ -66,9 +68,7 @@ def sort(
 def _compare(baseline: Baseline, files: Sequence[str], findings: Sequence[Finding]) -> None:
     """Say what the baseline holds and nobody finds, or that it is one of other files."""
     if baseline.known and not any(baseline.knows(file) for file in files):
-        click.echo(
-            f"{baseline.path}: knows none of the files that were checked; its paths start at {baseline.directory}", err=True
-        )
+        say(f"{baseline.path}: knows none of the files that were checked; its paths start at {baseline.directory}", err=True)
     gone = baseline.gone(files, findings)
     if gone:
-        click.echo(f"{baseline.path}: known findings that are gone: {gone}; --write-baseline leaves them out", err=True)
+        say(f"{baseline.path}: known findings that are gone: {gone}; --write-baseline leaves them out", err=True)

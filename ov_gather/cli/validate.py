@@ -14,23 +14,26 @@ from click.core import ParameterSource
 from ov_gather.cli import fixes, suppressions
 from ov_gather.cli.config import Configured
 from ov_gather.cli.each_file import STDIN, Checks, each
-from ov_gather.cli.files import PathOrUrl, find_irs, opened
-from ov_gather.cli.output import has_colour, with_progress
+from ov_gather.cli.files import TIMEOUT_OF_SERVERS, PathOrUrl, find_irs, opened
+from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.ir.files import Found, Place
+from ov_gather.private import NotPrivateError, user_cache
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.oldest import line as oldest_line
 from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import Chosen, select_rules
+from ov_gather.tables import printable
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache
     from ov_gather.rules.suppression import Ignore, Suppressed
 
-_WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "oldest")
+_WITH_OLDEST = ("paths", "exclude", "skip_other_xml", "jobs", "timeout", "oldest")
+_USER = Path("user")
 _SEVERITIES = [severity.value for severity in Severity]
 
 
@@ -76,9 +79,11 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Keep what is found in this directory, and skip files that have not changed.",
+    metavar="DIRECTORY|user",
+    help="Keep what is found there, or in your cache directory ('user'), and skip files that have not changed.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
+@TIMEOUT_OF_SERVERS
 @SCHEDULER
 @click.pass_obj
 def command(
@@ -138,7 +143,7 @@ def command(
         least = Severity(min_severity)
         results: list[list[Finding] | None] = [left.get(file, []) for file in found.files]
         rest = [index for index, file in enumerate(found.files) if file not in left]
-        kept = None if cache is None or infer else _cache(cache)  # OpenVINO looks at more of a .bin than we know
+        kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO looks at more of a .bin than we know
         checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(
             [found.files[index] for index in rest], jobs, scheduler
         )
@@ -166,9 +171,9 @@ def command(
         )
         text = render(report, format_)
         if file:
-            file.write(click.unstyle(text).encode(errors="backslashreplace"))
-            text = f"{output}: {report.summary}\n"
-    click.echo(text, nl=False, color=has_colour())
+            file.write(without_controls(click.unstyle(text)).encode(errors="backslashreplace"))
+            text = printable(f"{output}: {report.summary}") + "\n"
+    show(text)
     sys.exit(1 if any(map(report.fails, report.findings)) else 0)
 
 
@@ -180,11 +185,19 @@ def _find(paths: tuple[Place, ...], exclude: tuple[str, ...], skip_other_xml: bo
     return Found(paths, ())
 
 
-def _cache(directory: Path) -> Cache:
-    from ov_gather.rules.cache import Cache
+def _cache(directory: Path, paths: Sequence[Place]) -> Cache | None:
+    """Open the cache; None, with a warning, where others could have written to it, so that it proves nothing."""
+    from ov_gather.rules.cache import Cache, is_below
 
+    directory = user_cache() / "validate" if directory == _USER else directory
+    if root := is_below(directory, paths):
+        warn(f"--cache {directory} is not used: it lies in {root}, which is checked; --cache user keeps it apart")
+        return None
     try:
         return Cache(directory)
+    except NotPrivateError as error:
+        warn(f"--cache is not used: {error}")
+        return None
     except OSError as error:
         raise click.UsageError(f"--cache {directory}: {error.strerror}") from None
 
@@ -204,7 +217,7 @@ def _print_oldest(files: Sequence[Place], jobs: int) -> int:
     for index, result in with_progress(each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
         results[index] = result
     for file, result in zip(files, results, strict=True):
-        click.echo(oldest_line(_name(file), result))
+        say(oldest_line(_name(file), result))
     return 0 if all(result.release for result in results) else 1
 
 

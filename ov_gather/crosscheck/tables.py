@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ov_gather.crosscheck.comparisons import LayerResult, OutputResult, Status
+from ov_gather.tables import cell
 
 
 def layers_table(layers: Sequence[LayerResult]) -> Table:
@@ -17,10 +18,10 @@ def layers_table(layers: Sequence[LayerResult]) -> Table:
     runtimes = runtimes_of(layers)
     table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output": too wide
     for layer in layers:
-        name = f"{layer.path}\n  {layer.operation} '{layer.layer}'"
+        name = cell(layer.path, f"  {layer.operation} '{layer.layer}'")
         counts = layer.counts
         cells = [counts_cell(counts.get(runtime, Counter())) for runtime in runtimes]
-        table.add_row(Text(name, overflow="fold"), str(len(layer.cases)), *cells, style=None if layer.passed else "red")
+        table.add_row(name, str(len(layer.cases)), *cells, style=None if layer.passed else "red")
     return table
 
 
@@ -28,20 +29,20 @@ def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) 
     """Return one row for each output and each gather of a converted model. A gather has one case: its own operands."""
     table = new_table("output or gather", "shapes", "result")
     for output in outputs:
-        add_output(table, output.name, output, f"{output.comparison.runtime}: {output.comparison}")
+        add_output(table, cell(output.name), output, f"{output.comparison.runtime}: {output.comparison}")
     table.add_section()
     for layer in layers:
-        result = "\n".join(f"{comparison.runtime}: {comparison}" for comparison in layer.comparisons)
+        result = cell(*(f"{comparison.runtime}: {comparison}" for comparison in layer.comparisons))
         shapes = ", ".join(str(list(shape)) for shape in layer.cases[0].shapes[:2])
-        name = f"{layer.operation} '{layer.layer}'"
-        table.add_row(Text(name), Text(shapes), Text(result), style=None if layer.passed else "red")
+        name = cell(f"{layer.operation} '{layer.layer}'")
+        table.add_row(name, cell(shapes), result, style=None if layer.passed else "red")
     return table
 
 
-def add_output(table: Table, name: str, output: OutputResult, result: str) -> None:
+def add_output(table: Table, name: Text, output: OutputResult, result: str) -> None:
     """Add the row of one output of a model."""
     shape, style = f"{output.type}{list(output.shape)}", None if output.comparison.passed else "red"
-    table.add_row(Text(name, overflow="fold"), Text(shape), Text(result), style=style)
+    table.add_row(name, cell(shape), cell(result), style=style)
 
 
 def runtimes_of(layers: Sequence[LayerResult]) -> list[str]:
@@ -57,6 +58,6 @@ def new_table(*columns: str) -> Table:
 def counts_cell(counts: Mapping[Status, int]) -> Text:
     """Return what the comparisons of one runtime came to: "13 + 3" means 13 that passed and 3 expected divergences."""
     if counts.get(Status.FAILED):
-        return Text(f"{counts[Status.FAILED]} FAILED", "red")
+        return cell(f"{counts[Status.FAILED]} FAILED", style="red")
     passed, expected = counts.get(Status.PASSED, 0), counts.get(Status.EXPECTED, 0)
-    return Text(f"{passed} + {expected}" if expected else str(passed) if passed else "-")
+    return cell(f"{passed} + {expected}" if expected else str(passed) if passed else "-")

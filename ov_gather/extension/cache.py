@@ -1,4 +1,7 @@
-"""This module keeps compiled extensions in the user's cache directory: one for each release of OpenVINO and version of ours."""
+"""Compiled extensions in the user's cache directory: one for each release of OpenVINO and version of ours.
+
+What is loaded from here is executed. Directories, and those above them, are checked first: see `ov_gather/private.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from ov_gather.extension.compiling import compile_extension, digest
 from ov_gather.extension.installed import FILE_NAME, OpenVINO
 from ov_gather.files import replacing
 from ov_gather.platforms import lock
+from ov_gather.private import NotPrivateError, checked, make_private, read_private, user_cache
 
 _WHAT_TO_DO = "let XDG_CACHE_HOME name a directory to write to"
 
@@ -28,12 +32,12 @@ def library(openvino: OpenVINO) -> Path:
     """
     folder = _folder(openvino)
     place = folder / hashlib.sha256(os.fsencode(openvino.libraries)).hexdigest()[:12]
-    if _is_whole(place / FILE_NAME, folder):
+    if place.is_dir() and _is_whole(checked(place) / FILE_NAME, checked(folder)):
         return place / FILE_NAME
     with _locked(folder):
         made = _made(openvino, folder)
         with _kept(folder):
-            place.mkdir(exist_ok=True)
+            make_private(place)
             if not (place / "libs").exists():
                 (place / "libs").unlink(missing_ok=True)
                 (place / "libs").symlink_to(openvino.libraries)
@@ -49,13 +53,13 @@ def make(openvino: OpenVINO) -> Path:
 
 
 def _folder(openvino: OpenVINO) -> Path:
-    try:
-        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:
-        raise OSError(f"there is no home directory to keep our extension in: {_WHAT_TO_DO}") from None
+    """Return the directory for a release. Raises OSError where that above it cannot be made, or is open to other users."""
     system = f"{sys.platform}-{platform.machine()}"
     ours = f"{version('ov-gather')}-{digest()}"
-    return Path(caches, "ov-gather", f"openvino-{openvino.release}-{system}-abi{openvino.cxx11_abi}-ov_gather-{ours}")
+    name = f"openvino-{openvino.release}-{system}-abi{openvino.cxx11_abi}-ov_gather-{ours}"
+    caches = user_cache()
+    with _kept(caches / name):
+        return make_private(caches) / name
 
 
 def _made(openvino: OpenVINO, folder: Path) -> Path:
@@ -66,22 +70,25 @@ def _made(openvino: OpenVINO, folder: Path) -> Path:
             fresh = Path(work, FILE_NAME)
             compile_extension(openvino, fresh)
             with _kept(folder):
-                with replacing(_checksum_file(folder)) as file:
+                fresh.chmod(0o700)
+                with replacing(_checksum_file(folder), private=True) as file:
                     file.write(_checksum(fresh))
                 fresh.replace(made)
     return made
 
 
 def _is_whole(library: Path, folder: Path) -> bool:
-    """Tell whether a library is the one that was compiled: not half-written, and not somebody else's."""
+    """Return True if a library is the one that was compiled, and not half-written. Raises NotPrivateError."""
     try:
-        return _checksum_file(folder).read_bytes() == _checksum(library)
+        return read_private(_checksum_file(folder)) == _checksum(library)
+    except NotPrivateError:
+        raise
     except OSError:  # it is not there, or cannot be read
         return False
 
 
 def _checksum(library: Path) -> bytes:
-    return hashlib.sha256(library.read_bytes()).hexdigest().encode()
+    return hashlib.sha256(read_private(library)).hexdigest().encode()
 
 
 def _checksum_file(folder: Path) -> Path:
@@ -93,6 +100,7 @@ def _put(library: Path, place: Path) -> None:
     with TemporaryDirectory(dir=place.parent) as work:
         copy = Path(work, FILE_NAME)
         copyfile(library, copy)
+        copy.chmod(0o700)
         copy.replace(place)
 
 
@@ -101,6 +109,8 @@ def _kept(folder: Path) -> Iterator[None]:
     """Raise OSError, with what to do, where something cannot be written."""
     try:
         yield
+    except NotPrivateError:
+        raise
     except OSError as error:
         raise OSError(f"our extension cannot be kept in {folder} ({error.strerror}): {_WHAT_TO_DO}") from None
 
@@ -109,7 +119,7 @@ def _kept(folder: Path) -> Iterator[None]:
 def _locked(folder: Path) -> Iterator[None]:
     """Keep other processes out of a folder, which is made if need be. Raises OSError where it cannot be written."""
     with _kept(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         file = (folder / "lock").open("w")
     with file:
         lock(file)

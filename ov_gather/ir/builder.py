@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ov_gather.ir.element_types import STRING, ElementType
 from ov_gather.ir.model import Edge, Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.tree import legal
 from ov_gather.ir.weights import Weights, pack_bits, pack_strings
 
 
@@ -25,7 +26,10 @@ class Value:
 
 
 class ModelBuilder:
-    """A ModelBuilder collects layers, edges and payloads. Its methods return Values for layers; `build` makes the Model."""
+    """A ModelBuilder collects layers, edges and payloads. Its methods return Values for layers; `build` makes the Model.
+
+    In names, characters that XML cannot hold become escapes.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -64,7 +68,7 @@ class ModelBuilder:
 
     def result(self, name: str, value: Value) -> None:
         """Add a Result, which is an output of the model."""
-        self.layer("Result", name, "opset1", {}, [value], [], {"output_names": tensor_names(name)})
+        self.layer("Result", name, "opset1", {}, [value], [], {"output_names": tensor_names(legal(name))})
 
     def layer(
         self,
@@ -79,7 +83,7 @@ class ModelBuilder:
     ) -> list[Value]:
         """Add any layer. `tensor` names its output tensors; by default they bear the name of the layer."""
         layer_id = len(self._layers)
-        tensor = name if tensor is None else tensor
+        name, tensor = legal(name), legal(name if tensor is None else tensor)
         names = {"names": tensor_names(tensor)} if tensor else {}
         values = [Value(layer_id, len(inputs) + i, *output) for i, output in enumerate(outputs)]
         self._layers.append(
@@ -99,7 +103,9 @@ class ModelBuilder:
 
     def build(self) -> Model:
         """Make the model. Its payloads are in memory."""
-        return Model(layers=tuple(self._layers), edges=tuple(self._edges), name=self.name, weights=Weights(self._payload))
+        return Model(
+            layers=tuple(self._layers), edges=tuple(self._edges), name=legal(self.name), weights=Weights(self._payload)
+        )
 
 
 def tensor_names(name: str) -> str:

@@ -14,7 +14,7 @@ from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.in_memory import is_openvino_model, serialized
 from ov_gather.ir.model import Model
-from ov_gather.ir.urls import RemoteWeights, Url, fetched, is_url
+from ov_gather.ir.urls import RemoteWeights, Url, fetched, is_url, url_of
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.parser import Parser
 
@@ -75,8 +75,8 @@ def read_ir(source: Source, weights: WeightsSource = None) -> Model:
 def read_document(source: Source, weights: WeightsSource = None) -> Document:
     """Read as much as can be read, and collect errors instead of raising them. Raises OSError, TypeError as `read_ir` does."""
     path = path_of(source)
-    if isinstance(source, str | os.PathLike) and is_url(path):
-        content, beside = fetched(Url(path))
+    if url := url_of(source):
+        content, beside = fetched(url)
         document = _parse(BytesIO(content), path, beside if weights is None else _weights("", weights))
     elif isinstance(source, str | os.PathLike):
         with Path(path).open("rb") as file:
@@ -96,6 +96,8 @@ def read_document(source: Source, weights: WeightsSource = None) -> Document:
 
 def path_of(source: Source) -> str:
     """Give the path of the .xml that a source is, or came from. The path is empty where none is known."""
+    if url := url_of(source):
+        return str(url)
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     if hasattr(source, "docinfo"):
@@ -121,8 +123,8 @@ def _weights(path: str, given: WeightsSource) -> Weights:
         return given
     if given is None and is_url(path):
         return RemoteWeights(Url(path).with_suffix(".bin"))
-    if isinstance(given, str | os.PathLike) and is_url(os.fspath(given)):
-        return RemoteWeights(Url(os.fspath(given)))
+    if url := url_of(given):
+        return RemoteWeights(url)
     if given is None:
         return Weights(Path(path).with_suffix(".bin") if path else None)
     return Weights(Path(given) if isinstance(given, str | os.PathLike) else given)

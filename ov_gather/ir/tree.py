@@ -9,9 +9,16 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from ov_gather.ir.errors import Fault, IRError
+from ov_gather.tables import printable
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML cannot hold."""
 _NONE: Mapping[str, object] = {}
+
+
+def legal(text: str) -> str:
+    """Return the text with escapes such as \\x1b for the characters that XML cannot hold."""
+    return NOT_XML.sub(lambda found: printable(found[0]), text)
 
 
 def element(
@@ -35,7 +42,7 @@ def element(
 
 def _check(texts: Iterable[str]) -> None:
     for text in texts:
-        if match := _NOT_XML.search(text):
+        if match := NOT_XML.search(text):
             raise IRError(Fault.SYNTAX, f"the name or text {text[:40]!r} holds {match[0]!r}, which XML cannot hold")
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib.util import find_spec
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from ov_gather.extras import missing
+from ov_gather.ir.remote import PIECE, file_system, files_below, plain_errors, redacted, within
 from ov_gather.ir.weights import Weights
+
+T = TypeVar("T")
 
 LARGEST = 1 << 28
 """The bytes of the largest document that is fetched, which is also the largest that the parser takes."""
 _SMALL = 1 << 12
 _CHANGED = "changed while it was read"
-_NO_PERMISSION = (401, 403, 407)
-_ABSENT = (404, 410)
+TIMEOUT = 30.0
+"""The seconds that a server may take for an answer, and for each 4 MiB of a file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
@@ -32,17 +32,20 @@ def is_url(text: str) -> bool:
 class Url(os.PathLike[str]):
     """A Url stands for a file where a Path would. It has those methods of a Path that are used of files to be read.
 
-    `is_listed` tells whether the file was found in a directory, and not named.
+    As text, and so in every report, it has neither user and password nor query: these may be secret, and a signature is new
+    each time. `is_listed`: the file was found in a directory, and not named. `timeout`: the seconds that the server may take
+    for an answer, and for each 4 MiB.
     """
 
-    text: str
+    text: str = field(repr=False)
     is_listed: bool = field(default=False, compare=False)
+    timeout: float = field(default=TIMEOUT, compare=False)
 
     def __fspath__(self) -> str:
         return self.text
 
     def __str__(self) -> str:
-        return self.text
+        return redacted(self.text)
 
     @property
     def name(self) -> str:
@@ -60,12 +63,12 @@ class Url(os.PathLike[str]):
         start = self._path.index("://") + 3
         parent = self._path.rstrip("/").rpartition("/")[0]
         while len(parent) > start:
-            yield Url(parent)
+            yield replace(self, text=parent)
             parent = parent.rpartition("/")[0]
 
     def as_posix(self) -> str:
-        """Return the text."""
-        return self.text
+        """Return the text without secrets."""
+        return str(self)
 
     def absolute(self) -> Url:
         """Return the URL itself."""
@@ -74,7 +77,7 @@ class Url(os.PathLike[str]):
     def with_suffix(self, suffix: str) -> Url:
         """Return the URL of another file beside this one. A query, which may hold a signature, stays."""
         path = self._path
-        return Url(path.removesuffix(self.suffix) + suffix + self.text[len(path) :])
+        return replace(self, text=path.removesuffix(self.suffix) + suffix + self.text[len(path) :])
 
     @property
     def _path(self) -> str:
@@ -82,15 +85,22 @@ class Url(os.PathLike[str]):
         return self.text.partition("?")[0] if self.text.startswith("http") else self.text
 
 
+def url_of(source: object) -> Url | None:
+    """Return the URL that a source is, or the text of; None if it is none."""
+    if isinstance(source, Url):
+        return source
+    text = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
+    return Url(text) if isinstance(text, str) and is_url(text) else None
+
+
 class RemoteFile:
     """A file at a URL, which was there when this was made. Raises OSError, whose `strerror` says what is wrong."""
 
     def __init__(self, url: Url) -> None:
-        _require_fsspec()
         self.url = url
         self._open: Any = None
-        with _plain_errors():
-            self._system, self._path = _system(url)
+        self._system, self._path = file_system(url.text, url.timeout)
+        with plain_errors():
             self._state = self._look()
         # Only the file system for http asks for the size again otherwise, and all others know best themselves.
         self._known = {"size": self._state["size"]} if "http" in self._system.protocol else {}
@@ -103,11 +113,13 @@ class RemoteFile:
 
     def read_all(self) -> bytes:
         """Read the whole file. Raises OSError where it is too large for a document, or not as long as it was."""
-        size, parts, left = self._state["size"], [], LARGEST + 1
-        with _plain_errors(), self._system.open(self._path, "rb", block_size=0, cache_type="none", **self._known) as file:
-            while left and (part := file.read(left if size is None else min(left, max(size, 1)))):
-                parts.append(part)
-                left -= len(part)
+        size, parts, left = self._state["size"], list[bytes](), LARGEST + 1
+        if size is not None and size > LARGEST:
+            raise OSError(errno.EFBIG, f"it is larger than {LARGEST} bytes")
+        with plain_errors(), self._within(self._opened, block_size=0) as file:
+            while left and (piece := self._within(_piece, file, min(left, PIECE))):
+                parts.append(piece)
+                left -= len(piece)
         if not left:
             raise OSError(errno.EFBIG, f"it is larger than {LARGEST} bytes")
         content = b"".join(parts)
@@ -117,23 +129,29 @@ class RemoteFile:
 
     def read(self, offset: int, size: int) -> bytes:
         """Read some bytes, and no others. There may come fewer where the file is shorter now."""
-        with _plain_errors():
+        with plain_errors():
             if self._open is None:
-                self._open = self._system.open(self._path, "rb", cache_type="none", **self._known)
+                self._open = self._within(self._opened)
             try:
                 self._open.seek(offset)
-                part: bytes = self._open.read(size)
+                part: bytes = within(self.url.timeout * -(-size // PIECE), self._open.read, size)
             except ValueError:  # what fsspec raises for a file that is a mere stream
                 raise OSError(errno.ESPIPE, "the server gives no parts of files (HTTP ranges)") from None
         return part
 
     def is_changed(self) -> bool:
         """Tell whether the file is another one now: by size, time, or tag, whatever the server tells of it."""
-        with _plain_errors():
+        with plain_errors():
             return self._look() != self._state
 
+    def _opened(self, **options: Any) -> Any:
+        return self._system.open(self._path, "rb", cache_type="none", **options, **self._known)
+
+    def _within(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
+        return within(self.url.timeout, function, *arguments, **options)
+
     def _look(self) -> dict[str, Any]:
-        state = dict(self._system.info(self._path))
+        state = dict(self._within(self._system.info, self._path))
         if state.get("type") == "directory":
             raise IsADirectoryError(errno.EISDIR, "it is a directory")
         state.pop("url", None)  # where a redirection led to, which may be signed anew each time
@@ -210,56 +228,39 @@ def irs_at(url: Url) -> list[Url]:
 
     Raises OSError where they cannot be listed; ImportError, ValueError where nothing is installed for such URLs.
     """
-    _require_fsspec()
-    from fsspec import get_filesystem_class
-
-    get_filesystem_class(url.text.partition("://")[0].partition("::")[0])
     is_pattern = "*" in url.text
+    system, path = file_system(url.text, url.timeout)
     if url.suffix == ".xml" and not is_pattern:
         return [url]
     try:
-        with _plain_errors():
-            system, path = _system(url)
-            if not is_pattern:
-                system.info(path)  # fails where there is nothing, unlike a search
-            found = system.glob(path) if is_pattern else system.find(path)
-            return [Url(system.unstrip_protocol(file), is_listed=True) for file in sorted(found) if file.endswith(".xml")]
+        with plain_errors():
+            found = _matching(system, path, url.timeout) if is_pattern else _below(system, path, url.timeout)
+            names = [system.unstrip_protocol(file) for file in sorted(found) if file.endswith(".xml")]
     except OSError as error:
         raise OSError(f"{url} cannot be listed: {error.strerror}") from None
+    return [replace(url, text=name, is_listed=True) for name in names]
 
 
-def _require_fsspec() -> None:
-    if find_spec("fsspec") is None:
-        raise missing("fsspec")
+def _below(system: Any, path: str, timeout: float) -> list[str]:
+    within(timeout, system.info, path)  # fails where there is nothing, unlike a search
+    return files_below(system, path, timeout)
 
 
-def _system(url: Url) -> tuple[Any, str]:
-    from fsspec.core import url_to_fs
+def _matching(system: Any, pattern: str, timeout: float) -> list[str]:
+    """List the files that fit a pattern: * stands for a part of a name, ** for directories."""
+    from fsspec.utils import glob_translate
 
-    system, path = url_to_fs(url.text, use_listings_cache=False)  # or a file that changes would seem to be the same
-    return system, path
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Turn whatever file systems raise into an OSError whose `strerror` says what is wrong."""
-    try:
-        yield
-    except Exception as error:
-        raise _plain(error) from None
+    start = pattern[: pattern.index("*")].rpartition("/")[0]
+    rest = pattern[len(start) + 1 :]
+    fits = re.compile(glob_translate(pattern)).match
+    found = files_below(system, start, timeout) if "**" in rest else files_below(system, start, timeout, rest.count("/"))
+    return [file for file in found if fits(file)]
 
 
-def _plain(error: Exception) -> OSError:
-    """Return an OSError. Some file systems say "not found" whatever the reason, which is the cause of the error then."""
-    cause = error.__cause__ or error
-    status = getattr(cause, "status", None)
-    if status in _NO_PERMISSION or isinstance(error, PermissionError):
-        return PermissionError(errno.EACCES, f"no permission to read it{f' (HTTP {status})' if status else ''}")
-    if status in _ABSENT or (isinstance(error, FileNotFoundError) and cause is error):
-        return FileNotFoundError(errno.ENOENT, "there is no such file")
-    if status is not None:
-        return OSError(errno.EIO, f"the server answers with HTTP {status}")
-    text = str(cause) or type(cause).__name__
-    if text.startswith("[Errno"):
-        text = getattr(cause, "strerror", None) or text
-    return OSError(getattr(cause, "errno", None) or errno.EIO, text.splitlines()[0])
+def _piece(file: Any, size: int) -> bytes:
+    """Read some bytes, fewer only at the end of the file."""
+    parts = list[bytes]()
+    while size and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

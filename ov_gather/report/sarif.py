@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ov_gather.ir.urls import is_url
+from ov_gather.report import json
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -20,7 +20,7 @@ def document(rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]],
     """Return the text of a file with one run, which holds rules and results; `more` are other properties of the run."""
     driver = {"name": "ov-gather", "version": version("ov-gather"), "rules": rules}
     run = {"tool": {"driver": driver}, "invocations": [{"executionSuccessful": True}], "results": results, **more}
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return json.document({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def described(rule_id: str, name: str, summary: str, documentation: str, level: str) -> dict[str, Any]:

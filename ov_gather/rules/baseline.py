@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ov_gather.files import replacing
+from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import is_url
 from ov_gather.rules.findings import Finding
 
@@ -25,7 +26,7 @@ class BaselineError(ValueError):
 def relative(path: str, directory: Path) -> str:
     """Return a path as seen from a directory, with slashes; a byte that is not UTF-8 becomes \\xff. A URL stays."""
     if is_url(path):
-        return path
+        return redacted(path)
     seen = os.path.relpath(Path(path).absolute(), directory.absolute())
     return os.fsencode(Path(seen).as_posix()).decode("utf-8", "backslashreplace")
 
@@ -70,6 +71,7 @@ def read_baseline(path: Path) -> Baseline:
         if document["format"] != _FORMAT:
             raise BaselineError(f"{path}: format {document['format']} of a baseline is not known, only {_FORMAT}; {_REMEDY}")
         for entry in document["findings"]:
+            entry["path"] = redacted(entry["path"])  # older releases wrote signatures, which are others now
             known.setdefault(entry["path"], {})[entry["fingerprint"]] = {name: str(entry[name]) for name in _ENTRY}
     except (ValueError, LookupError, TypeError) as error:
         if isinstance(error, BaselineError):

@@ -7,11 +7,12 @@ there may be gigabytes of others that validation never looks at.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import cache
 from hashlib import blake2b
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,14 @@ from typing import Any
 from ov_gather.files import replacing
 from ov_gather.ir.files import Place
 from ov_gather.ir.location import Location
-from ov_gather.ir.urls import Url, fetched
+from ov_gather.ir.urls import Url, fetched, is_url
 from ov_gather.ir.weights import Weights
+from ov_gather.private import make_private, read_private
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import NOT_CHECKED, validate
+
+_ROOMS = ("ir", "ops", "ranges", "divergences", "rules")
 
 
 class _Recorded(Weights):
@@ -58,8 +62,11 @@ class Cache:
     """A Cache keeps findings in a directory, one entry for each file and each choice of options."""
 
     def __init__(self, directory: Path) -> None:
-        """Make the directory if there is none, with files that keep it out of backups and repositories. Raises OSError."""
-        directory.mkdir(parents=True, exist_ok=True)
+        """Make the directory if there is none, with files that keep it out of backups and repositories.
+
+        Raises NotPrivateError where another user could write to it; OSError.
+        """
+        directory = make_private(directory)
         for name, text in (("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n"), (".gitignore", "*\n")):
             if not (directory / name).exists():
                 (directory / name).write_text(text)
@@ -68,14 +75,14 @@ class Cache:
     def entry(self, name: str, chosen: Chosen) -> bytes:
         """Read what is kept of a file; b"" if that is nothing."""
         try:
-            return self._place(name, chosen).read_bytes()
+            return _whole(read_private(self._place(name, chosen)))
         except OSError:
             return b""
 
     def keep(self, name: str, chosen: Chosen, entry: bytes) -> None:
         """Write an entry. A cache that is full or gone makes nothing wrong, only slower."""
-        with suppress(OSError), replacing(self._place(name, chosen)) as file:
-            file.write(entry)
+        with suppress(OSError), replacing(self._place(name, chosen), private=True) as file:
+            file.write(_digest(entry) + entry)
 
     def validate(self, path: Place, chosen: Chosen) -> tuple[list[Finding], bool]:
         """Return what `validate` finds in a file, and whether the cache knew it."""
@@ -85,8 +92,44 @@ class Cache:
         return findings, entry is None
 
     def _place(self, name: str, chosen: Chosen) -> Path:
-        key = repr((version("ov-gather"), name, chosen.select, chosen.ignore, chosen.target))
+        path = name if is_url(name) else os.path.abspath(name)  # noqa: PTH100 - resolve() would follow links
+        key = repr((_rules(), path, chosen.select, chosen.ignore, chosen.target))
         return self._directory / f"{blake2b(key.encode(errors='surrogateescape'), digest_size=16).hexdigest()}.json"
+
+
+def is_below(directory: Path, checked: Iterable[Place]) -> Path | None:
+    """Return what of the things to be checked, or of the repositories that they are in, a directory lies in; None if outside.
+
+    Whoever wrote what is checked could have put entries there, too.
+    """
+    directory = directory.resolve()
+    for place in checked:
+        if isinstance(place, Path):
+            real = place.resolve()
+            repositories = (above for above in (real, *real.parents) if (above / ".git").exists())
+            for root in (real, *repositories):
+                if directory.is_relative_to(root):
+                    return root
+    return None
+
+
+@cache
+def _rules() -> str:
+    """Hash the sources of all that decides what is found: another version of ours may find something else."""
+    package = Path(__file__).parents[1]
+    sources = sorted(path for room in _ROOMS for path in (package / room).rglob("*.py"))
+    contents = (blake2b(path.read_bytes()).digest() for path in sources)
+    return blake2b(b"".join(contents), digest_size=16).hexdigest()
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).hexdigest().encode()
+
+
+def _whole(kept: bytes) -> bytes:
+    """Return an entry that was kept; b"" if it is damaged."""
+    digest, entry = kept[:32], kept[32:]
+    return entry if digest == _digest(entry) else b""
 
 
 def validate_unless_known(path: Place, chosen: Chosen, entry: bytes) -> tuple[list[Finding], bytes | None]:
@@ -131,7 +174,7 @@ def _known(entry: bytes, document: _Document) -> list[Finding] | None:
         if kept["xml"] != document.digest or weights.state(kept["bin"]["parts"]) != kept["bin"]:
             return None
         return [_finding(finding, document.name) for finding in kept["findings"]]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError):  # of another version, which a cluster may have
         return None
 
 

@@ -100,3 +100,45 @@ def test_a_place_that_cannot_hold_a_cache(cli, zoo):
     done = cli("validate", "models", "--cache", "cache", cwd=zoo)
     assert (done.returncode, done.stdout) == (2, "")
     assert "cache" in done.stderr
+
+
+def test_a_cache_in_what_is_checked_is_not_used(cli, zoo):
+    """Whoever wrote the models could have committed the entries."""
+    for cache in ("models/.cache", ".cache"):
+        (zoo / ".git").mkdir(exist_ok=True)
+        for _ in range(2):
+            done = cli("validate", "models", "--format", "concise", "--cache", cache, cwd=zoo)
+            assert "unchanged" not in done.stdout
+            assert f"--cache {cache} is not used: it lies in {zoo}" in done.stderr
+            assert not (zoo / cache).exists()
+
+
+def test_the_cache_of_the_user(real_cli, zoo):
+    environment = os.environ | {"XDG_CACHE_HOME": str(zoo / "caches")}
+    for unchanged in (0, len(FOUND)):
+        done = real_cli("validate", "models", "--cache", "user", cwd=zoo, env=environment)
+        assert f"unchanged: {unchanged}" in done.stdout
+    (kept,) = (zoo / "caches" / "ov-gather").iterdir()
+    assert (kept.name, kept.stat().st_mode & 0o777) == ("validate", 0o700)
+
+
+def test_a_cache_that_others_can_write_to_is_not_used(validate, cli, zoo):
+    validate()
+    (zoo / "cache").chmod(0o777)
+    done = cli("validate", "models", "--format", "concise", "--cache", "cache", cwd=zoo)
+    assert "unchanged" not in done.stdout
+    assert "--cache is not used: other users can write to" in done.stderr
+    (zoo / "cache").chmod(0o700)
+    for entry in (zoo / "cache").glob("*.json"):
+        entry.chmod(0o666)
+    assert validate()[1] == 0
+
+
+def test_entries_of_other_rules_are_no_entries(zoo, monkeypatch):
+    from ov_gather.rules import cache
+    from ov_gather.rules.selection import Chosen
+
+    path, kept = zoo / "models" / "too_large.xml", cache.Cache(zoo / "cache")
+    assert [kept.validate(path, Chosen())[1] for _ in range(2)] == [False, True]
+    monkeypatch.setattr(cache, "_rules", lambda: "of another commit")
+    assert not kept.validate(path, Chosen())[1]

@@ -172,7 +172,7 @@ def test_without_a_home_directory(package, compiled, monkeypatch):
 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", no_home)
-    with pytest.raises(OSError, match=r"^there is no home directory to keep our extension in: let XDG_CACHE_HOME name"):
+    with pytest.raises(OSError, match=r"^there is no home directory to keep a cache in: let XDG_CACHE_HOME name"):
         cache.library(installed.read(package))
 
 
@@ -251,3 +251,18 @@ def test_the_compiler_is_told_what_the_openvino_at_hand_needs(package, tmp_path,
     assert {Path(line.split(" -c ")[1].split()[0]).name for line in objects} == native
     assert all(line.startswith("-O1 ") and "-D_GLIBCXX_USE_CXX11_ABI=0" in line for line in objects)
     assert all(str(package / "libs" / library) in link for library in LIBRARIES)
+
+
+@pytest.mark.parametrize("place", ["", "ov-gather", "release", "library"])
+def test_what_others_can_write_to_is_not_loaded(package, compiled, tmp_path, place):
+    openvino = installed.read(package)
+    library = cache.library(openvino)
+    release = library.parents[1]
+    places = {"": tmp_path / "caches", "ov-gather": release.parent, "release": release, "library": library}
+    before = places[place].stat().st_mode
+    places[place].chmod(0o777)
+    with pytest.raises(PermissionError, match=r"other users can write to .* \(mode 0777\): .* let XDG_CACHE_HOME name"):
+        cache.library(openvino)
+    places[place].chmod(before)
+    assert cache.library(openvino) == library
+    assert library.stat().st_mode & 0o777 == 0o700

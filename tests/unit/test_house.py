@@ -21,7 +21,7 @@ FLOORS = {
         [
             # What a room stands on is in the lines above its own; rooms in one line do not know each other.
             # These are no rooms, and may know each other.
-            ("_native", "extension", "extras", "files", "imports", "interrupts", "logs", "platforms", "tables"),
+            ("_native", "extension", "extras", "files", "imports", "interrupts", "logs", "platforms", "private", "tables"),
             ("ir",),
             ("kernels",),
             ("ops",),
@@ -157,4 +157,4 @@ def is_against(line: Import) -> bool:
 def test_few_things_stand_at_the_top():
     top = [path for path in (ROOT / "ov_gather").iterdir() if not path.name.startswith(("_", "."))]
     assert len([path for path in top if path.is_dir()]) <= 14
-    assert len([path for path in top if path.suffix == ".py"]) <= 7
+    assert len([path for path in top if path.suffix == ".py"]) <= 8

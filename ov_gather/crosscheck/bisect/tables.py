@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.table import Table
-from rich.text import Text
 
 from ov_gather.crosscheck.bisect.records import Parting
 from ov_gather.crosscheck.tables import new_table
+from ov_gather.tables import cell
 
 
 def partings_table(partings: Sequence[Parting]) -> Table:
@@ -17,10 +17,9 @@ def partings_table(partings: Sequence[Parting]) -> Table:
     for parting in partings:
         for i, given in enumerate(parting.inputs):
             node = parting.node if i == 0 else ""
-            table.add_row(Text(node, overflow="fold"), "in", Text(given.name, overflow="fold"), given.type, Text(given.outcome))
+            table.add_row(*map(cell, (node, "in", given.name, given.type, given.outcome)))
         output = parting.output
         node = "" if parting.inputs else parting.node
-        outcome = Text(output.outcome, overflow="fold")
-        table.add_row(Text(node, overflow="fold"), "out", Text(output.name, overflow="fold"), output.type, outcome, style="red")
+        table.add_row(*map(cell, (node, "out", output.name, output.type, output.outcome)), style="red")
         table.add_section()
     return table

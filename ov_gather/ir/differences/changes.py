@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ov_gather.ir.location import Location
-from ov_gather.tables import InNotebooks, printable
+from ov_gather.tables import InNotebooks, cell
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -80,7 +80,6 @@ def changes_table(changes: Sequence[Change]) -> Table:
     """Make a table for `rich.print`: one row a change."""
     from rich import box
     from rich.table import Column, Table
-    from rich.text import Text
 
     names = ("layer", "change", "A", "B")
     table = Table(
@@ -88,5 +87,5 @@ def changes_table(changes: Sequence[Change]) -> Table:
     )
     for change in changes:
         cells = change.layer, f"{change.kind} {change.what}".rstrip(), change.before, change.after
-        table.add_row(*(Text(printable(cell)) for cell in cells), style=_STYLE.get(change.kind))
+        table.add_row(*map(cell, cells), style=_STYLE.get(change.kind))
     return table

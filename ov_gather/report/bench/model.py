@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from ov_gather.tables import cell
+
 if TYPE_CHECKING:
     from ov_gather.bench.model import ModelMeasurement
 
@@ -19,7 +21,7 @@ def render(measured: ModelMeasurement) -> Table:
     for name in dict.fromkeys((*before, *after)):
         shares = before.get(name, 0.0), after.get(name, 0.0)
         if max(shares) >= _LEAST:
-            table.add_row(name, *(f"{share:.1%}" for share in shares))
+            table.add_row(cell(name), *(f"{share:.1%}" for share in shares))
     return table
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from ov_gather.tables import cell
+
 if TYPE_CHECKING:
     from ov_gather.bench.tuning import Tuning
 
@@ -16,5 +18,5 @@ def render(tuning: Tuning) -> Table:
     for trial in tuning.trials:
         sites = trial.layers[0] + (f" and {len(trial.layers) - 1} more" if len(trial.layers) > 1 else "")
         gain, kept = f"{trial.ratio:.3f}x", "yes" if trial.is_kept else "no"
-        table.add_row(sites, trial.operation, trial.shapes, "\n".join(trial.done), gain, kept)
+        table.add_row(cell(sites), cell(trial.operation), cell(trial.shapes), cell(*trial.done), gain, kept)
     return table

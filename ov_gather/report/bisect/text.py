@@ -19,7 +19,7 @@ def render(result: BisectResult) -> Iterator[Table | str]:
     """Yield the verdict, a table of values, for each parting what is known of it, and what was compared."""
     yield from found(result)
     yield from notes(result)
-    yield summary(result)
+    yield from summary(result)
 
 
 def found(result: BisectResult) -> Iterator[Table | str]:
@@ -52,16 +52,14 @@ def notes(result: BisectResult) -> Iterator[str]:
             yield f"output '{output.name}': {output.outcome}"
 
 
-def summary(result: BisectResult) -> str:
+def summary(result: BisectResult) -> Iterator[str]:
     """Say how much was compared, and with what."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
     right = sum(not output.outcome for output in result.outputs)
     inputs = ", ".join(f"{name} {shape}" for name, shape in result.input_shapes.items())
     seed = "" if result.seed is None else f"; made up with seed {result.seed}"
-    return (
-        f"outputs: {len(result.outputs)}, equal: {right}; nodes: {result.nodes}; runs until they part: {result.runs}\n"
-        f"inputs: {inputs or 'none'}{seed}; {result.setting}; {versions}; {result.environment.cpu}"
-    )
+    yield f"outputs: {len(result.outputs)}, equal: {right}; nodes: {result.nodes}; runs until they part: {result.runs}"
+    yield f"inputs: {inputs or 'none'}{seed}; {result.setting}; {versions}; {result.environment.cpu}"
 
 
 def facts(parting: Parting) -> dict[str, str]:
@@ -76,11 +74,11 @@ def facts(parting: Parting) -> dict[str, str]:
     }
 
 
-def picture(fields: Sequence[Sequence[float]]) -> str:
+def picture(fields: Sequence[Sequence[float]]) -> list[str]:
     """Draw where an output differs, its last dimension across."""
     last = len(_SHADES) - 1
     rows = ("".join(_SHADES[min(last, int(share * last) + 1) if share else 0] for share in row) for row in fields)
-    return "\n".join(f"  |{row}|" for row in rows)
+    return [f"  |{row}|" for row in rows]
 
 
 def _parting(parting: Parting) -> Iterator[str]:
@@ -91,4 +89,4 @@ def _parting(parting: Parting) -> Iterator[str]:
     where = parting.output.difference
     if where is not None and any(share < 1 / 2 for row in where.picture for share in row):
         yield f"  where '{parting.output.name}' differs, as rows, its last dimension across:"
-        yield picture(where.picture)
+        yield from picture(where.picture)

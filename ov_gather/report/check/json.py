@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 from ov_gather.crosscheck.comparisons import LayerResult, Status
+from ov_gather.report import json
 from ov_gather.report.check.report import CheckReport, outcome, word
 from ov_gather.report.findings.json import finding_object
 from ov_gather.report.places import path_text
@@ -32,7 +32,7 @@ def render(report: CheckReport) -> str:
         "seed": report.seed,
         "environment": asdict(report.environment),
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json.document(document)
 
 
 def _layer(layer: LayerResult) -> dict[str, Any]:

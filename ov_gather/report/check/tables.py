@@ -10,6 +10,7 @@ from rich.table import Table
 from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.crosscheck.tables import add_output, counts_cell, new_table, runtimes_of
+from ov_gather.tables import cell
 
 
 def operations_table(layers: Sequence[LayerResult]) -> Table:
@@ -19,7 +20,7 @@ def operations_table(layers: Sequence[LayerResult]) -> Table:
     for operation in dict.fromkeys(layer.operation for layer in layers):
         mine = [layer for layer in layers if layer.operation == operation]
         cells = [counts_cell(sum((layer.counts.get(runtime, Counter()) for layer in mine), Counter())) for runtime in runtimes]
-        table.add_row(operation, str(len(mine)), str(sum(len(layer.cases) for layer in mine)), *cells)
+        table.add_row(cell(operation), str(len(mine)), str(sum(len(layer.cases) for layer in mine)), *cells)
     return table
 
 
@@ -28,5 +29,5 @@ def outputs_table(results: Sequence[CrossCheckResult]) -> Table:
     table = new_table("output", "shape", "with our gathers")
     for result in results:
         for output in result.outputs:
-            add_output(table, f"{result.path}\n  {output.name}", output, str(output.comparison))
+            add_output(table, cell(result.path, f"  {output.name}"), output, str(output.comparison))
     return table

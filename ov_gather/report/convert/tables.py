@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Column, Table
-from rich.text import Text
+
+from ov_gather.tables import cell
 
 if TYPE_CHECKING:
     from ov_gather.converters.inexactness import Inexactness
@@ -32,5 +33,5 @@ def _table(title: str, told: Sequence[tuple[str, str]]) -> Table:
     columns = (Column(name, max_width=width, overflow="fold") for name, width in ((title, 40), ("where", 53)))
     table = Table(*columns, show_lines=True)  # of 100 characters at most
     for what, those in places.items():
-        table.add_row(Text(what), Text("\n".join(those)))  # Text: names may look like markup
+        table.add_row(cell(what), cell(*those))
     return table

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
 from typing import Any
 
 from ov_gather.ir.differences.changes import Change, Differences
 from ov_gather.ir.location import Location
+from ov_gather.report import json
 from ov_gather.report.places import path_text
 
 
@@ -21,7 +21,7 @@ def render(a: str, b: str, found: Differences) -> str:
         "changes": [_change(change) for change in found.changes],
         "consequences": [_change(change) for change in found.consequences],
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json.document(document)
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
 from typing import Any
 
+from ov_gather.report import json
 from ov_gather.report.findings.report import Report
 from ov_gather.report.places import path_text
 from ov_gather.rules.findings import Finding
@@ -22,7 +22,7 @@ def render(report: Report) -> str:
         document["suppressed"] = [finding_object(each.finding) | {"reason": each.reason} for each in report.suppressed]
     if report.statistics:
         document["statistics"] = report.statistics
-    return json.dumps(document, indent=2) + "\n"
+    return json.document(document)
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ov_gather.report.findings.report import Report
 from ov_gather.report.places import message_text, place_text
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.register import RULES
-from ov_gather.tables import printable
+from ov_gather.tables import Styled, printable
 
 _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
@@ -20,19 +20,19 @@ def render(report: Report) -> str:
     return "\n".join((*lines(report.findings), *suppressed(report), *statistics(report), report.summary, ""))
 
 
-def lines(findings: Sequence[Finding]) -> Iterator[str]:
+def lines(findings: Sequence[Finding]) -> Iterator[Styled]:
     """Yield one or two lines for each finding."""
     for finding in findings:
         yield first_line(finding)
         if finding.hint:
-            yield style(f"    {printable(finding.hint)}", dim=True)
+            yield Styled(style(f"    {printable(finding.hint)}", dim=True))
 
 
-def first_line(finding: Finding) -> str:
+def first_line(finding: Finding) -> Styled:
     """Place, severity, rule, and what is wrong."""
     place = style(printable(place_text(finding.location)) + ":", bold=True)
     rule = style(f"{finding.severity.value} {finding.rule}", fg=_COLOUR[finding.severity], bold=True)
-    return f"{place} {rule}: {printable(message_text(finding))}"
+    return Styled(f"{place} {rule}: {printable(message_text(finding))}")
 
 
 def suppressed(report: Report) -> Iterator[str]:

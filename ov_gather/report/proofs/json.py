@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.metadata import version
@@ -10,6 +9,7 @@ from typing import Any
 
 from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.requirements import Requirement, requirements
+from ov_gather.report import json
 from ov_gather.report.findings.json import finding_object
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProvedFile, Report
@@ -22,7 +22,7 @@ def render(report: Report) -> str:
         "counts": report.counts,
         "files": [_file(file) for file in report.files],
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json.document(document)
 
 
 def _file(file: ProvedFile) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ov_gather.ranges.requirements import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProvedFile, Report
-from ov_gather.tables import printable
+from ov_gather.tables import cell, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,7 +49,6 @@ def _file(file: ProvedFile, with_proved: bool) -> Iterator[Table | str]:
 def _table(proofs: Sequence[Proof]) -> Table:
     from rich import box
     from rich.table import Column, Table
-    from rich.text import Text
 
     names = ("layer", "status", "indices", "axis", "why")
     table = Table(
@@ -59,7 +58,7 @@ def _table(proofs: Sequence[Proof]) -> Table:
         layer = f"{proof.type} '{proof.layer}'" + (f", line {proof.line}" if proof.line else "")
         axis = "?" if proof.axis is None else f"{proof.axis}: {proof.axis_size}"
         cells = (layer, proof.status, _range_text(*proof.index_range), axis, why(proof))
-        table.add_row(*(Text(printable(cell)) for cell in cells), style=_STYLE[proof.status])
+        table.add_row(*map(cell, cells), style=_STYLE[proof.status])
     return table
 
 

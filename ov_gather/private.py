@@ -1,0 +1,101 @@
+"""Directories that nobody but this user can write to: what is read from them may be believed, or executed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ov_gather.tables import printable
+
+_CHOOSE = "let XDG_CACHE_HOME name a directory that only you can write to"
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+_HAS_OWNERS = hasattr(os, "geteuid")
+"""Whether files have an owner and mode as POSIX has them; on Windows, a profile is its user's by inheritance."""
+
+
+class NotPrivateError(PermissionError):
+    """A place that another user could write to, and what to do."""
+
+
+def user_cache() -> Path:
+    """Return where our caches are: $XDG_CACHE_HOME/ov-gather, or ~/.cache/ov-gather. Raises OSError."""
+    try:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:
+        raise OSError(f"there is no home directory to keep a cache in: {_CHOOSE}") from None
+    return Path(caches, "ov-gather")
+
+
+def make_private(folder: Path) -> Path:
+    """Make a directory, and those above it, with mode 0700 whatever the umask; return the real path of what is there then.
+
+    Raises NotPrivateError where another user could write to it, or replace it; OSError.
+    """
+    for place in (*reversed(folder.absolute().parents), folder):
+        if not place.exists():
+            place.mkdir(mode=0o700, exist_ok=True)
+    return checked(folder)
+
+
+def checked(folder: Path) -> Path:
+    """Return the real path of a directory that only this user, or root, can write to, and of which the same is true above.
+
+    A directory above may be open to others if it is sticky, as /tmp is. No part of the path can then be replaced by another
+    user after this check. Raises NotPrivateError, OSError.
+    """
+    real = folder.resolve(strict=True)
+    if not _HAS_OWNERS:
+        return real
+    _check_owner(folder, folder.lstat())  # a link of somebody else's could lead to a directory of ours
+    state = real.stat()
+    _check_owner(real, state)
+    _check_mode(real, state.st_mode)
+    for place in real.parents:
+        state = place.stat()
+        _check_owner(place, state)
+        if not state.st_mode & stat.S_ISVTX and not _is_own_group(state):
+            _check_mode(place, state.st_mode)
+    return real
+
+
+def read_private(path: Path) -> bytes:
+    """Read a file that only this user, or root, can write to. Raises NotPrivateError, OSError.
+
+    What is checked is what is read: links are not followed.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - Path.open follows links
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(f"{path} is not a regular file")
+        if _HAS_OWNERS:
+            _check_owner(path, state)
+            _check_mode(path, state.st_mode)
+        return file.read()
+
+
+def _check_owner(path: Path, state: os.stat_result) -> None:
+    if state.st_uid not in (0, os.geteuid()):
+        reason = f"{path} belongs to another user (uid {state.st_uid})"
+        raise NotPrivateError(printable(f"{reason}, who could replace what is in it: {_CHOOSE}"))
+
+
+def _check_mode(path: Path, mode: int) -> None:
+    if mode & _OTHERS:
+        reason = f"other users can write to {path} (mode {stat.S_IMODE(mode):04o})"
+        raise NotPrivateError(printable(f"{reason}: remove what they may have put there, and chmod go-w; or {_CHOOSE}"))
+
+
+def _is_own_group(state: os.stat_result) -> bool:
+    """Return True if only the group can write, and it is the one that some systems give to each user, with no other member."""
+    if state.st_mode & stat.S_IWOTH or state.st_gid != os.getegid():
+        return False
+    try:
+        import grp
+        import pwd
+
+        group = grp.getgrgid(state.st_gid)
+        return group.gr_name == pwd.getpwuid(os.geteuid()).pw_name and not group.gr_mem
+    except KeyError:  # a user without an entry, as in containers
+        return False
