@@ -44,6 +44,7 @@ def convert_model(
     strict: bool = False,
     assume_in_bounds: bool = False,
     lanes: bool = False,
+    trust: bool = False,
 ) -> openvino.Model:
     """Convert a model so that its gathers do on OpenVINO what ONNX, or PyTorch, says, or say where they do not.
 
@@ -60,6 +61,7 @@ def convert_model(
         lanes: let values that the model only moves, and that OpenVINO would change, travel in lanes, as bytes: such inputs and
             outputs get other types and shapes, and names that end in ".lanes". `rt_info` tells which; `as_lanes` and
             `from_lanes` convert arrays. Of ONNX models only.
+        trust: load a .pt2, although that executes code that the file holds.
 
     Returns:
         The model, inputs and outputs named as in the source, but for those in lanes.
@@ -69,12 +71,12 @@ def convert_model(
             nodes.
 
     Raises:
-        ConversionError: the source is not a valid model, a node of it cannot be converted (the message names it), the output
-            would overwrite it, or `strict` and it would not do on OpenVINO what the source says.
+        ConversionError: the source is not a valid model, or a .pt2 without `trust`; a node of it cannot be converted (the message
+            names it); the output would overwrite it; or `strict` and it would not do on OpenVINO what the source says.
         OSError: a file cannot be read or written.
         ImportError: the source is an exported program, and PyTorch is not installed.
     """
-    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output)
+    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output, trust=trust)
     if strict and conversion.inexactness:
         raise ConversionError("; ".join(summaries(conversion.inexactness)))
     for summary in summaries(conversion.inexactness):
@@ -92,6 +94,7 @@ def convert(
     assume_in_bounds: bool = False,
     lanes: bool = False,
     output: str | os.PathLike[str] | None = None,
+    trust: bool = False,
 ) -> Conversion:
     """Convert as `convert_model` does, but tell everything and write nothing; `output` is where the caller means to write."""
     if is_program(source):
@@ -99,7 +102,7 @@ def convert(
 
         if lanes:
             raise ConversionError("values travel in lanes only in ONNX models")
-        return convert_program(source, target=target, assume_in_bounds=assume_in_bounds)
+        return convert_program(source, target=target, assume_in_bounds=assume_in_bounds, trust=trust)
     return _convert_onnx(cast(OnnxSource, source), target, assume_in_bounds, lanes, output)
 
 

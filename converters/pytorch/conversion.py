@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from ov_gather.ranges.proofs import Proof
 
 
-def convert_program(source: Program, *, target: str = "stock", assume_in_bounds: bool = False) -> Conversion:
+def convert_program(
+    source: Program, *, target: str = "stock", assume_in_bounds: bool = False, trust: bool = False
+) -> Conversion:
     """Convert an exported program, or the .pt2 that holds one, as `convert_model` says."""
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
-    program = load_program(source)
+    program = load_program(source, trust)
     try:
         model, sites = read_program(program)
     except ConversionError as error:

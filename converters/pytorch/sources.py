@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import torch
 
 SUFFIX = ".pt2"
+UNTRUSTED = "to load a .pt2 executes code that the file holds: give --trust, or trust=True, if you know who wrote it"
 Program: TypeAlias = "str | os.PathLike[str] | torch.export.ExportedProgram"
 
 
@@ -29,15 +30,17 @@ def is_program(source: Any) -> TypeGuard[Program]:
     return type(source).__name__ == "ExportedProgram" and type(source).__module__.startswith("torch.")
 
 
-def load_program(source: Program) -> torch.export.ExportedProgram:
-    """Read an exported program, or take one as it is.
+def load_program(source: Program, trust: bool) -> torch.export.ExportedProgram:
+    """Read an exported program, or take one as it is. PyTorch executes code that the file holds (pickles).
 
-    Raises ConversionError for a file that holds none, OSError, and ImportError where PyTorch is not installed.
+    Raises ConversionError for a file that is not trusted, or holds no program; OSError; ImportError without PyTorch.
     """
     if not isinstance(source, str | os.PathLike):
         return source
     if not Path(source).is_file():
         raise FileNotFoundError(f"{os.fspath(source)}: no such file")
+    if not trust:
+        raise ConversionError(f"{os.fspath(source)}: {UNTRUSTED}")
     require("torch")
     import torch
 

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from ov_gather.cli.convert_many import convert_many
 from ov_gather.cli.files import refuse_existing
-from ov_gather.cli.output import print_all, print_table, say
+from ov_gather.cli.output import print_all, print_table, say, warn
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
 from ov_gather.extras import require
@@ -65,6 +65,7 @@ _WRITTEN = (".xml", ".onnx")
 @click.option(
     "--target-release", callback=parse_release, metavar="RELEASE", help="Of IN.xml: write it for this OpenVINO, e.g. 2025.4."
 )
+@click.option("--trust", is_flag=True, help="Load a .pt2, although that executes code that the file holds.")
 @click.option("--force", is_flag=True, help="Overwrite what exists.")
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Convert several models in this many processes.")
 @SCHEDULER
@@ -83,6 +84,7 @@ def command(
     legalize_only: bool,
     nodes: Path | None,
     target_release: str | None,
+    trust: bool,
     force: bool,
     jobs: int,
     scheduler: str | None,
@@ -91,17 +93,17 @@ def command(
 
     \b
     ov-gather convert model.onnx -o model.xml --verify
-    ov-gather convert program.pt2 -o program.xml --verify
+    ov-gather convert program.pt2 -o program.xml --verify --trust
     ov-gather convert model.onnx -o legal.onnx --legalize-only
     ov-gather convert model.onnx --nodes gathers/
     ov-gather convert new.xml -o old.xml --target-release 2025.4
     ov-gather convert zoo/*.onnx -o irs/ --jobs 4
 
-    A .pt2 is an exported program of PyTorch, as torch.export.save writes it. Writes the .xml and, beside it, the .bin of the
-    same stem. Tables show which gathers were rewritten, or could not be, and what OpenVINO will not execute as the original
-    says. With --target-release an IR is written for an older OpenVINO: each operation in
-    a version that this has, where that means the same; what must be left is told. Several models are converted each by
-    itself, into a directory.
+    A .pt2 is an exported program of PyTorch, as torch.export.save writes it. To load one executes code that the file holds:
+    without --trust it is refused, and --trust is for files of which you know who wrote them. Writes the .xml and, beside it,
+    the .bin of the same stem. Tables show which gathers were rewritten, or could not be, and what OpenVINO will not execute as
+    the original says. With --target-release an IR is written for an older OpenVINO: each operation in a version that this has,
+    where that means the same; what must be left is told. Several models are converted each by itself, into a directory.
 
     Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what the original does not say, and then
     nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that
@@ -125,6 +127,8 @@ def command(
         sys.exit(_lower(model, output, target_release))
     if model.suffix == _PROGRAM and (nodes is not None or legalize_only or lanes):
         raise click.UsageError("--lanes, --legalize-only and --nodes are for ONNX models")
+    if model.suffix == _PROGRAM and not trust:
+        raise click.UsageError(f"{model}: to load a .pt2 executes code that the file holds: --trust, if you know who wrote it")
     if nodes is not None:
         if output is not None or verify or legalize_only:
             raise click.UsageError("--nodes writes single gathers and nothing else")
@@ -141,7 +145,9 @@ def command(
     if legalize_only:
         _legalize(model, output, target, assume_in_bounds)
         return
-    sys.exit(_convert(model, output, target, assume_in_bounds, lanes, accelerate, fp16, strict, verify, not no_bisect, inputs))
+    sys.exit(
+        _convert(model, output, target, assume_in_bounds, lanes, accelerate, fp16, strict, verify, not no_bisect, inputs, trust)
+    )
 
 
 def _refuse_beside_release(model: Path, output: Path | None) -> None:
@@ -183,6 +189,7 @@ def _convert(
     verify: bool,
     bisects: bool,
     inputs: Sequence[str],
+    trust: bool,
 ) -> int:
     """Convert a model, write it, and return the exit code."""
     from ov_gather.cli.arrays import load_array
@@ -191,10 +198,11 @@ def _convert(
     is_program = source.suffix == _PROGRAM
     if is_program:
         require("torch")
+        warn(f"{source}: code of this file is executed now, as --trust says")
     elif verify:
         require("onnxruntime")
     given = {name: load_array(file) for name, file in map(_parse, inputs)} or None
-    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output)
+    conversion = convert(source, target=target, assume_in_bounds=assume_in_bounds, lanes=lanes, output=output, trust=trust)
     original = "PyTorch" if is_program else "ONNX"
     _print_changes(conversion.rewrites, conversion.inexactness, original)
     if strict and conversion.inexactness:

@@ -15,21 +15,6 @@ BEHAVIOURS = (
     *("silent", "drip", "loop", "away", "nest", "self", "wide"),
     *("endless", "short", "long", "bomb", "reset", "status", "junk"),
 )
-    "silent",
-    "drip",
-    "loop",
-    "away",
-    "nest",
-    "self",
-    "wide",
-    "endless",
-    "short",
-    "long",
-    "bomb",
-    "reset",
-    "status",
-    "junk",
-)
 
 
 @contextmanager
