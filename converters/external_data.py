@@ -7,6 +7,7 @@ from pathlib import Path
 
 import onnx
 import onnx_ir
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx.external_data_helper import uses_external_data
 
 from .errors import ConversionError
@@ -16,6 +17,15 @@ def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
     """Yield the initializers that are in other files."""
     values = (value for graph in model.graphs() for value in graph.initializers.values())
     return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
+
+
+def data_files(path: Path) -> list[Path]:
+    """Return the files that hold external data of the .onnx at a path; none if it cannot be read as a model."""
+    try:
+        proto = onnx.load(path, load_external_data=False)
+    except (DecodeError, OSError):
+        return []
+    return sorted({path.parent / location for tensor in _tensors(proto) for location in _locations(tensor)})
 
 
 def check_locations(proto: onnx.ModelProto, folder: Path) -> None:
@@ -43,6 +53,11 @@ def check_sizes(model: onnx_ir.Model) -> None:
             raise ConversionError(f"{place} ends at byte {end} of {tensor.path}, which has {size}; its offset is {start}")
         if tensor.length is not None and tensor.length != tensor.nbytes:
             raise ConversionError(f"{place}: its length in {tensor.path} is {tensor.length} bytes, but it has {tensor.nbytes}")
+
+
+def _locations(tensor: onnx.TensorProto) -> list[str]:
+    """Return the place of the data of a tensor, as seen from the folder of the model, if they are in another file."""
+    return [entry.value for entry in tensor.external_data if entry.key == "location"] if uses_external_data(tensor) else []
 
 
 def _tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:

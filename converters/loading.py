@@ -10,6 +10,7 @@ from pathlib import Path
 import onnx
 import onnx_ir
 
+from ov_gather.files import overwritten
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import ConversionError, describe
@@ -84,14 +85,13 @@ def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
     files = {Path(tensor.path) for tensor in external_tensors(model)}
     if not isinstance(source, _IN_MEMORY):
         files.add(Path(source))
-    return {path.resolve() for path in files}
+    return files
 
 
 def refuse_to_overwrite(files: Collection[Path], *outputs: Path) -> None:
     """Raise ConversionError where one is to be written that is read."""
-    for output in outputs:
-        if output.resolve() in files:
-            raise ConversionError(f"writing {output} would overwrite a part of the model; choose another name")
+    if found := overwritten(outputs, files):
+        raise ConversionError(f"writing {found[0]} would overwrite a part of the model; choose another name")
 
 
 def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:

@@ -1,17 +1,47 @@
-"""These context managers write a file whole or not at all, and hold files that are needed for a while."""
+"""Files written whole or not at all, temporary directories, and the question whether two names are one file."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory, gettempdir
+from stat import S_IMODE
+from tempfile import NamedTemporaryFile, TemporaryDirectory, gettempdir, mktemp
 from typing import IO
 
 from ov_gather import logs
 from ov_gather.interrupts import held
+
+
+def identity(path: Path) -> tuple[int, int] | str:
+    """Return a key that all names of a file share; of a file that does not exist yet, those that lead to the same place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return found.st_dev, found.st_ino
+
+
+def overwritten(outputs: Iterable[Path], inputs: Iterable[Path]) -> tuple[Path, Path] | None:
+    """Return the first output that is one of the inputs, and that input; None if there is none.
+
+    A symbolic link, a hard link and another spelling of a path are the same file.
+    """
+    known = {identity(file): file for file in inputs}
+    pairs = ((output, known.get(identity(output))) for output in outputs)
+    return next(((output, file) for output, file in pairs if file is not None), None)
+
+
+def resolved(path: Path) -> Path:
+    """Return the place that a path leads to, its links followed. Raises OSError for links that lead in a circle."""
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(f"{path}: symbolic links lead in a circle") from None
+    return Path(os.path.realpath(path))
 
 
 @contextmanager
@@ -20,23 +50,31 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
     `private`: only this user can read or write it, whatever the umask.
     """
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a directory")
-    if path.exists() and not path.is_file():
-        raise OSError(f"{path} is not a regular file")  # to take the place of /dev/null would be a surprise
-    path = path.resolve()  # a link stays, and the file that it leads to is replaced
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to")
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        try:
-            yield file
-            file.close()  # Windows moves no file that is open
+    with replacing_all([path], private=private) as (file,):
+        yield file
+
+
+@contextmanager
+def replacing_all(paths: Sequence[Path], *, private: bool = False) -> Iterator[list[IO[bytes]]]:
+    """Open files under temporary names beside their places, which they take together when all went well, or none does.
+
+    A symbolic link stays, and the file that it leads to is replaced. A file keeps the permissions of the one that it replaces.
+    """
+    places = [place_of(path) for path in paths]
+    with ExitStack() as stack:
+        files: list[IO[bytes]] = []
+        for place in places:
+            opened = stack.enter_context(NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", delete=False))
+            stack.callback(Path(opened.name).unlink, missing_ok=True)
+            files.append(opened)
+        yield files
+        for file, place in zip(files, places, strict=True):
+            file.close()  # Windows moves no file that is open; and a full disk shows here
             if not private:  # which is how temporary files are made
-                Path(file.name).chmod(0o666 & ~_umask())
-            Path(file.name).replace(path)
-            logs.info("files", "%s: written", path)
-        finally:
-            Path(file.name).unlink(missing_ok=True)
+                Path(file.name).chmod(S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+        _move([(Path(file.name), place) for file, place in zip(files, places, strict=True)])
+    for place in places:
+        logs.info("files", "%s: written", place)
 
 
 @contextmanager
@@ -45,16 +83,55 @@ def replacing_together(path: Path) -> Iterator[Path]:
 
     When all went well, the files that were written to that directory move to the directory of `path`, `path` itself last.
     """
-    path = path.resolve()
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to")
+    path = place_of(path)
     with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as directory:
         written = Path(directory, path.name)
         yield written
-        with held():
-            for file in sorted(Path(directory).iterdir(), key=written.__eq__):
-                file.replace(path.with_name(file.name))
+        files = sorted(Path(directory).iterdir(), key=written.__eq__)
+        _move([(file, path.with_name(file.name)) for file in files])
         logs.info("files", "%s: written", path)
+
+
+def place_of(path: Path) -> Path:
+    """Return the place of a file to write. Raises OSError where none can be."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not a regular file")  # to take the place of /dev/null would be a surprise
+    place = resolved(path)
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"there is no directory {place.parent} to write {path.name} to")
+    return place
+
+
+def _move(moves: Sequence[tuple[Path, Path]]) -> None:
+    """Move files to their places. Where one cannot be moved, the places of those before hold again what they held."""
+    saved: list[tuple[Path, Path | None]] = []
+    with held():
+        try:
+            for number, (file, place) in enumerate(moves, start=1):
+                if number < len(moves):  # nothing follows the last one that could fail
+                    saved.append((place, _saved(place)))
+                file.replace(place)
+        except OSError:
+            for place, other in reversed(saved):
+                place.unlink(missing_ok=True) if other is None else other.replace(place)
+            raise
+        for _, other in saved:
+            if other is not None:
+                other.unlink(missing_ok=True)
+
+
+def _saved(place: Path) -> Path | None:
+    """Give a file a second name beside its own, or another one where the file system has no hard links; None without a file."""
+    if not place.exists():
+        return None
+    name = Path(mktemp(dir=place.parent, prefix=f".{place.name}."))
+    try:
+        os.link(place, name)
+    except OSError:
+        place.rename(name)
+    return name
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from ov_gather.acceleration.accelerate import PASSES, PORTABLE, accelerate
+from ov_gather.cli.files import FORCE, array_files
 from ov_gather.cli.inputs import INPUTS, named_arrays
-from ov_gather.cli.models import read_model, refuse_output, write_model
+from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.output import print_all, print_table, say
 from ov_gather.cli.threads import THREADS
 
@@ -22,7 +23,7 @@ from ov_gather.cli.threads import THREADS
 @click.option("--tune", "tuned", is_flag=True, help="Time each kind of change on this machine, and keep what gains.")
 @THREADS
 @INPUTS
-@click.option("--force", is_flag=True, help="Overwrite the output.")
+@FORCE
 def command(
     model: Path,
     output: Path,
@@ -48,7 +49,7 @@ def command(
 
     Exit code: 0 done, 2 it could not be done; then nothing is written.
     """
-    refuse_output(output, force)
+    check_ir_output(output, [model, *array_files(inputs)], force=force)
     if tuned and passes:
         raise click.UsageError("--tune chooses by itself: leave out --pass")
     if inputs and not tuned:

@@ -19,6 +19,7 @@ from ov_gather.bench.cases import NAMES, make
 from ov_gather.bench.contenders import Conditions
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
+from ov_gather.cli.files import FORCE, check_outputs
 from ov_gather.cli.inputs import INPUTS, named_arrays
 from ov_gather.cli.output import console, print_table, say
 from ov_gather.cli.threads import THREADS
@@ -38,9 +39,10 @@ from ov_gather.runtimes.devices import CPU
     help="That OpenVINO computes in: the default is bf16 on some CPUs.",
 )
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the measurements here, too.")
+@FORCE
 @click.pass_context
 def command(
-    context: click.Context, cases: tuple[str, ...], threads: int, device_precision: str, json_file: Path | None
+    context: click.Context, cases: tuple[str, ...], threads: int, device_precision: str, json_file: Path | None, force: bool
 ) -> None:
     """Measure our kernel beside torch, onnxruntime, NumPy and stock OpenVINO, in one run on the same work.
 
@@ -52,6 +54,7 @@ def command(
     """
     if context.invoked_subcommand:
         return
+    check_outputs([json_file], [], force=force)
     conditions = Conditions(threads, _default_precision() if device_precision == "default" else "f32")
     out = console()
     measurements = [
@@ -65,7 +68,11 @@ def command(
             say(f"{measurement.case}: {name} did not take part: {reason}")
     if json_file:
         with replacing(json_file) as file:
-            document = {**asdict(conditions), "cases": [asdict(measurement) for measurement in measurements]}
+            document = {
+                "generator": "ov-gather",
+                **asdict(conditions),
+                "cases": [asdict(measurement) for measurement in measurements],
+            }
             file.write(json.dumps(document, indent=2).encode())
     sys.exit(1 if any("differs" in reason for measurement in measurements for reason in measurement.excluded.values()) else 0)
 

@@ -13,7 +13,7 @@ import click
 from numpy.typing import NDArray
 
 from ov_gather.cli.arrays import load_array
-from ov_gather.cli.files import opened
+from ov_gather.cli.files import FORCE, array_files, check_outputs, opened
 from ov_gather.cli.output import error_console, print_all, show
 from ov_gather.crosscheck.bisect.inputs import load_arrays
 from ov_gather.crosscheck.bisect.run import MEMORY, Progress, bisect
@@ -64,6 +64,7 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
     help="Where the smallest model that shows the difference is written.",
 )
 @click.option("--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page, too.")
+@FORCE
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     reference: Path,
@@ -77,6 +78,7 @@ def command(
     every: bool,
     output: Path,
     page: Path | None,
+    force: bool,
     format_: str,
 ) -> None:
     """Find the first node at which MODEL parts from REFERENCE.
@@ -100,6 +102,7 @@ def command(
         raise click.UsageError(f"REFERENCE must be an .onnx, an .xml or a .npz, not {reference}")
     if model.suffix != ".xml":
         raise click.UsageError(f"MODEL must be an .xml, not {model}")
+    check_outputs([page], [reference, model, *array_files(inputs)], force=force)
     given = _load(inputs)
     with opened(page) as file, _progress() as progress:
         result = bisect(

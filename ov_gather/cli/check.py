@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ov_gather.cli.files import TIMEOUT_OF_SERVERS, PathOrUrl, opened
+from ov_gather.cli.files import FORCE, TIMEOUT_OF_SERVERS, PathOrUrl, array_files, check_outputs, opened
 from ov_gather.cli.inputs import INPUTS, load_inputs
 from ov_gather.cli.output import print_all, say, show, warn
 from ov_gather.cli.progress import shown
@@ -55,6 +55,7 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 @click.option(
     "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as an HTML page, too."
 )
+@FORCE
 @click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
 @TIMEOUT_OF_SERVERS
 @SCHEDULER
@@ -68,6 +69,7 @@ def command(
     device: str,
     failures: Path,
     page: Path | None,
+    force: bool,
     format_: str,
     scheduler: str | None,
 ) -> None:
@@ -87,7 +89,8 @@ def command(
     have a type or an operation is not asked; a layer that no other runtime can execute is a failure. A case that fails is made
     smaller and written to disk, with the command that runs it again.
 
-    --report writes an HTML page of everything, beside what is printed; it opens without a network.
+    --report writes an HTML page of everything, beside what is printed; it opens without a network. It takes the place of an
+    earlier page of ov-gather; over any other file only with --force.
 
     Ctrl+C prints and writes what is done so far, and says that it is partial.
 
@@ -103,7 +106,8 @@ def command(
         raise click.UsageError("ONNX models are read from files: download the model first")
     if scheduler and inputs:
         raise click.UsageError("--input is for one file, and --scheduler for many")
-    with opened(page) as file:  # refuses a place that cannot be written, before any work
+    check_outputs([page], [*paths, *array_files(inputs)], force=force)
+    with opened(page) as file:
         with shown(progress := Progress()):
             if scheduler:
                 outcome = _on_cluster(scheduler, paths, runtimes, seed, cases, device, failures, progress)

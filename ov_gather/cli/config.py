@@ -34,20 +34,26 @@ class Configured(click.Command):
 
     def _configuration(self) -> tuple[dict[str, Any], tuple[Ignore, ...]]:
         """Return the defaults of the options, and the ignores."""
-        candidates = (directory / "pyproject.toml" for directory in _upward())
-        path = next((candidate for candidate in candidates if candidate.is_file()), None)
-        if path is None:
+        if not (found := configuration()):
             return {}, ()
+        (path,) = found
         table = _table(path)
         ignores = read_ignores(path, table) if table.keys() & set(TABLES) else ()
         table = {key: value for key, value in table.items() if key not in TABLES}
         options = {_key(option): option for option in self.params if isinstance(option, click.Option)}
+        del options["force"]  # to overwrite is for whoever types the command, and not for a file that came with a repository
         for key, value in table.items():
             if key not in options:
                 known = ", ".join(sorted((*options, *TABLES)))
                 raise click.UsageError(f"{path}: [tool.ov_gather] {key} is unknown; there are {known}")
             _check(path, key, value, options[key])
         return {str(options[key].name): value for key, value in table.items()}, ignores
+
+
+def configuration() -> list[Path]:
+    """Return the nearest pyproject.toml, if there is one."""
+    candidates = (directory / "pyproject.toml" for directory in _upward())
+    return [candidate for candidate in candidates if candidate.is_file()][:1]
 
 
 def _upward() -> tuple[Path, ...]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ov_gather.cli.convert_many import convert_many
-from ov_gather.cli.files import refuse_existing
+from ov_gather.cli.convert_many import convert_many, written_files
+from ov_gather.cli.files import FORCE, array_files, check_outputs
 from ov_gather.cli.output import print_all, print_table, say, warn
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
@@ -66,7 +66,7 @@ _WRITTEN = (".xml", ".onnx")
     "--target-release", callback=parse_release, metavar="RELEASE", help="Of IN.xml: write it for this OpenVINO, e.g. 2025.4."
 )
 @click.option("--trust", is_flag=True, help="Load a .pt2, although that executes code that the file holds.")
-@click.option("--force", is_flag=True, help="Overwrite what exists.")
+@FORCE
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Convert several models in this many processes.")
 @SCHEDULER
 def command(
@@ -106,8 +106,9 @@ def command(
     where that means the same; what must be left is told. Several models are converted each by itself, into a directory.
 
     Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what the original does not say, and then
-    nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify knows no inputs that
-    onnxruntime, or PyTorch, accepts, and nothing is written.
+    nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify has no inputs that
+    onnxruntime, or PyTorch, accepts, and nothing is written; 2 also where onnxruntime lacks an operator of the original: then
+    the IR is written, and not verified.
     """
     if len(models) > 1 or (output is not None and output.suffix not in _WRITTEN and output.is_dir()):
         if output is None or output.suffix in _WRITTEN:
@@ -123,7 +124,7 @@ def command(
     if target_release is not None:
         _refuse_beside_release(model, output)
         assert output is not None  # or it was refused
-        refuse_existing([output, output.with_suffix(".bin")], force)
+        check_outputs([output, output.with_suffix(".bin")], models, force=force)
         sys.exit(_lower(model, output, target_release))
     if model.suffix == _PROGRAM and (nodes is not None or legalize_only or lanes):
         raise click.UsageError("--lanes, --legalize-only and --nodes are for ONNX models")
@@ -141,7 +142,7 @@ def command(
         raise click.UsageError(f"--output NAME{suffix} is needed{'' if output is None else f', not {output}'}")
     if legalize_only and (accelerate or fp16 or strict or verify or lanes):
         raise click.UsageError("--legalize-only writes ONNX: --accelerate, --fp16, --lanes, --strict and --verify are for IR")
-    refuse_existing([output] if legalize_only else [output, output.with_suffix(".bin")], force)
+    check_outputs(written_files(output), [model, *array_files(inputs)], force=force)
     if legalize_only:
         _legalize(model, output, target, assume_in_bounds)
         return
@@ -211,11 +212,11 @@ def _convert(
     if accelerate:
         _accelerate(conversion.model, target, assume_in_bounds)
     with written(conversion.model, output, fp16=fp16) as path:
-        verified = not verify or _verify(source, path, output, target, bisects, given, conversion.in_lanes)
+        code = _verify(source, path, output, target, bisects, given, conversion.in_lanes) if verify else 0
     for name, (original, dtype) in conversion.in_lanes.items():
         say(f"{output}: '{name}' holds {dtype} '{original}' in lanes")
     say(f"{output}: {len(conversion.model.get_ops())} layers")
-    return 0 if verified else 1
+    return code
 
 
 def _verify(
@@ -226,8 +227,11 @@ def _verify(
     bisects: bool,
     inputs: Mapping[str, NDArray[Any]] | None,
     lanes: Mapping[str, tuple[str, str]],
-) -> bool:
-    """Compare the IR with the original, print what came out, and tell whether it passed. Raises ValueError where it cannot.
+) -> int:
+    """Compare the IR with the original, print what came out, and return the exit code.
+
+    Raises ValueError for inputs that onnxruntime, or PyTorch, does not accept. Where onnxruntime does not load the original,
+    nobody's inputs would help, and the IR is kept.
 
     A difference is followed to the first node that differs, but not in an IR with inputs or outputs in lanes: the original
     has none. `ir` is where the IR is until it is moved to `output`.
@@ -242,12 +246,15 @@ def _verify(
         from ov_gather.crosscheck.models.verify import verify_conversion
 
         result = verify_conversion(source, ir, target=target, inputs=inputs, lanes=lanes)
+    if result.no_reference:
+        say(f"{source}: not verified: {result.not_run}", err=True)
+        return 2
     if result.not_run:
         raise ValueError(f"{source}: not verified: {result.not_run}")
     print_all([result.table(), *summary(result)])
     if not result.passed and bisects and not lanes:
         _bisect(source, ir, output, target, inputs or result.inputs)
-    return result.passed
+    return 0 if result.passed else 1
 
 
 def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[str, NDArray[Any]]) -> None:
@@ -289,7 +296,8 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
     gathers = gathers_of(source, target=target, assume_in_bounds=assume_in_bounds)
     if not gathers:
         raise click.UsageError(f"{source} has no gather or scatter")
-    refuse_existing([directory / name for name in gathers], force)
+    if directory.exists():  # else there is nothing that could be overwritten
+        check_outputs([file for name in gathers for file in written_files(directory / name)], [source], force=force)
     directory.mkdir(parents=True, exist_ok=True)
     for name, gather in gathers.items():
         write_ir(gather, directory / name)

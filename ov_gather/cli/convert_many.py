@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ov_gather.cli.files import refuse_existing
+from ov_gather.cli.files import check_outputs
 from ov_gather.cli.output import say, show, with_progress
 
 _OWN = ("models", "output", "jobs", "scheduler")
@@ -48,7 +48,8 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
             alike = ", ".join(str(model) for model, other in zip(models, outputs, strict=True) if other == output)
             raise click.UsageError(f"{output} would be written for each of {alike}: give them different names")
     context = click.get_current_context()
-    refuse_existing([path for output in outputs for path in (output, output.with_suffix(".bin"))], context.params["force"])
+    if directory.exists():  # else there is nothing that could be overwritten
+        check_outputs([file for output in outputs for file in written_files(output)], models, force=context.params["force"])
     directory.mkdir(parents=True, exist_ok=True)
     items = [(model.absolute(), output.absolute()) for model, output in zip(models, outputs, strict=True)]
     worst = 0
@@ -58,6 +59,11 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
         show(ended.errors, err=True)
         worst = max(worst, ended.code)
     return worst
+
+
+def written_files(output: Path) -> list[Path]:
+    """Return the files of a converted model: an IR has its .bin, and legalized ONNX perhaps data beside it."""
+    return [output, output.with_name(f"{output.name}.data") if output.suffix == ".onnx" else output.with_suffix(".bin")]
 
 
 def _run(items: Sequence[Item], options: Sequence[str], jobs: int, scheduler: str | None) -> Iterator[tuple[int, Ended]]:

@@ -102,6 +102,8 @@ def _check_there(item: tuple[Place, bytes], checks: Checks, keeps: bool) -> tupl
             findings, new = validate_unless_known(file, checks.chosen, entry)
             return _unless_other_xml(file, findings), new
         return _unless_other_xml(file, _validate(file, checks)), b""
+    except ImportError:
+        raise  # what the worker lacks for one file, it lacks for all
     except Exception as error:  # as above
         return _fault(file, error), b""
 

@@ -1,14 +1,16 @@
-"""This module tells which files a command line names, and which it writes."""
+"""Files on the command line: those that a command reads, and the one decision which of those it writes may be overwritten."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from contextlib import AbstractContextManager, nullcontext
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
+from ov_gather.files import identity, overwritten, place_of
 from ov_gather.ir import files
 from ov_gather.ir.files import Found, NoIRError, Place
 from ov_gather.ir.urls import TIMEOUT, Url, is_url
@@ -32,6 +34,18 @@ TIMEOUT_OF_SERVERS = click.option(
     help="The longest that a server may take for an answer, and for each 4 MiB of a file at a URL.",
 )
 
+FORCE = click.option("--force", is_flag=True, help="Overwrite a file that exists, but never one that is read.")
+
+_HEAD = 4096
+"""The bytes at the start of a file that tell whether it is a report of ours."""
+_REPORT = re.compile(
+    rb'<!DOCTYPE html>\s*<html lang="en"><head><meta name="generator" content="ov-gather">'
+    rb'|<\?xml [^>]*>\s*<testsuites\b[^>]*>\s*<testsuite\b[^>]* name="ov-gather (?:validate|check)"'
+    rb'|\{\s*"generator": "ov-gather"'
+    rb'|\{\s*"\$schema": "[^"]*sarif[^"]*",\s*"version": "2\.1\.0",\s*"runs": \[\s*'
+    rb'\{\s*"tool": \{\s*"driver": \{\s*"name": "ov-gather"'
+)
+
 
 class PathOrUrl(click.Path):
     """A parameter that is a path, or the URL of something that fsspec reads."""
@@ -51,11 +65,31 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
         raise click.UsageError(str(error)) from None
 
 
-def refuse_existing(paths: Iterable[Path], force: bool) -> None:
-    """Raise UsageError where a file to write exists, unless it may be overwritten."""
-    for path in paths:
-        if path.exists() and not force:
-            raise click.UsageError(f"{path} exists; --force overwrites it")
+def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, force: bool) -> None:
+    """Raise UsageError unless a command may write all these outputs.
+
+    An output is never an input: neither a file that is named, nor the .bin of an .xml, nor the external data of an .onnx,
+    whatever links lead there. Another file that exists is overwritten only with `force`; a report of ours always is.
+
+    Raises OSError for an output that cannot be written: it is a directory or a device, or there is no directory for it.
+    """
+    wanted = [output for output in outputs if output is not None]
+    for output in wanted:
+        place_of(output)
+    read = list(_read_with(inputs, data=any(output.exists() for output in wanted))) if wanted else []
+    if found := overwritten(wanted, read):
+        raise click.UsageError(f"{_named_twice(*found)}, which is read: choose another name to write to")
+    written: dict[object, Path] = {}
+    for output in wanted:
+        if (other := written.setdefault(identity(output), output)) is not output:
+            raise click.UsageError(f"{_named_twice(output, other)}, which is written, too: choose another name")
+        if output.exists() and not force and not _is_report(output):
+            raise click.UsageError(f"{output} exists; --force overwrites it")
+
+
+def array_files(texts: Iterable[str]) -> list[Place]:
+    """Return the files that values of --input name."""
+    return [Path(text.partition("=")[2] or text) for text in texts]
 
 
 def opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
@@ -65,3 +99,29 @@ def opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
     from ov_gather.files import replacing
 
     return replacing(output)
+
+
+def _named_twice(output: Path, other: Path) -> str:
+    return f"the output is {output}" if output == other else f"the output {output} is the same file as {other}"
+
+
+def _read_with(inputs: Iterable[Place], *, data: bool) -> Iterator[Path]:
+    """Yield files and those that are read with them; `data` looks into directories and for external data, too."""
+    for path in inputs:
+        if not isinstance(path, Path):
+            continue
+        yield path
+        if path.suffix == ".xml":
+            yield path.with_suffix(".bin")
+        elif path.suffix == ".onnx" and data:
+            from ov_gather.converters.external_data import data_files
+
+            yield from data_files(path)
+        elif data and path.is_dir():
+            with suppress(NoIRError):
+                yield from _read_with(files.find_irs([path]).files, data=False)
+
+
+def _is_report(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _REPORT.match(file.read(_HEAD)) is not None

@@ -8,7 +8,8 @@ import click
 
 from ov_gather.acceleration.harden import POLICIES, Policy, harden
 from ov_gather.cli.assumptions import Limits, assume_option
-from ov_gather.cli.models import read_model, refuse_output, write_model
+from ov_gather.cli.files import FORCE
+from ov_gather.cli.models import check_ir_output, read_model, write_model
 from ov_gather.cli.output import print_all, say
 
 
@@ -18,7 +19,7 @@ from ov_gather.cli.output import print_all, say
 @click.option("--policy", required=True, type=click.Choice(POLICIES), help="What an index out of bounds does.")
 @click.option("--portable", is_flag=True, help="With --policy raise: without our operations.")
 @assume_option
-@click.option("--force", is_flag=True, help="Overwrite the output.")
+@FORCE
 def command(model: Path, output: Path, policy: Policy, portable: bool, assume: dict[str, Limits], force: bool) -> None:
     """Make the gathers and scatters of an OpenVINO IR, and of its sub-graphs, safe for any integers.
 
@@ -31,7 +32,7 @@ def command(model: Path, output: Path, policy: Policy, portable: bool, assume: d
 
     Exit code: 0 done, 2 it could not be done; then nothing is written.
     """
-    refuse_output(output, force)
+    check_ir_output(output, [model], force=force)
     read = read_model(model)
     summary = harden(read, policy=policy, portable=portable, assume=assume)
     write_model(read, output)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 import openvino as ov
 
-from ov_gather.cli.files import refuse_existing
+from ov_gather.cli.files import check_outputs
 from ov_gather.extension import reason, register
 from ov_gather.files import replacing_together
+from ov_gather.ir.files import Place
 from ov_gather.ir.reader import read_ir
 
 
-def refuse_output(output: Path, force: bool) -> None:
-    """Raise UsageError where an IR cannot be written: it would have another name, or exists and may not be overwritten."""
+def check_ir_output(output: Path, inputs: Sequence[Place], *, force: bool) -> None:
+    """Raise UsageError where the name is not that of an IR, or as `check_outputs` does for its two files. Raises OSError."""
     if output.suffix != ".xml":
         raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
-    refuse_existing([output, output.with_suffix(".bin")], force)
+    check_outputs([output, output.with_suffix(".bin")], inputs, force=force)
 
 
 def read_model(path: Path) -> ov.Model:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from ov_gather.cli.files import FORCE, array_files, check_outputs
 from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
 from ov_gather.cli.output import say
 from ov_gather.crosscheck.cases.designed import operands
@@ -19,7 +20,8 @@ from ov_gather.runtimes.kernel import execute
 @click.argument("ir", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @INPUTS
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .npy to write.")
-def command(ir: Path, inputs: tuple[str, ...], output: Path) -> None:
+@FORCE
+def command(ir: Path, inputs: tuple[str, ...], output: Path, force: bool) -> None:
     """Execute the gather-family layer of an OpenVINO IR, or a bare <layer> fragment, on our kernel.
 
     \b
@@ -27,6 +29,7 @@ def command(ir: Path, inputs: tuple[str, ...], output: Path) -> None:
 
     Exit code: 0 done, 2 it could not be done; then nothing is written.
     """
+    check_outputs([output], [ir, *array_files(inputs)], force=force)
     model = read_ir(ir)
     view = only_layer(model, ir)
     (result,) = execute(view.layer, operands(view, load_inputs(model, ir, inputs)))

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ov_gather.cli.files import check_outputs
 from ov_gather.cli.output import say
+from ov_gather.ir.files import Place
+from ov_gather.rules.validation import NOT_CHECKED
 
 if TYPE_CHECKING:
     from ov_gather.rules.baseline import Baseline
@@ -32,10 +35,25 @@ def read(path: Path | None, write: bool) -> Baseline | None:
         raise click.UsageError(str(error)) from None
 
 
+def check_place(path: Path, output: Path | None, read: Sequence[Place]) -> None:
+    """Raise UsageError where a baseline may not be written: over a file that is read, over the report, or over another file."""
+    from ov_gather.rules.baseline import BaselineError, read_baseline
+
+    check_outputs([path, output], read, force=True)
+    try:
+        read_baseline(path)
+    except FileNotFoundError:
+        pass
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+
+
 def write(path: Path, files: Sequence[str], findings: Sequence[Finding]) -> None:
-    """Make findings the known ones. Raises UsageError where another file would be lost."""
+    """Make findings the known ones. Raises UsageError where another file would be lost; ValueError for files not checked."""
     from ov_gather.rules.baseline import BaselineError, write_baseline
 
+    if unchecked := [finding for finding in findings if finding.rule == NOT_CHECKED]:
+        raise ValueError(f"{path} is not written: {unchecked[0].location.path}: {unchecked[0].message}")
     try:
         write_baseline(path, files, findings)
     except BaselineError as error:

@@ -12,12 +12,13 @@ import click
 from click.core import ParameterSource
 
 from ov_gather.cli import fixes, suppressions
-from ov_gather.cli.config import Configured
+from ov_gather.cli.config import Configured, configuration
 from ov_gather.cli.each_file import STDIN, Checks, each
-from ov_gather.cli.files import TIMEOUT_OF_SERVERS, PathOrUrl, find_irs, opened
+from ov_gather.cli.files import FORCE, TIMEOUT_OF_SERVERS, PathOrUrl, check_outputs, find_irs, opened
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
+from ov_gather.extras import require
 from ov_gather.ir.files import Found, Place
 from ov_gather.private import NotPrivateError, user_cache
 from ov_gather.report.findings import FORMATS, render
@@ -49,6 +50,7 @@ _SEVERITIES = [severity.value for severity in Severity]
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report here, whole or not at all."
 )
+@FORCE
 @click.option("--select", multiple=True, metavar="RULE", help="Only this rule (OVG401) or group (OVG4); may be repeated.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Not this rule or group; may be repeated.")
 @click.option("--min-severity", type=click.Choice(_SEVERITIES), default="note", show_default=True, help="Report nothing below.")
@@ -91,6 +93,7 @@ def command(
     paths: tuple[Place, ...],
     format_: str,
     output: Path | None,
+    force: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     min_severity: str,
@@ -114,9 +117,12 @@ def command(
     """Find what is wrong in OpenVINO IR files; without --infer no runtime is needed.
 
     PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory, searched for *.xml that are IRs, a URL of these
-    (s3://, gs://, https://, hf://), or - for standard input, which has no .bin beside it. Every finding tells its rule, file,
-    line and layer, what is wrong and what would be right. A file that cannot be read is a finding, too. `ov-gather explain
-    RULE` tells more of a rule.
+    (s3://, gs://, https://, hf://), or - for standard input, which has no .bin beside it. A .bin means the .xml beside it.
+    Every finding tells its rule, file, line and layer, what is wrong and what would be right. A file that cannot be read is a
+    finding, too. `ov-gather explain RULE` tells more of a rule.
+
+    --output overwrites an earlier report of ov-gather in JSON, SARIF or JUnit XML; another file only with --force; and never a
+    file that is read.
 
     The options may stand in the nearest pyproject.toml, under [tool.ov_gather]; the command line wins.
 
@@ -130,6 +136,12 @@ def command(
         sys.exit(_print_oldest(found.files, jobs))
     if scheduler and STDIN in found.files:
         raise click.UsageError("no worker of a cluster can read standard input")
+    read = [*found.files, *configuration(), *([baseline] if baseline and not write_baseline else [])]
+    check_outputs([output], read, force=force)
+    if baseline and write_baseline:
+        suppressions.check_place(baseline, output, read)
+    if infer and not scheduler:
+        require("openvino")
     known = suppressions.read(baseline, write_baseline)
     fixes.check_options(fix, diff, unsafe_fixes, found.files)
     left: dict[Place, list[Finding]] = {}
@@ -139,7 +151,7 @@ def command(
         if diff:
             sys.exit(1 if any(mended.mended for mended in done.values()) else 0)
         left = {} if infer else {file: mended.left for file, mended in done.items()}  # mending has validated these
-    with opened(output) as file:  # refuses a place that cannot be written, before any work, too
+    with opened(output) as file:
         least = Severity(min_severity)
         results: list[list[Finding] | None] = [left.get(file, []) for file in found.files]
         rest = [index for index, file in enumerate(found.files) if file not in left]

@@ -35,6 +35,7 @@ class CrossCheckResult(InNotebooks):
 
     Attributes:
         not_run: why the model was not executed, or its layers not on their own operands; "" if nothing was left out.
+        no_reference: whether the reason is that onnxruntime does not load the ONNX model, which no other inputs would change.
         original: the path of the ONNX model; "" if the source is an IR.
         problem: why an ONNX model fails, whatever its outputs and layers say: it could not be executed.
         inexactness: what OpenVINO will not execute as the ONNX model says.
@@ -49,6 +50,7 @@ class CrossCheckResult(InNotebooks):
     environment: Environment = field(default_factory=Environment)
     outputs: tuple[OutputResult, ...] = ()
     not_run: str = ""
+    no_reference: bool = False
     original: str = ""
     problem: str = ""
     inexactness: tuple[str, ...] = ()

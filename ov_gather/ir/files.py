@@ -30,10 +30,12 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
     """Find the IRs: every file that is named, and every *.xml below a directory that is an IR or may have been one.
 
     Args:
-        paths: files and directories, also at URLs. What is in a file at a URL is for those to tell who read it.
+        paths: files and directories, also at URLs. A .bin that is named means the .xml beside it. What is in a file at a URL
+            is for those to tell who read it.
         exclude: glob patterns; a file is left out if one matches its name, its path, or those of a directory above it.
             Directories above a directory that is named do not count.
-        skip_other_xml: pass over XML files of another kind also where they are named. It is no error then if no file is left.
+        skip_other_xml: pass over XML files of another kind, and a .bin without an .xml, also where they are named. It is no
+            error then if no file is left.
 
     Raises:
         NoIRError: no file is left.
@@ -50,7 +52,8 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
             for file in _below(path, exclude):
                 (skipped if is_other_xml(file) else files)[file] = None
         elif not any(_matches(place, exclude) for place in (path, *path.parents)):
-            (skipped if skip_other_xml and is_other_xml(path) else files)[path] = None
+            file = _document_of(path)
+            (skipped if skip_other_xml and (file.suffix == ".bin" or is_other_xml(file)) else files)[file] = None
     if not files and (not skip_other_xml or all(isinstance(path, Url) or path.is_dir() for path in paths)):
         raise NoIRError("no OpenVINO IR among the given files and directories: there is nothing to do")
     return Found(tuple(files), tuple(file for file in skipped if file not in files))
@@ -64,6 +67,12 @@ def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:
             # A broken link is found, too, because it is to be reported; a pipe is not, because to read it would block.
             if not _matches(file, exclude) and (file.is_file() or not file.exists()):
                 yield file
+
+
+def _document_of(path: Path) -> Path:
+    """Return the .xml beside a .bin, if there is one; else the path itself."""
+    document = path.with_suffix(".xml")
+    return document if path.suffix == ".bin" and document.is_file() else path
 
 
 def is_other_xml(file: Place) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 from ov_gather.ir.weights import Weights
 
@@ -42,13 +43,12 @@ class PatchedWeights(Weights):
                 content[first - offset : last - offset] = patch[first - start : last - start]
         return memoryview(content)
 
-    def write(self, path: Path) -> None:
-        """Write the whole file."""
+    def write(self, file: IO[bytes]) -> None:
+        """Write all bytes to an empty file."""
         assert self.path is not None
-        shutil.copyfile(self.path, path)
-        with path.open("r+b") as file:
-            for start, patch in self.patches.items():
-                file.seek(start)
-                file.write(patch)
-            file.truncate(self.size())
-        shutil.copymode(self.path, path)
+        with Path(self.path).open("rb") as source:
+            shutil.copyfileobj(source, file)
+        for start, patch in self.patches.items():
+            file.seek(start)
+            file.write(patch)
+        file.truncate(self.size())

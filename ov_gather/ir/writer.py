@@ -7,7 +7,6 @@ the layer that they come from. Identical payloads are stored once.
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from heapq import heapify, heappop, heappush
@@ -17,8 +16,7 @@ from typing import IO
 
 from lxml import etree
 
-from ov_gather.files import replacing
-from ov_gather.interrupts import held
+from ov_gather.files import replacing_all
 from ov_gather.ir.constants import payload
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.location import Location
@@ -38,13 +36,8 @@ def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if path.suffix == ".bin":
         raise ValueError(f"{path}: the .bin has this name; give the .xml another")
-    with ExitStack() as files:
-        xml_file, bin_file = (files.enter_context(replacing(target)) for target in (path, path.with_suffix(".bin")))
+    with replacing_all([path.with_suffix(".bin"), path]) as (bin_file, xml_file):
         _write(model, xml_file, bin_file)
-        for file in (xml_file, bin_file):
-            file.flush()  # so that a full disk shows before one of them is in its place
-        with held():
-            files.close()
 
 
 def to_bytes(model: Model) -> tuple[bytes, bytes]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.patched import PatchedWeights
 from ov_gather.ir.xml.spans import Edit, Span, edited, spans, with_attribute, with_dims
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.fixes import CutWeights, NumberPorts, SetAttribute, SetDims, WriteWeights
+
+_NUMBER = re.compile(r"\s*\+?([0-9]{1,30})")
 
 
 def applied(document: bytes, weights: PatchedWeights, findings: Iterable[Finding]) -> tuple[bytes, PatchedWeights]:
@@ -19,9 +21,11 @@ def applied(document: bytes, weights: PatchedWeights, findings: Iterable[Finding
         assert finding.fix is not None
         step = finding.fix.step
         if isinstance(step, WriteWeights):
-            _only(_consts_at(root, step.offset, len(step.content)), "Consts with these bytes")
+            _only(_users(root, step.offset, step.offset + len(step.content)), "elements that refer to these bytes")
             weights = weights.patched({step.offset: step.content}, None)
         elif isinstance(step, CutWeights):
+            if _users(root, step.size, weights.size()):
+                raise ValueError("an element refers to bytes that are to be cut off")
             weights = weights.patched({}, step.size)
         else:
             for edit in _edits(document, _graph(root, finding), finding, step):
@@ -58,16 +62,26 @@ def _renumbered(document: bytes, graph: Span, layer: Span) -> Iterator[Edit]:
                 yield with_attribute(document, edge, f"{side}-port", new[edge.attributes[f"{side}-port"]])
 
 
-def _consts_at(root: Span, offset: int, size: int) -> list[Span]:
-    """Return the <data> of all Consts, those in bodies included, that have some of these bytes of the .bin."""
+def _users(root: Span, start: int, end: int) -> list[Span]:
+    """Return the elements that refer, or may refer, to some of these bytes of the .bin.
+
+    Not only a Const does so: layers of extensions have offsets of their own, and so have the blobs of old documents. An offset
+    without a size may reach any byte behind it.
+    """
     found, waiting = [], [root]
     while waiting:
         element = waiting.pop()
         waiting += element.children
-        start, length = (parse_digits(element.attributes.get(name, "")) for name in ("offset", "size"))
-        if start is not None and length is not None and start < offset + size and offset < start + length:
+        first, sizes = _numbers(element, "offset"), _numbers(element, "size", "length", "bytes")
+        if any(offset < end and start < offset + max(sizes, default=end) for offset in first):
             found.append(element)
     return found
+
+
+def _numbers(element: Span, *words: str) -> list[int]:
+    """Return the values of the attributes whose names hold a word, as far as they begin with a number."""
+    values = (value for name, value in element.attributes.items() if any(word in name.lower() for word in words))
+    return [int(match[1]) for match in map(_NUMBER.match, values) if match]
 
 
 def _graph(root: Span, finding: Finding) -> Span:

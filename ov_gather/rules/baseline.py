@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from ov_gather.files import replacing
+from ov_gather.files import replacing, resolved
 from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import is_url
+from ov_gather.platforms import locked_directory
 from ov_gather.rules.findings import Finding
 
 _FORMAT = 1
@@ -65,41 +67,62 @@ def read_baseline(path: Path) -> Baseline:
         BaselineError: the file is damaged, is no baseline, or was written by a release of another format.
         OSError: the file cannot be read.
     """
+    content = path.read_bytes()
     try:
-        document = json.loads(path.read_bytes())
-        known: dict[str, dict[str, dict[str, str]]] = {}
-        if document["format"] != _FORMAT:
-            raise BaselineError(f"{path}: format {document['format']} of a baseline is not known, only {_FORMAT}; {_REMEDY}")
-        for entry in document["findings"]:
-            entry["path"] = redacted(entry["path"])  # older releases wrote signatures, which are others now
-            known.setdefault(entry["path"], {})[entry["fingerprint"]] = {name: str(entry[name]) for name in _ENTRY}
-    except (ValueError, LookupError, TypeError) as error:
-        if isinstance(error, BaselineError):
-            raise
-        raise BaselineError(f"{path} is damaged, or no baseline of ov-gather ({error}); {_REMEDY}") from None
-    return Baseline(path, known)
+        return Baseline(path, _known(path, json.loads(content)))
+    except BaselineError:
+        raise
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise BaselineError(f"{path} is damaged, or no baseline of ov-gather ({reason}); {_REMEDY}") from None
+
+
+def _known(path: Path, document: Any) -> dict[str, dict[str, dict[str, str]]]:
+    """Return the entries of a baseline. Raises ValueError, LookupError or TypeError for a document that is none."""
+    if document["format"] != _FORMAT:
+        raise BaselineError(
+            f"{path}: format {str(document['format'])[:40]} of a baseline is not known, only {_FORMAT}; {_REMEDY}"
+        )
+    known: dict[str, dict[str, dict[str, str]]] = {}
+    for number, entry in enumerate(document["findings"]):
+        kept = {name: entry[name] for name in _ENTRY}
+        if not all(isinstance(value, str) for value in kept.values()):
+            raise ValueError(f"finding {number} holds something else than strings")
+        kept["path"] = redacted(kept["path"])  # older releases wrote signatures, which are others now
+        known.setdefault(kept["path"], {})[kept["fingerprint"]] = kept
+    return known
 
 
 def write_baseline(path: Path, files: Iterable[str], findings: Iterable[Finding]) -> None:
     """Write what was found in these files; what an older baseline at this path says of other files that exist is kept.
 
+    Several processes may do so at once: none loses the entries of another.
+
     Raises:
         BaselineError: what stands there is no baseline.
         OSError: the file cannot be read or written.
     """
-    old = read_baseline(path) if path.exists() else Baseline(path, {})
-    checked = {relative(file, old.directory) for file in files}
-    kept = (
-        entry
-        for name, entries in old.known.items()
-        if name not in checked and (is_url(name) or (old.directory / name).exists())
-        for entry in entries.values()
-    )
-    entries = [*kept, *(_entry(finding, old.directory) for finding in findings)]
-    entries.sort(key=lambda entry: [entry[name] for name in _ENTRY])
-    document = {"format": _FORMAT, "ov_gather": version("ov-gather"), "findings": entries}
-    with replacing(path) as file:
-        file.write((json.dumps(document, indent=2) + "\n").encode())
+    with locked_directory(resolved(path).parent):
+        old = _read_if_there(path)
+        checked = {relative(file, old.directory) for file in files}
+        kept = (
+            entry
+            for name, entries in old.known.items()
+            if name not in checked and (is_url(name) or os.path.exists(old.directory / name))  # noqa: PTH110 - takes any name
+            for entry in entries.values()
+        )
+        entries = [*kept, *(_entry(finding, old.directory) for finding in findings)]
+        entries.sort(key=lambda entry: [entry[name] for name in _ENTRY])
+        document = {"format": _FORMAT, "ov_gather": version("ov-gather"), "findings": entries}
+        with replacing(path) as file:
+            file.write((json.dumps(document, indent=2) + "\n").encode())
+
+
+def _read_if_there(path: Path) -> Baseline:
+    try:
+        return read_baseline(path)
+    except FileNotFoundError:
+        return Baseline(path, {})
 
 
 def _entry(finding: Finding, directory: Path) -> dict[str, str]:

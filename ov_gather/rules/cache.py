@@ -24,7 +24,7 @@ from ov_gather.ir.urls import Url, fetched, is_url
 from ov_gather.ir.weights import Weights
 from ov_gather.private import make_private, read_private
 from ov_gather.rules.findings import Finding, Severity
-from ov_gather.rules.selection import Chosen
+from ov_gather.rules.selection import Chosen, select_rules
 from ov_gather.rules.validation import NOT_CHECKED, validate
 
 _ROOMS = ("ir", "ops", "ranges", "divergences", "rules")
@@ -171,11 +171,18 @@ def _known(entry: bytes, document: _Document) -> list[Finding] | None:
     """Return the findings of an entry; None if there is none, if it is of other bytes, or if it is damaged."""
     try:
         kept, weights = json.loads(entry), _Recorded(document.weights)
-        if kept["xml"] != document.digest or weights.state(kept["bin"]["parts"]) != kept["bin"]:
+        if kept["xml"] != document.digest or not _is_bounded(kept["bin"]["parts"], document.weights):
+            return None
+        if weights.state(kept["bin"]["parts"]) != kept["bin"]:
             return None
         return [_finding(finding, document.name) for finding in kept["findings"]]
-    except (OSError, ValueError, LookupError, TypeError):  # of another version, which a cluster may have
-        return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None  # damaged, or of another version, which a cluster may have
+
+
+def _is_bounded(parts: list[list[int]], weights: Weights) -> bool:
+    """Return True if parts of a .bin lie within it; a damaged entry may name any number of bytes. Raises OSError, TypeError."""
+    return not parts or all(offset >= 0 and 0 <= size <= weights.size() - offset for offset, size in parts)
 
 
 def _value(severity: Severity) -> str:
@@ -185,4 +192,9 @@ def _value(severity: Severity) -> str:
 def _finding(kept: dict[str, Any], name: str) -> Finding:
     """Make a finding again. A worker of a cluster may have written another path of the same file."""
     place = Location(**kept["location"] | {"path": name, "subgraph_path": tuple(kept["location"]["subgraph_path"])})
-    return Finding(**kept | {"severity": Severity(kept["severity"]), "location": place})
+    texts = (kept["rule"], kept["message"], kept["hint"], kept["fingerprint"], place.layer_name, place.layer_type)
+    numbers = (place.line, 0 if place.layer_id is None else place.layer_id, 0 if place.port is None else place.port)
+    if not all(isinstance(text, str) for text in (*texts, *place.subgraph_path)) or {*map(type, numbers)} != {int}:
+        raise TypeError("an entry of the cache is damaged")
+    select_rules([kept["rule"]])  # raises ValueError for one that does not exist
+    return Finding(**kept | {"severity": Severity(kept["severity"]), "location": place, "fix": None})

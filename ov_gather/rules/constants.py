@@ -15,10 +15,12 @@ from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.numbers import parse_digits
 from ov_gather.ir.reader import Document
 from ov_gather.ir.shapes import element_count
+from ov_gather.ops import find_operation
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.document import faults
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import CutWeights, Fix, WriteWeights
+from ov_gather.rules.opsets import operations
 
 
 @rule("OVG501", Document)
@@ -118,7 +120,17 @@ def left_over(payloads: Payloads) -> Iterator[Violation]:
         end = max(end, stop)
     if end < total:
         message = f"no Const uses the last {total - end} of the {total} bytes of the .bin"
-        yield Violation.at(model, message, "does the .bin belong to this .xml?", fix=Fix(CutWeights(end)))
+        fix = Fix(CutWeights(end), safe=not _has_operations_of_extensions(model))
+        yield Violation.at(model, message, "does the .bin belong to this .xml?", fix=fix)
+
+
+def _has_operations_of_extensions(model: Model) -> bool:
+    """Return True if the model has operations that OpenVINO lacks: these may read bytes of the .bin in a way of their own."""
+    kinds = (kind for _, graph in model.walk() for kind in graph.kinds.items())
+    return any(
+        version not in operations().get(layer_type, {}) and not find_operation(layers[0])
+        for (layer_type, version), layers in kinds
+    )
 
 
 @rule("OVG506", Model)

@@ -14,6 +14,8 @@ from ov_gather.rules.spelling import closest
 
 # OpenVINO finds these types under these names without any extension, because old converters wrote them.
 _PSEUDO_OPSETS = ("extension", "experimental")
+_OF_THE_INTERFACE = ("Parameter", "Result", "Assign", "ReadValue")
+"""OpenVINO orders inputs by these types, and finds outputs and states by them, in this spelling only."""
 _IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
 
 
@@ -64,8 +66,9 @@ def case_of_type(graph: Model) -> Iterator[Violation]:
     """
     for layer in _not_in_opsets(graph):
         if _names_opset(layer) and _differs_in_case(layer.type):
-            fix = Fix(SetAttribute("layer", "type", _meant(layer.type)))
-            yield Violation.at(layer, f"the type is written {layer.type}", f"write {_meant(layer.type)}", fix=fix)
+            meant = in_any_case()[layer.type.lower()]
+            fix = Fix(SetAttribute("layer", "type", meant), safe=meant not in _OF_THE_INTERFACE)
+            yield Violation.at(layer, f"the type is written {layer.type}", f"write {meant}", fix=fix)
 
 
 @rule("OVG109", Model, unless=lambda graph: graph.is_fragment)

@@ -51,8 +51,14 @@ def _from_the_start(view: LayerView) -> Fix | None:
     size = np.array(sizes) if len(sizes) > 1 else sizes[0]
     mended = np.where((indices < 0) & (indices >= -size), indices + size, indices).astype(indices.dtype)
     offset, _ = check_payload(view.graph, source[0])
-    is_safe = view.operation.name not in _KNOWN["zeros-for-negative-indices"].operations
+    is_safe = view.operation.name not in _KNOWN["zeros-for-negative-indices"].operations and _has_certain_data_shape(view)
     return Fix(WriteWeights(offset, mended.tobytes()), is_safe)
+
+
+def _has_certain_data_shape(view: LayerView) -> bool:
+    """Return True if OpenVINO takes the shape of data from the document, and does not infer it."""
+    source = view.producer(0)
+    return view.graph.tag == "net" and source is not None and source[0].type in ("Parameter", "Const")
 
 
 @rule("OVG702", LayerView, Severity.NOTE)

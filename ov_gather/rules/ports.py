@@ -56,15 +56,24 @@ def duplicate_layer_name(graph: Model) -> Iterator[Violation]:
         taken = first.setdefault(layer.name, layer)
         if taken is not layer and layer.name:
             message = f"the name '{layer.name}' is already that of layer {taken.id} on line {taken.line}"
-            yield Violation.at(layer, message, "give every layer of a graph a name of its own", fix=_name(names, layer))
+            fix = _name(names, layer, safe=not _names_interface(graph, layer))
+            yield Violation.at(layer, message, "give every layer of a graph a name of its own", fix=fix)
 
 
-def _name(names: Collection[str], layer: Layer) -> Fix:
+def _name(names: Collection[str], layer: Layer, *, safe: bool) -> Fix:
     """Append the id, and underscores as long as another layer has that name."""
     name = f"{layer.name}_{layer.id}"
     while name in names:
         name += "_"
-    return Fix(SetAttribute("layer", "name", name))
+    return Fix(SetAttribute("layer", "name", name), safe)
+
+
+def _names_interface(graph: Model, layer: Layer) -> bool:
+    """Return True if applications may address an input, an output or a state of the model by the name of this layer."""
+    if graph.tag != "net":
+        return False
+    feeds_result = any(source is layer and user.type.lower() == "result" for user, _, source, _ in graph.links)
+    return feeds_result or layer.type.lower() in ("parameter", "result", "assign", "readvalue")
 
 
 def _has_different_tensor_names(graph: Model) -> bool:

@@ -120,6 +120,10 @@ class Trial:
         is_conclusive = not any(ROUNDING in output.comparison.divergences for output in outputs)
         return Attempt(inputs, expected, outputs, is_conclusive=is_conclusive)
 
+    def target_refuses(self, inputs: Inputs) -> bool:
+        """Return True if the converted model refuses these inputs, too."""
+        return isinstance(self._target.run(self._ir_path, self._in_order(inputs)), RefusedError)
+
     def _excused(self, inputs: Inputs, expected: Arrays, found: Arrays) -> tuple[OutputResult, ...]:
         """Compare the outputs again, and excuse those of which the model does not say what they are, or rounding decides."""
         random = dependents(self._model, random_nodes(self._model))

@@ -65,7 +65,8 @@ def verify_conversion(
     """
     require("onnxruntime")  # before the work is done
     model = intermediates.load(onnx_path)
-    choices = made_up_inputs(model, seed) if inputs is None else [check_inputs(model, inputs)]
+    given = None if inputs is None else check_inputs(model, inputs)
+    choices = made_up_inputs(model, seed) if given is None else [given]
     with borrowed(["onnxruntime", "kernel", _EXECUTED_BY[target]]) as runtimes:
         origin, *others = runtimes
         nodes, in_bodies = intermediates.gathers(model)
@@ -79,16 +80,18 @@ def verify_conversion(
         trial = Trial(model, ir_path, origin, others[-1], lanes or {})
         try:
             attempt = trial.run(choices)
-            if attempt is None and inputs is None:
+            if attempt is None and given is None:
                 return replace(result, not_run=_no_inputs(trial.refusals))
             if attempt is None:
+                if given is not None and trial.target_refuses(given):
+                    return replace(result, not_run=f"neither runtime accepts {trial.refusals[0]}")
                 return replace(result, problem=f"onnxruntime does not execute the original: {trial.refusals[0]}")
             gathers = intermediates.tensors_of(model, nodes, attempt.inputs, origin)
             layers = tuple(_check_gather(gather, others, target, str(onnx_path)) for gather in gathers)
         except NoInputsError as error:
             return replace(result, not_run=f"{error}: give --input")
         except (RefusedError, CrashedError) as error:
-            return replace(result, not_run=f"onnxruntime does not execute the original: {error}")
+            return replace(result, not_run=f"onnxruntime does not execute the original: {error}", no_reference=True)
     result = replace(result, layers=layers, outputs=attempt.outputs, problem=attempt.problem, notes=attempt.notes)
     result = replace(result, inputs=attempt.inputs)
     if target == "extension" or result.passed or result.problem or not all(layer.passed for layer in layers):

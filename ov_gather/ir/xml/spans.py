@@ -10,6 +10,8 @@ from xml.sax.saxutils import quoteattr
 
 _START_TAG = re.compile(rb"""<(?:[^<>"']|"[^"]*"|'[^']*')*>""")
 
+_ATTRIBUTE = re.compile(rb"""(\s+)([^\s=]+)\s*=\s*("[^"]*"|'[^']*')""")
+
 
 @dataclass(slots=True, eq=False)
 class Span:
@@ -37,7 +39,10 @@ class Edit:
 
 
 def spans(document: bytes) -> Span:
-    """Return the root element of a well-formed document. Raises ValueError for one that is not, or that is not in UTF-8."""
+    """Return the root element of a well-formed document. Raises ValueError for one that is not, or that is not in UTF-8.
+
+    Bytes in another encoding may be UTF-8 by chance, and text that is inserted would become other text.
+    """
     parser = expat.ParserCreate()
     found: list[Span] = []
     open_: list[Span] = []
@@ -56,7 +61,12 @@ def spans(document: bytes) -> Span:
         # The end of an element without content is told as the place of its only tag.
         span.end = max(parser.CurrentByteIndex, span.inner)
 
+    def declaration(version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii") and not document.isascii():
+            raise ValueError(f"the document is in {encoding}, not in UTF-8")
+
     parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.XmlDeclHandler = declaration
     try:
         document.decode()
         parser.Parse(document, True)
@@ -68,7 +78,7 @@ def spans(document: bytes) -> Span:
 def with_attribute(document: bytes, span: Span, name: str, value: str | None) -> Edit:
     """Return the edit that sets an attribute of an element, or takes it away if the value is None."""
     tag = document[span.start : span.inner]
-    match = re.search(rb"""(\s+)%s\s*=\s*("[^"]*"|'[^']*')""" % re.escape(name.encode()), tag)
+    match = next((match for match in _ATTRIBUTE.finditer(tag, 1 + len(span.tag.encode())) if match[2] == name.encode()), None)
     text = b"" if value is None else b"%s=%s" % (name.encode(), quoteattr(value).encode())
     if match is None:
         at = span.start + 1 + len(span.tag.encode())

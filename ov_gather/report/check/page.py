@@ -19,6 +19,7 @@ def page(title: str, *body: Element) -> str:
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     head = element(
         "head",
+        element("meta", name="generator", content="ov-gather"),  # by which a later run knows that it may replace the page
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),

@@ -14,6 +14,7 @@ from ov_gather.rules.findings import Finding
 def render(report: Report) -> str:
     """Return one object with our version, the number of files, the findings, and what is suppressed."""
     document = {
+        "generator": "ov-gather",
         "version": version("ov-gather"),
         "files": len(report.files),
         "findings": [finding_object(finding) for finding in report.findings],

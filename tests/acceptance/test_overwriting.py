@@ -1,0 +1,171 @@
+"""No command writes over a file that it reads, or over another one without --force; and it says so before any work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+READ = "which is read: choose another name to write to"
+
+
+@pytest.fixture
+def folder(samples: Path, tmp_path: Path) -> Path:
+    """A model with a .bin, another without, arrays, an ONNX model with external data, and other names for some of these."""
+    for name in ("onnx_page_1.xml", "onnx_page_1.bin", "spec_layer.xml"):
+        shutil.copy(samples / "valid" / name, tmp_path / f"m{Path(name).suffix}" if "page" in name else tmp_path)
+    np.save(tmp_path / "data.npy", np.float32([[1, 2], [3, 4]]))
+    text = '<ir_version: 9, opset_import: ["": 18]> g (float[3] x) => (float[3] y) <float[3] w> { y = Mul(x, w) }'
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.float32([1, 2, 3]), "w"))
+    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.xml", size_threshold=0)
+    (tmp_path / "link.xml").symlink_to("m.xml")
+    os.link(tmp_path / "m.bin", tmp_path / "hard.npy")
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "notes.xml").write_text("mine")
+    (tmp_path / "page.html").write_text("<!DOCTYPE html><html><body>ov-gather check, mine</body></html>")
+    (tmp_path / "known.json").write_text('{"format": 1, "ov_gather": "0.1.0", "findings": []}')
+    return tmp_path
+
+
+def contents(folder: Path) -> Iterator[tuple[str, bytes | str]]:
+    for file in sorted(folder.iterdir()):
+        yield file.name, str(file.readlink()) if file.is_symlink() else file.read_bytes() if file.is_file() else "directory"
+
+
+OVER_INPUTS = [
+    "validate m.xml -o m.xml",
+    "validate m.xml -o m.bin",
+    "validate m.xml --fix -o m.xml",
+    "validate m.xml -o link.xml",
+    "validate link.xml -o m.xml",
+    "validate m.xml -o hard.npy",
+    "validate m.xml -o ../{name}/m.xml",
+    "validate . -o spec_layer.xml",
+    "validate m.xml --baseline known.json -o known.json",
+    "validate m.xml --baseline m.xml --write-baseline",
+    "validate m.xml --baseline m.bin --write-baseline",
+    "check m.xml --report m.xml",
+    "check m.xml --report m.bin",
+    "check . --report spec_layer.xml",
+    "check m.xml --input data=data.npy --report data.npy",
+    "check m.onnx --report w.xml",
+    "bisect m.xml spec_layer.xml --report spec_layer.xml",
+    "bisect m.onnx m.xml --report w.xml",
+    "bisect m.xml m.xml --input data=data.npy --report data.npy",
+    "run m.xml --input data=data.npy -o data.npy",
+    "run m.xml --input data=data.npy -o hard.npy",
+    "accelerate m.xml -o m.xml",
+    "accelerate m.xml -o link.xml",
+    "harden m.xml -o m.xml --policy zero",
+    "convert m.xml -o link.xml --target-release 2025.4",
+    "convert m.onnx -o w.xml",
+    "convert m.onnx -o m.onnx --legalize-only",
+]
+
+
+@pytest.mark.parametrize("command", OVER_INPUTS)
+def test_never_over_an_input(cli, folder, command):
+    before = dict(contents(folder))
+    words = command.format(name=folder.name).split()
+    for more in ([], ["--force"]):
+        done = cli(*words, *more, cwd=folder)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert READ in done.stderr
+        assert dict(contents(folder)) == before
+
+
+OVER_OTHERS = [
+    ("validate m.xml -o notes.txt", 0),
+    ("validate m.xml -o page.html", 0),
+    ("validate m.xml -o known.json --format json", 0),
+    ("check m.xml --cases 1 --runtimes kernel --report page.html", 0),
+    ("check m.xml --cases 1 --runtimes kernel --report notes.txt", 0),
+    ("bisect m.xml m.xml --report page.html", 0),
+    ("accelerate m.xml -o notes.xml", 0),
+    ("harden m.xml -o notes.xml --policy zero", 0),
+    ("convert m.xml -o notes.xml --target-release 2025.4", 0),
+    ("convert m.onnx -o notes.xml", 0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "code"), OVER_OTHERS)
+def test_over_others_only_with_force(cli, folder, command, code):
+    before = dict(contents(folder))
+    done = cli(*command.split(), cwd=folder)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "exists; --force overwrites it" in done.stderr
+    assert dict(contents(folder)) == before
+    done = cli(*command.split(), "--force", cwd=folder)
+    assert done.returncode == code, done.stdout + done.stderr
+    changed = [name for name, content in contents(folder) if before.get(name) != content]
+    assert command.split()[command.split().index("-o" if "-o" in command.split() else "--report") + 1] in changed
+
+
+@pytest.mark.parametrize("format_", ["json", "sarif", "junit"])
+def test_a_report_replaces_a_report(cli, folder, format_):
+    for source in ("m.xml", "spec_layer.xml"):
+        assert cli("validate", source, "-o", "report", "--format", format_, cwd=folder).returncode == 0
+    assert "spec_layer" in (folder / "report").read_text() or format_ != "junit"
+
+
+def test_a_page_replaces_a_page(cli, folder):
+    for _ in range(2):
+        done = cli("check", "m.xml", "--cases", "1", "--runtimes", "kernel", "--report", "new.html", cwd=folder)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_report_in_the_searched_directory_is_none_of_its_models(cli, folder):
+    for _ in range(2):
+        assert cli("validate", ".", "-o", "report.xml", "--format", "junit", cwd=folder).returncode == 1  # notes.xml
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "validate m.xml -o none/r",
+        "validate m.xml --baseline none/b.json --write-baseline",
+        "check m.xml --report none/r.html",
+        "bisect m.xml m.xml --report none/r.html",
+        "run m.xml --input data=data.npy -o none/o.npy",
+        "accelerate m.xml -o none/o.xml",
+        "harden m.xml -o none/o.xml --policy zero",
+        "convert m.xml -o none/o.xml --target-release 2025.4",
+        "convert m.onnx -o none/o.xml",
+        "bench --json none/r.json",
+    ],
+)
+def test_a_missing_directory_is_told_before_work_begins(cli, folder, command):
+    done = cli(*command.split(), cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"there is no directory {folder}/none to write" in done.stderr
+
+
+def test_two_outputs_of_one_name(cli, folder):
+    done = cli("validate", "m.xml", "--baseline", "b.json", "--write-baseline", "-o", "b.json", cwd=folder)
+    assert done.returncode == 2
+    assert "which is written, too" in done.stderr
+
+
+def test_a_repository_cannot_force(cli, folder):
+    (folder / "pyproject.toml").write_text("[tool.ov_gather]\nforce = true\noutput = 'notes.txt'\n")
+    done = cli("validate", "m.xml", cwd=folder)
+    assert done.returncode == 2
+    assert "force is unknown" in done.stderr
+    (folder / "pyproject.toml").write_text("[tool.ov_gather]\noutput = 'pyproject.toml'\n")
+    assert READ in cli("validate", "m.xml", "--force", cwd=folder).stderr
+
+
+def test_links_in_a_circle(cli, folder):
+    (folder / "loop").symlink_to("loop")
+    for words in (["-o", "loop"], ["--baseline", "loop"], ["--baseline", "loop", "--write-baseline"]):
+        done = cli("validate", "m.xml", *words, cwd=folder)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "symbolic links" in done.stderr
+        assert "OpenVINO" not in done.stderr

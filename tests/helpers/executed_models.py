@@ -1,0 +1,127 @@
+"""IRs executed by OpenVINO in a process of its own: by position and by name, so that a crash is a result like any other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LIMIT = 30.0
+"""Seconds for one model."""
+
+
+@dataclass(frozen=True)
+class Executed:
+    """The interface of a model and its outputs, in an order and a form in which two of them can be compared."""
+
+    inputs: tuple[tuple[Any, ...], ...]
+    outputs: tuple[tuple[Any, ...], ...]
+    by_position: tuple[bytes, ...]
+    by_name: tuple[tuple[str, bytes], ...]
+
+
+class Executor:
+    """A process that executes models, and another one after a crash."""
+
+    def __init__(self) -> None:
+        self._pipe: Connection | None = None
+        self._process: Any = None
+
+    def execute(self, path: Path) -> Executed | None:
+        """Execute the .xml at a path; None where OpenVINO refuses it, crashes or takes too long."""
+        if self._pipe is None:
+            context = get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+            self._process.start()
+            theirs.close()
+        try:
+            self._pipe.send(path)
+            if self._pipe.poll(LIMIT):
+                executed: Executed | None = self._pipe.recv()
+                return executed
+        except (EOFError, OSError):
+            pass
+        self._process.kill()
+        self._process.join()
+        self._pipe = None
+        return None
+
+
+def _serve(pipe: Connection) -> None:
+    while True:
+        try:
+            path = pipe.recv()
+        except EOFError:
+            return
+        try:
+            executed = _execute(path)
+        except Exception:
+            executed = None
+        pipe.send(executed)
+
+
+def _execute(path: Path) -> Executed:
+    import openvino as ov
+
+    core = ov.Core()
+    core.set_property({"ENABLE_MMAP": False})
+    model = core.read_model(path)
+    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
+    request = compiled.create_infer_request()
+
+    def run() -> list[bytes]:
+        request.start_async()
+        request.wait()
+        return [_bytes(request.get_output_tensor(i)) for i in range(len(compiled.outputs))]
+
+    values = []
+    for position, port in enumerate(compiled.inputs):
+        values.append(_value(port, position))
+        request.set_input_tensor(position, ov.Tensor(values[-1]))
+    by_position = run()
+    by_position += run()  # with the states that the first inference left
+    by_name = []
+    if all(port.names for port in compiled.inputs):
+        for port in compiled.inputs:
+            name = min(port.names)
+            request.set_tensor(name, ov.Tensor(_value(port, sha256(name.encode()).digest()[0])))
+        for port, output in zip(compiled.outputs, run(), strict=True):
+            by_name += [(name, output) for name in sorted(port.names)]
+    return Executed(_ports(model.inputs), _ports(model.outputs), tuple(by_position), tuple(by_name))
+
+
+def _ports(ports: Any) -> tuple[tuple[Any, ...], ...]:
+    return tuple(
+        (sorted(port.names), _friendly_name(port), str(port.get_element_type()), str(port.get_partial_shape()))
+        for port in ports
+    )
+
+
+def _friendly_name(port: Any) -> str:
+    """The name that applications know: that of the Parameter, or of the layer that feeds the Result."""
+    node = port.get_node()
+    source = node.input_value(0).get_node() if node.get_type_name() == "Result" else node
+    return str(source.get_friendly_name())
+
+
+def _value(port: Any, seed: int) -> np.ndarray[Any, Any]:
+    """Zeros and ones, which are within the bounds of nearly every axis."""
+    shape = [dim.get_length() if dim.is_static else 2 for dim in port.get_partial_shape()]
+    if np.prod(shape) > 1 << 20:
+        raise ValueError("too large")
+    generator = np.random.default_rng(seed)
+    dtype = port.get_element_type().to_dtype()
+    fractions = generator.standard_normal(shape) if np.dtype(dtype).kind == "f" else 0
+    return np.asarray(generator.integers(0, 2, shape) + fractions).astype(dtype)
+
+
+def _bytes(tensor: Any) -> bytes:
+    if tensor.element_type.get_type_name() == "string":
+        return repr(tensor.str_data.tolist()).encode()
+    return f"{tensor.element_type} {tensor.shape} ".encode() + tensor.data.tobytes()

@@ -1,0 +1,229 @@
+"""`validate --fix` on broken IRs: whatever OpenVINO could execute before gives the same afterwards, by position and by name.
+
+Files that do not belong to the model stay as they are, links stay links, and what is promised of the mended files is true of
+those on disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from helpers.executed_models import Executor
+from helpers.paths import SAMPLES
+from ov_gather import validate
+from ov_gather.rules.mending import mend
+
+TRIALS = 120
+SECONDS = 90
+SOURCES = sorted(path for path in SAMPLES.rglob("*.xml") if path.stat().st_size < 40_000)
+EXECUTOR = Executor()
+
+Text = str
+Mutation = Callable[[Text, np.random.Generator], Text]
+
+
+def attack(rng: np.random.Generator, folder: Path) -> int:
+    """Break an IR in a few ways, mend it, and compare. Return how many fixes were applied to a model that was executed."""
+    source = SOURCES[rng.integers(len(SOURCES))]
+    document, weights = source.read_bytes(), None
+    with suppress(OSError):
+        weights = source.with_suffix(".bin").read_bytes()
+    with suppress(UnicodeDecodeError):
+        text = document.decode()
+        for mutation in rng.choice(np.array(MUTATIONS, object), rng.integers(1, 5)):
+            text = mutation(text, rng)
+        document = _encoded(text, rng)
+    if weights is not None:
+        weights = _with_other_bytes(weights, document, rng)
+    path = _laid_out(folder, document, weights, rng)
+    others = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    links = [file for file in folder.rglob("*") if file.is_symlink()]
+    before = EXECUTOR.execute(path)
+    if before is not None and EXECUTOR.execute(path) != before:
+        before = None  # an index is out of bounds, and memory decides what comes out
+    mended = mend(path, unsafe=False)
+    list(mended.diff())
+    try:
+        mended.write()
+    except OSError:
+        assert {file: file.read_bytes() for file in others} == others, "not mended, and yet something was written"
+        return 0
+    own = {path.resolve()} if _is_of_another(path) else {path.resolve(), path.with_suffix(".bin").resolve()}
+    own = {file for file in own if len(file.name) < 64}  # a cache names the others by their content
+    changed = [file.name for file, content in others.items() if file.resolve() not in own and file.read_bytes() != content]
+    assert not changed, f"other files were changed: {changed}"
+    assert all(link.is_symlink() for link in links), "a link became a file"
+    assert not [file.name for file in folder.rglob(".*")], "something was left behind"
+    if weights is not None:
+        left = path.with_suffix(".bin").read_bytes()
+        gone = [offset for offset in _offsets(document) if len(left) <= offset < len(weights)]
+        assert not gone, f"the .bin was cut off behind {len(left)} bytes, and the document refers to {gone}"
+    after = validate(path)
+    assert [finding.fingerprint for finding in after] == [finding.fingerprint for finding in mended.left]
+    if before is None or not mended.mended:
+        return 0
+    rules = sorted({finding.rule for finding in mended.mended})
+    executed = EXECUTOR.execute(path)
+    assert executed is not None, f"{source.name}: after the fixes of {rules} OpenVINO does not execute it any more"
+    for part in ("inputs", "outputs", "by_position", "by_name"):
+        old, new = getattr(before, part), getattr(executed, part)
+        assert old == new, f"{source.name}: after the fixes of {rules} {part} differ: {old!r:.400} became {new!r:.400}"
+    return len(mended.mended)
+
+
+def _is_of_another(path: Path) -> bool:
+    """Whether the .bin is that of another .xml, too, which is not ours to change."""
+    other = path.with_suffix(".bin").resolve().with_suffix(".xml")
+    return other.exists() and not other.samefile(path)
+
+
+def _offsets(document: bytes) -> list[int]:
+    """All places in the .bin that the document names, in whatever element."""
+    return [int(text) for text in re.findall(rb'offset="(\d+)"', document)]
+
+
+def _one(text: Text, pattern: str, rng: np.random.Generator, change: Callable[[re.Match[str]], str]) -> Text:
+    """Change one place where a pattern matches, if there is one."""
+    found = [*re.finditer(pattern, text)]
+    if not found:
+        return text
+    match = found[rng.integers(len(found))]
+    return text[: match.start()] + change(match) + text[match.end() :]
+
+
+def _dims(text: Text, rng: np.random.Generator) -> Text:
+    return _one(text, r"<dim>-?\d+</dim>", rng, lambda _: f"<dim>{rng.choice([-1, 0, 1, 2, 3, 5, 9])}</dim>")
+
+
+def _dim_count(text: Text, rng: np.random.Generator) -> Text:
+    return _one(text, r"<dim>-?\d+</dim>", rng, lambda match: match[0] * int(rng.integers(0, 3)))
+
+
+def _precision(text: Text, rng: np.random.Generator) -> Text:
+    return _one(text, r'precision="\w+"', rng, lambda _: f'precision="{rng.choice(["FP32", "FP16", "I32", "I64", "BOOL"])}"')
+
+
+def _case(text: Text, rng: np.random.Generator) -> Text:
+    style: Callable[[str], str] = (str.lower, str.upper, str.swapcase)[rng.integers(3)]
+    return _one(text, r'(<layer [^>]*type=")(\w+)', rng, lambda match: match[1] + style(match[2]))
+
+
+def _all_cases(text: Text, rng: np.random.Generator) -> Text:
+    """All layers of a type, so that the order of inputs and outputs is at stake."""
+    kind = str(rng.choice(["Parameter", "Result", "Assign", "ReadValue", "Gather", "If", "Loop"]))
+    return text.replace(f'type="{kind}"', f'type="{kind.lower()}"')
+
+
+def _name(text: Text, rng: np.random.Generator) -> Text:
+    names = re.findall(r'<layer [^>]*name="([^"]*)"', text)
+    other = str(rng.choice(names)) if names else "x"
+    return _one(text, r'(<layer [^>]*name=")([^"]*)', rng, lambda match: match[1] + other)
+
+
+def _odd_name(text: Text, rng: np.random.Generator) -> Text:
+    odd = str(rng.choice([" type=&quot;Relu&quot;", "name id='3'", "\u00e9\u6f22", "a&amp;b", "&#10;x", "]]&gt;"]))
+    return _one(text, r'(<layer [^>]*name=")([^"]*)', rng, lambda match: match[1] + odd)
+
+
+def _single_quotes(text: Text, rng: np.random.Generator) -> Text:
+    """A name in single quotes, which holds what looks like attributes."""
+    decoy = str(rng.choice([' type="Result" ', ' name="y" ', ' id="0" precision="I8" ']))
+    return _one(text, r'name="[^"]*"', rng, lambda _: f"name='{decoy}'")
+
+
+def _version(text: Text, rng: np.random.Generator) -> Text:
+    return re.sub(r'(<net [^>]*version=")11"', r'\g<1>10"', text)
+
+
+def _without_tensor_names(text: Text, rng: np.random.Generator) -> Text:
+    return re.sub(r' names="[^"]*"', "", text)
+
+
+def _swapped(text: Text, rng: np.random.Generator) -> Text:
+    """Let two neighbouring ports change places in the document."""
+    port = r"(<port (?:(?!<port).)*?</port>)"
+    return _one(text, rf"(?s){port}(\s*){port}", rng, lambda match: match[3] + match[2] + match[1])
+
+
+def _shape(text: Text, rng: np.random.Generator) -> Text:
+    return _one(text, r'shape="(\d+)', rng, lambda match: f'shape="{rng.choice([1, 2, 3, int(match[1])])}')
+
+
+def _reference(text: Text, rng: np.random.Generator) -> Text:
+    """Something refers to bytes at the end of the .bin that no Const uses: by offset and size in many spellings."""
+    referring = [
+        '<blobs><weights offset="{0}" size="4" precision="FP32"/></blobs>',
+        '<data weights_offset="{0}" weights_size="4"/>',
+        '<rt_info><attribute name="x" offset="{0}"/></rt_info>',
+    ][rng.integers(3)]
+    end = max((int(a) + int(b) for a, b in re.findall(r'offset="(\d+)" size="(\d+)"', text)), default=0)
+    return _one(text, r"(<layer [^>]*>)(?!\s*<data)", rng, lambda match: match[1] + referring.format(end))
+
+
+def _unchanged(text: Text, rng: np.random.Generator) -> Text:
+    return text
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    *(_dims, _dims, _dim_count, _precision, _precision, _case, _all_cases, _name, _name, _odd_name, _single_quotes),
+    *(_version, _without_tensor_names, _swapped, _swapped, _shape, _reference, _unchanged),
+)
+
+
+def _encoded(text: Text, rng: np.random.Generator) -> bytes:
+    body = re.sub(r"^\s*<\?xml[^>]*\?>\s*", "", text)
+    match rng.integers(12):
+        case 0:
+            return f'<?xml version="1.0" encoding="UTF-16"?>\n{body}'.encode("utf-16")
+        case 1:
+            return f'<?xml version="1.0" encoding="ISO-8859-1"?>\n{body}'.encode("latin-1", "xmlcharrefreplace")
+        case 2:
+            return f'<?xml version="1.0" encoding="ISO-8859-1"?>\n{body}'.encode()  # UTF-8 that says it is Latin-1
+        case 3:
+            return b"\xef\xbb\xbf" + text.encode()
+        case 4:
+            return text.replace("\n", "\r\n").encode()
+    return text.encode()
+
+
+def _with_other_bytes(weights: bytes, document: bytes, rng: np.random.Generator) -> bytes:
+    """Bytes behind those of all Consts; indices that count from the end; booleans that are neither 0 nor 1."""
+    changed = bytearray(weights)
+    if rng.random() < 0.3:
+        changed += rng.bytes(int(rng.integers(1, 20)))
+    places = re.findall(rb'element_type="(i64|i32|boolean)"[^>]*offset="(\d+)"[^>]*size="(\d+)"', document)
+    if places and rng.random() < 0.5:
+        kind, offset, size = places[rng.integers(len(places))]
+        width = {b"i64": 8, b"i32": 4, b"boolean": 1}[kind]
+        start = int(offset) + width * int(rng.integers(max(1, int(size) // width)))
+        value = 7 if kind == b"boolean" else -1
+        changed[start : start + width] = value.to_bytes(width, "little", signed=kind != b"boolean")
+    return bytes(changed)
+
+
+def _laid_out(folder: Path, document: bytes, weights: bytes | None, rng: np.random.Generator) -> Path:
+    """Write the model, perhaps through links; other models and files stand beside it. Return the path to mend."""
+    here, there = folder / "here", folder / "there"
+    here.mkdir()
+    there.mkdir()
+    path, layout = here / "model.xml", int(rng.integers(8))
+    digests = "0123456789abcdef" * 4, "fedcba9876543210" * 4
+    xml_names = {1: "model.xml", 2: "other.xml", 3: digests[0], 4: "model.xml"}
+    bin_names = {3: digests[1], 4: "model.bin", 5: "other.bin", 6: "model.bin"}
+    for file, content, name in ((path, document, xml_names.get(layout)), (here / "model.bin", weights, bin_names.get(layout))):
+        if content is None:
+            continue
+        if name is None:
+            file.write_bytes(content)
+        else:
+            (there / name).write_bytes(content)
+            file.symlink_to(Path("..", "there", name))
+    for name in ("model.xml", "model.bin", "other.bin"):  # of somebody else, unless a link leads there
+        if not (there / name).exists() and rng.random() < 0.5:
+            (there / name).write_bytes(b"somebody else's")
+    return path
