@@ -6,12 +6,29 @@ from operator import index as as_integer
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from ov_gather.kernels.overlaps import overlap, overlaps_itself
+
+
+def as_argument(function: str, name: str, value: ArrayLike) -> NDArray[Any]:
+    """Return an argument as an array. Raises TypeError for an object that is none, and ValueError for a ragged list."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{function}: {name} cannot be seen as an array: {error}") from None
+    if array.dtype == object and array.ndim == 0 and not isinstance(value, np.ndarray):
+        given = "None" if value is None else f"a {type(value).__name__}"
+        raise TypeError(f"{function}: {name} must be an array, not {given}")
+    return array
 
 
 def checked_axis(function: str, name: str, axis: int, rank: int) -> int:
     """Check an axis and count it from the front. Raises ValueError, or TypeError for what is not a whole number."""
-    axis = as_integer(axis)
+    try:
+        axis = as_integer(axis)
+    except TypeError:
+        raise TypeError(f"{function}: {name} must be an integer, not {axis!r}") from None
     if not -rank <= axis < rank:
         raise ValueError(f"{function}: {name} {axis} is out of range for rank {rank} (valid {-rank}..{rank - 1})")
     return axis % rank
@@ -54,7 +71,10 @@ def as_index_dtype(indices: NDArray[Any]) -> NDArray[Any]:
 def checked_output(
     function: str, out: NDArray[Any] | None, shape: tuple[int, ...], data: NDArray[Any], *others: NDArray[Any]
 ) -> NDArray[Any]:
-    """Check `out`, or make a new array. Raises TypeError or ValueError where `out` has another shape or dtype, or overlaps."""
+    """Return `out` as an array to write to, or a new array.
+
+    Raises TypeError or ValueError where `out` has another shape or dtype, is read-only, or overlaps an input or itself.
+    """
     if out is None:
         return np.empty(shape, data.dtype)
     if not isinstance(out, np.ndarray) or out.dtype != data.dtype:
@@ -64,17 +84,13 @@ def checked_output(
         raise ValueError(f"{function}: out must have the shape {shape} of the result, not {out.shape}")
     if not out.flags.writeable:
         raise ValueError(f"{function}: out is read-only")
-    if any(_overlap(out, array) for array in (data, *others)):
+    if overlaps_itself(out):
+        raise ValueError(
+            f"{function}: elements of out overlap each other, as those of an expanded view do; give it their own memory"
+        )
+    if any(overlap(out, array) for array in (data, *others)):
         raise ValueError(f"{function}: out overlaps an input")
-    return out
-
-
-def _overlap(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Tell whether two arrays have a byte in common. The answer is also True where that would be too hard to tell."""
-    try:
-        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # because the stub knows only 0 and -1
-    except np.exceptions.TooHardError:
-        return True
+    return np.asarray(out)
 
 
 def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int) -> IndexError:

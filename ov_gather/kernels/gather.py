@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.arguments import as_argument, checked_axis, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.gather_elements import fill
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 
@@ -36,7 +36,7 @@ def gather(
         axis: in `[-r, r-1]`, not before `batch_dims`.
         batch_dims: in `[-q, q]`; negative ones count from the end.
         bounds: what an index out of bounds does: raise, or yield zeros ("" for strings).
-        out: an array of the result's shape and data's dtype to write to. It may not overlap the inputs.
+        out: an array of the result's shape and data's dtype to write to. It may overlap neither the inputs nor itself.
 
     Returns:
         An array of shape `data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:]` and data's dtype.
@@ -44,11 +44,11 @@ def gather(
     Raises:
         IndexError: an index is out of bounds. It names the first one, in row-major order.
         TypeError: a dtype is wrong.
-        ValueError: a shape, the axis, `batch_dims` or `bounds` is wrong, or `out` is read-only or overlaps an input.
+        ValueError: a shape, the axis, `batch_dims` or `bounds` is wrong, or `out` is read-only, or overlaps an input or itself.
 
     Source: ONNX Gather-13; with `bounds="zero"` OpenVINO Gather-8.
     """
-    if bounds not in ("error", "zero"):
+    if not isinstance(bounds, str) or bounds not in ("error", "zero"):
         raise ValueError(f"gather: bounds must be 'error' or 'zero', not {bounds!r}")
     kernel = native.load()
     if kernel is not None:
@@ -57,7 +57,10 @@ def gather(
             return done
     if has_tensor(data, indices, out):
         return on_arrays(gather, data, indices, axis=axis, batch_dims=batch_dims, bounds=bounds, out=out)
-    return _gather(np.asarray(data), np.asarray(indices), axis, batch_dims, bounds, out)
+    output = _gather(
+        as_argument("gather", "data", data), as_argument("gather", "indices", indices), axis, batch_dims, bounds, out
+    )
+    return output if out is None else out
 
 
 def _gather(

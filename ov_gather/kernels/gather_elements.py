@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import checked_elements, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.arguments import (
+    as_argument,
+    checked_elements,
+    checked_indices,
+    checked_output,
+    out_of_bounds,
+    unravel,
+)
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 
 
@@ -26,8 +33,8 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
             part of data. Values in `[-s, s-1]`, s = size of `axis` in data; negative ones count from the end. A stride-0
             view (`np.broadcast_to`) is read as it is, never materialised by the compiled kernel.
         axis: in `[-r, r-1]`.
-        out: an array of indices' shape and data's dtype to write to. It may not overlap the inputs. When an index is out of
-            bounds its content is undefined.
+        out: an array of indices' shape and data's dtype to write to. It may overlap neither the inputs nor itself. When an
+            index is out of bounds its content is undefined.
 
     Returns:
         An array of indices' shape and data's dtype; `out` if given.
@@ -35,7 +42,7 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
     Raises:
         IndexError: an index is out of bounds. It names the first one, in row-major order.
         TypeError: a dtype is wrong.
-        ValueError: a rank, a shape or the axis is wrong, or `out` is read-only or overlaps an input.
+        ValueError: a rank, a shape or the axis is wrong, or `out` is read-only, or overlaps an input or itself.
 
     Source: ONNX GatherElements-13.
     """
@@ -46,7 +53,9 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
             return done
     if has_tensor(data, indices, out):
         return on_arrays(gather_elements, data, indices, axis=axis, out=out)
-    return _gather_elements(np.asarray(data), np.asarray(indices), axis, out)
+    table, where = as_argument("gather_elements", "data", data), as_argument("gather_elements", "indices", indices)
+    output = _gather_elements(table, where, axis, out)
+    return output if out is None else out
 
 
 def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:

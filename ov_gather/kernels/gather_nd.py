@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native
-from ov_gather.kernels.arguments import checked_axis, checked_indices, checked_output
+from ov_gather.kernels.arguments import as_argument, checked_axis, checked_indices, checked_output
 from ov_gather.kernels.gather import gather
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 from ov_gather.kernels.tuples import flatten
@@ -25,7 +25,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
         indices: int32 or int64, rank q >= 1, its last dimension k <= r - batch_dims; k = 0 names a whole batch. A coordinate
             lies in `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
         batch_dims: in `[0, min(q, r) - 1]`; the first dimensions of data and indices, which are the same.
-        out: an array of the result's shape and data's dtype to write to. It may not overlap the inputs.
+        out: an array of the result's shape and data's dtype to write to. It may overlap neither the inputs nor itself.
 
     Returns:
         An array of shape `indices.shape[:-1] + data.shape[batch_dims + k:]` and data's dtype.
@@ -33,7 +33,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
     Raises:
         IndexError: a coordinate is out of bounds. It names the first one, in row-major order.
         TypeError: a dtype is wrong.
-        ValueError: a shape or `batch_dims` is wrong, or `out` is read-only or overlaps an input.
+        ValueError: a shape or `batch_dims` is wrong, or `out` is read-only, or overlaps an input or itself.
 
     Source: ONNX GatherND-13, OpenVINO GatherND-8.
     """
@@ -44,7 +44,8 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
             return done
     if has_tensor(data, indices, out):
         return on_arrays(gather_nd, data, indices, batch_dims=batch_dims, out=out)
-    table, where = np.asarray(data), checked_indices("gather_nd", np.asarray(indices))
+    table = as_argument("gather_nd", "data", data)
+    where = checked_indices("gather_nd", as_argument("gather_nd", "indices", indices))
     if table.ndim == 0 or where.ndim == 0:
         raise ValueError("gather_nd: data and indices must have a rank of at least 1")
     ranks = min(table.ndim, where.ndim)
@@ -60,8 +61,8 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
         raise ValueError(f"gather_nd: tuples of {depth} coordinates index data of rank {table.ndim} behind {batch} batch_dims")
     dims, behind = table.shape[batch : batch + depth], table.shape[batch + depth :]
     output = checked_output("gather_nd", out, where.shape[:-1] + behind, table, where)
-    if output.size == 0 and where.size == 0:
-        return output
-    flat = flatten("gather_nd", where, dims, batch)
-    whole = table.reshape(*table.shape[:batch], prod(dims), *behind)
-    return gather(whole, flat, batch, batch, out=output)
+    if output.size != 0 or where.size != 0:
+        flat = flatten("gather_nd", where, dims, batch)
+        whole = table.reshape(*table.shape[:batch], prod(dims), *behind)
+        gather(whole, flat, batch, batch, out=output)
+    return output if out is None else out

@@ -8,21 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NATIVE = ("none", "sum", "prod", "min", "max")
-"""The compiled kernel numbers reductions in this order."""
+NATIVE = ("none", "add", "mul", "min", "max")
+"""ONNX's names of reductions, in the order in which the compiled kernel numbers them."""
 
 _WIDENED = ("float16", "bfloat16")
 _COMPUTED = (np.float32, np.float64, np.complex64, np.complex128)
-_OF_BOOLEANS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
+_OF_BOOLEANS = {"add": "max", "mul": "min", "min": "min", "max": "max"}
+_SYNONYMS = {"sum": "add", "prod": "mul"}
 
 Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
 """An Update changes an array in place by updates of its dtype and by a reduction; returns whether indices are in bounds."""
 
 
-def check_reduction(function: str, reduction: str, known: tuple[str, ...]) -> None:
-    """Raise ValueError where a reduction is not one of those that are known."""
-    if reduction not in known:
-        raise ValueError(f"{function}: reduction must be one of {', '.join(known)}, not {reduction!r}")
+def checked_reduction(function: str, reduction: str, known: tuple[str, ...]) -> str:
+    """Return ONNX's name of a reduction. Raises ValueError where it is not one of those that are known."""
+    name = _SYNONYMS.get(reduction, reduction) if isinstance(reduction, str) else ""
+    if name not in known:
+        raise ValueError(
+            f"{function}: reduction must be one of {', '.join(known)}, or sum for add or prod for mul, not {reduction!r}"
+        )
+    return name
 
 
 def check_updates(function: str, updates: NDArray[Any], data: NDArray[Any], shape: tuple[int, ...], meaning: str) -> None:

@@ -63,7 +63,7 @@ def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output
     return ALL_IN_BOUNDS
 
 
-_REDUCE = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+_REDUCE = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
 def scatter_elements(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> None:

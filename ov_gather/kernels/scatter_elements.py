@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import checked_elements, checked_indices, checked_output, out_of_bounds, unravel
-from ov_gather.kernels.reductions import NATIVE, check_reduction, check_updates, kind_of, reduce_into
+from ov_gather.kernels.arguments import (
+    as_argument,
+    checked_elements,
+    checked_indices,
+    checked_output,
+    out_of_bounds,
+    unravel,
+)
+from ov_gather.kernels.reductions import NATIVE, check_updates, checked_reduction, kind_of, reduce_into
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 
-Reduction = Literal["none", "sum", "prod", "min", "max", "mean"]
-REDUCTIONS = ("none", "sum", "prod", "min", "max", "mean")
+Reduction = Literal["none", "add", "mul", "min", "max", "mean", "sum", "prod"]
 
 
 def scatter_elements(
@@ -38,9 +44,10 @@ def scatter_elements(
             in data; negative ones count from the end.
         updates: of indices' shape and data's dtype.
         axis: in `[-r, r-1]`.
-        reduction: what an update does with the element: take its place, or be added, multiplied, ...
+        reduction: what an update does with the element: take its place, or be added, multiplied, ... "sum" is "add", and
+            "prod" is "mul".
         use_init_val: whether the element of data takes part in the reduction.
-        out: an array of data's shape and dtype to write to. It may not overlap the inputs. When an
+        out: an array of data's shape and dtype to write to. It may overlap neither the inputs nor itself. When an
             index is out of bounds its content is undefined.
 
     Returns:
@@ -49,34 +56,43 @@ def scatter_elements(
     Raises:
         IndexError: an index is out of bounds. It names the first one, in row-major order.
         TypeError: a dtype is wrong.
-        ValueError: a rank, a shape, the axis or the reduction is wrong, or `out` is read-only or overlaps an input.
+        ValueError: a rank, a shape, the axis or the reduction is wrong, or `out` is read-only, or overlaps an input or itself.
 
     Source: ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12.
     """
+    name = checked_reduction("scatter_elements", reduction, (*NATIVE, "mean"))
     kernel = native.load()
-    if kernel is not None and use_init_val and reduction in NATIVE:
-        done = kernel.scatter_elements(data, indices, updates, axis, NATIVE.index(reduction), out)
+    if kernel is not None and use_init_val and name in NATIVE:
+        done = kernel.scatter_elements(data, indices, updates, axis, NATIVE.index(name), out)
         if isinstance(done, np.ndarray):
             return done
     if has_tensor(data, indices, updates, out):
-        options = {"axis": axis, "reduction": reduction, "use_init_val": use_init_val}
+        options = {"axis": axis, "reduction": name, "use_init_val": use_init_val}
         return on_arrays(scatter_elements, data, indices, updates, **options, out=out)
-    table, where, values = np.asarray(data), checked_indices("scatter_elements", np.asarray(indices)), np.asarray(updates)
-    axis = _checked(table, where, values, axis, reduction)
-    output = checked_output("scatter_elements", out, table.shape, table, where, values)
+    table, where, values = (
+        as_argument("scatter_elements", argument, value)
+        for argument, value in (("data", data), ("indices", indices), ("updates", updates))
+    )
+    where = checked_indices("scatter_elements", where)
+    axis = checked_elements("scatter_elements", table, where, axis)
+    check_updates("scatter_elements", values, table, where.shape, "indices' shape")
+    given = checked_output("scatter_elements", out, table.shape, table, where, values)
+    output = given if given.flags.c_contiguous else np.empty(given.shape, given.dtype)
     output[...] = table
-    if reduction == "mean" or not use_init_val:
+    if name == "mean" or not use_init_val:
         where = reference.snapshot(where)  # because indices are read several times
 
     def update(output: NDArray[Any], updates: NDArray[Any], reduction: str) -> bool:
         return _reduce(output, where, updates, axis, reduction, use_init_val)
 
-    in_bounds = reduce_into("scatter_elements", output, values, reduction, update)
+    in_bounds = reduce_into("scatter_elements", output, values, name, update)
     if not in_bounds:
         # If another thread has changed the indices since, none is found; then any position serves to say so.
         position = max(reference.first_out_of_bounds(where, table.shape[axis]), 0)
         raise out_of_bounds("scatter_elements", where, unravel(position, where.shape), axis, table.shape[axis])
-    return output
+    if output is not given:
+        given[...] = output
+    return given if out is None else out
 
 
 def _reduce(
@@ -94,10 +110,10 @@ def _reduce(
 def _mean(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, use_init_val: bool) -> bool:
     counts = np.zeros(output.shape, np.int64)
     ones = np.broadcast_to(np.ones((), np.int64), indices.shape)
-    if not _update(counts, indices, ones, axis, "sum"):
+    if not _update(counts, indices, ones, axis, "add"):
         return False
     updated = counts > 0
-    _reduce(output, indices, updates, axis, "sum", use_init_val)
+    _reduce(output, indices, updates, axis, "add", use_init_val)
     counts += use_init_val
     divide = np.floor_divide if output.dtype.kind in "iu" else np.divide
     for part in (output.real, output.imag) if output.dtype.kind == "c" else (output,):
@@ -107,8 +123,8 @@ def _mean(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], ax
 
 def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
     """Give the value that a reduction of nothing has."""
-    if reduction in ("sum", "prod"):
-        return int(reduction == "prod")
+    if reduction in ("add", "mul"):
+        return int(reduction == "mul")
     if dtype.kind == "b":
         return reduction == "min"
     if dtype.kind in "fc":
@@ -118,7 +134,7 @@ def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
 
 
 def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> bool:
-    """Update `output`, on the compiled kernel where it knows the dtype. Returns whether all indices are in bounds."""
+    """Update a contiguous `output`, on the compiled kernel if it knows the dtype; return whether all indices are in bounds."""
     kernel = native.load() if native.supports(output.dtype) else None
     if kernel is None:
         indices = reference.snapshot(indices)
@@ -133,10 +149,3 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
     if target is not output:
         output[...] = target
     return in_bounds
-
-
-def _checked(data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> int:
-    check_reduction("scatter_elements", reduction, REDUCTIONS)
-    axis = checked_elements("scatter_elements", data, indices, axis)
-    check_updates("scatter_elements", updates, data, indices.shape, "indices' shape")
-    return axis

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import checked_indices, checked_output
-from ov_gather.kernels.reductions import NATIVE, check_reduction, check_updates, kind_of, reduce_into
+from ov_gather.kernels.arguments import as_argument, checked_indices, checked_output
+from ov_gather.kernels.reductions import NATIVE, check_updates, checked_reduction, kind_of, reduce_into
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 from ov_gather.kernels.tuples import flatten
 
-Reduction = Literal["none", "sum", "prod", "min", "max"]
+Reduction = Literal["none", "add", "mul", "min", "max", "sum", "prod"]
 
 
 def scatter_nd(
@@ -36,8 +36,9 @@ def scatter_nd(
         indices: int32 or int64, rank q >= 1, its last dimension k <= r; k = 0 names the whole of data. A coordinate lies in
             `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
         updates: shape `indices.shape[:-1] + data.shape[k:]` and data's dtype.
-        reduction: what an update does with the element: take its place, or be added, multiplied, ...
-        out: an array of data's shape and dtype to write to. It may not overlap the inputs.
+        reduction: what an update does with the element: take its place, or be added, multiplied, ... "sum" is "add", and
+            "prod" is "mul".
+        out: an array of data's shape and dtype to write to. It may overlap neither the inputs nor itself.
 
     Returns:
         An array of data's shape and dtype; `out` if given.
@@ -45,19 +46,23 @@ def scatter_nd(
     Raises:
         IndexError: a coordinate is out of bounds. It names the first one, in row-major order. Nothing is written then.
         TypeError: a dtype is wrong.
-        ValueError: a rank, a shape or the reduction is wrong, or `out` is read-only or overlaps an input.
+        ValueError: a rank, a shape or the reduction is wrong, or `out` is read-only, or overlaps an input or itself.
 
     Source: ONNX ScatterND-18, OpenVINO ScatterNDUpdate-15.
     """
+    name = checked_reduction("scatter_nd", reduction, NATIVE)
     kernel = native.load()
-    if kernel is not None and reduction in NATIVE:
-        done = kernel.scatter_nd(data, indices, updates, NATIVE.index(reduction), out)
+    if kernel is not None:
+        done = kernel.scatter_nd(data, indices, updates, NATIVE.index(name), out)
         if isinstance(done, np.ndarray):
             return done
     if has_tensor(data, indices, updates, out):
-        return on_arrays(scatter_nd, data, indices, updates, reduction=reduction, out=out)
-    table, where, values = np.asarray(data), checked_indices("scatter_nd", np.asarray(indices)), np.asarray(updates)
-    check_reduction("scatter_nd", reduction, NATIVE)
+        return on_arrays(scatter_nd, data, indices, updates, reduction=name, out=out)
+    table, where, values = (
+        as_argument("scatter_nd", argument, value)
+        for argument, value in (("data", data), ("indices", indices), ("updates", updates))
+    )
+    where = checked_indices("scatter_nd", where)
     if table.ndim == 0 or where.ndim == 0:
         raise ValueError("scatter_nd: data and indices must have a rank of at least 1")
     depth = where.shape[-1]
@@ -73,8 +78,8 @@ def scatter_nd(
         _update(output, flat, updates, prod(dims), reduction)
         return True
 
-    reduce_into("scatter_nd", output, values, reduction, update)
-    return output
+    reduce_into("scatter_nd", output, values, name, update)
+    return output if out is None else out
 
 
 def _update(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], rows: int, reduction: str) -> None:

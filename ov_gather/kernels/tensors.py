@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ov_gather.ir import element_types
+
+_LAZY = {"is_neg": "resolve_neg()", "is_conj": "resolve_conj()", "_is_zerotensor": "clone()"}
+"""Predicates of PyTorch's tensors whose memory does not hold their values yet, and the method that writes the values."""
+
 
 def has_tensor(*values: Any) -> bool:
     """Tell whether a value is a tensor of another library: of PyTorch, JAX, onnxruntime (OrtValue), OpenVINO, or the like."""
@@ -22,7 +27,7 @@ def on_arrays(function: Callable[..., NDArray[Any]], *values: Any, out: Any, **o
     For a type checker, the tensor is an array, as the functions of the family say.
 
     Raises TypeError for a tensor that cannot be seen as an array: on another device, with a gradient, of a type that NumPy
-    lacks. Beside this, it raises what the function raises.
+    lacks, or with values that are not in memory yet. Beside this, it raises what the function raises.
     """
     arrays = [as_array(function.__name__, value) for value in values]
     if out is None:
@@ -47,18 +52,37 @@ def as_array(function: str, value: Any) -> Any:
     if isinstance(value, np.ndarray) or not _is_tensor(value):
         return value
     if _is_of_openvino(value):
-        return value.data
+        return _array_of_openvino(function, value)
+    kind = f"a {type(value).__name__} of {value.dtype}" if hasattr(value, "dtype") else f"a {type(value).__name__}"
+    for predicate, remedy in _LAZY.items():
+        if hasattr(value, predicate) and getattr(value, predicate)():
+            raise TypeError(f"{function}: {kind} holds values that are not in memory yet ({predicate}): call {remedy} first")
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(f"{function}: a {type(value).__name__} cannot be seen as an array: {error}") from None
+        remedy = "; view it as integers of the same size, or convert it" if "dtype" in str(error) else ""
+        raise TypeError(f"{function}: {kind} cannot be seen as an array: {error}{remedy}") from None
+
+
+def _array_of_openvino(function: str, tensor: Any) -> NDArray[Any]:
+    """Return the memory of an OpenVINO Tensor as an array of its element type. OpenVINO's `data` gives bfloat16 as float16."""
+    name = tensor.element_type.get_type_name()
+    if name == "string":
+        raise TypeError(f"{function}: an OpenVINO Tensor of string shares no memory with an array: pass its str_data")
+    if tensor.element_type.bitwidth % 8 != 0:
+        raise TypeError(f"{function}: an OpenVINO Tensor of {name} has elements smaller than a byte: convert it to i8 or u8")
+    row = element_types.by_name(name)
+    if row is None:
+        raise TypeError(f"{function}: an OpenVINO Tensor of {name} cannot be seen as an array: convert it to another type")
+    array: NDArray[Any] = tensor.data.view(row.dtype)
+    return array
 
 
 def _like(value: Any, result: NDArray[Any]) -> Any:
     if isinstance(value, np.ndarray) or not _is_tensor(value):
         return result
     if _is_of_openvino(value):
-        return type(value)(result, shared_memory=True)
+        return type(value)(result.view(value.data.dtype), result.shape, value.element_type)
     namespace = value.__array_namespace__() if hasattr(value, "__array_namespace__") else None
     library = sys.modules[type(value).__module__.partition(".")[0]]
     homes = (home for home in (namespace, type(value), library) if hasattr(home, "from_dlpack"))

@@ -9,6 +9,8 @@ namespace ov_gather {
 
 int64_t thread_count() { return tbb::this_task_arena::max_concurrency(); }
 
+void check_interrupt() {}  // OpenVINO has no way to end an inference that runs
+
 // The loop is shared out evenly at once, as the plugin does it with its own: some are over before a thread could take more.
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work) {
     using Part = tbb::blocked_range<int64_t>;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t grain = 1 << 15;          // so many elements are worth another thread
 constexpr int64_t column_buffer = 1 << 16;  // bytes of a packed column, unless its rows are many
+constexpr int64_t uninterrupted = 1 << 20;  // elements that are worth a look for an interrupt
 constexpr int64_t column_block = 512;       // elements in each piece of a line that is split, but not packed
 
 // Bytes of a row in a packed column; less costs more than it saves. AMD's last-level cache is quick enough for longer pieces.
@@ -146,6 +147,7 @@ int64_t find_out_of_bounds(const Gather& gather, const char* indices) {
     const std::vector<Loop> loops = merged(gather.loops);
     Cursor cursor(loops, 0);
     for (int64_t position = 0; position < count; ++position, cursor.advance_elements(1)) {
+        if (position % uninterrupted == uninterrupted - 1) check_interrupt();
         const int64_t index = read_once<Index>(indices + cursor.index);
         if (index < -gather.axis_size || index >= gather.axis_size) return position;
     }
@@ -179,7 +181,15 @@ bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size
         std::memcpy(buffer.data() + row * bytes, data + row * plane.axis_stride, bytes);
     plane.axis_stride = bytes;
     plane.prefetch = false;
-    return gather_plane(plane, buffer.data(), indices, output, plane.lines.size, width);
+    const Loop& lines = plane.lines;
+    const int64_t step = std::max<int64_t>(1, uninterrupted / width);
+    for (int64_t line = 0; line < lines.size; line += step) {
+        check_interrupt();
+        if (!gather_plane(plane, buffer.data(), indices + line * lines.index_stride, output + line * lines.output_stride,
+                          std::min(step, lines.size - line), width))
+            return false;
+    }
+    return true;
 }
 
 }  // namespace

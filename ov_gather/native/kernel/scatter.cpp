@@ -16,11 +16,12 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 14;   // so many updates are worth another thread
-constexpr int64_t neighbours = 256;  // so many elements of a line beside the axis are updated together
-constexpr int64_t ahead = 8;         // so many rows of indices and updates are fetched before they are needed
-constexpr int64_t packed_row = 256;  // bytes of a row in a packed column
-constexpr int64_t block = 64;        // so many indices of a line are checked, then used
+constexpr int64_t grain = 1 << 14;          // so many updates are worth another thread
+constexpr int64_t neighbours = 256;         // so many elements of a line beside the axis are updated together
+constexpr int64_t ahead = 8;                // so many rows of indices and updates are fetched before they are needed
+constexpr int64_t packed_row = 256;         // bytes of a row in a packed column
+constexpr int64_t block = 64;               // so many indices of a line are checked, then used
+constexpr int64_t uninterrupted = 1 << 16;  // updates that are worth a look for an interrupt
 
 inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch(from + at);
@@ -78,6 +79,7 @@ bool scatter_dense(const Scatter& scatter, const char* data, const char* indices
     const ScatterLoop& next = scatter.loops.back();
     constexpr int64_t size = sizeof(Element), index_size = sizeof(Index);
     for (int64_t start = 0; start < scatter.axis.size; start += block) {
+        if (start % uninterrupted == uninterrupted - block) check_interrupt();
         const int64_t length = std::min(block, scatter.axis.size - start);
         const char *const at = indices + start * index_size, *const from = updates + start * size;
         if (length == block) {
@@ -104,13 +106,27 @@ bool scatter_lines(const Scatter& scatter, const char* data, const char* indices
     const bool narrow = scatter.axis_size <= INT32_MAX;
     if (count == 1 && narrow && axis.index_stride == index_size && axis.update_stride == size && axis.output_stride == size)
         return scatter_dense<Element, Index, Reduce>(scatter, data, indices, updates, output);
-    if (count == 1)
-        return axis.index_stride == index_size && axis.update_stride == size
-                   ? make(axis.size, index_size, size, Known<0>())
-                   : make(axis.size, axis.index_stride, axis.update_stride, Known<0>());
+    if (count == 1) {
+        for (int64_t left = axis.size, length; left > 0; left -= length) {
+            if (left != axis.size) check_interrupt();
+            length = std::min(left, uninterrupted);
+            const bool done = axis.index_stride == index_size && axis.update_stride == size
+                                  ? make(length, index_size, size, Known<0>())
+                                  : make(length, axis.index_stride, axis.update_stride, Known<0>());
+            if (!done) return false;
+            indices += length * axis.index_stride;
+            updates += length * axis.update_stride;
+        }
+        return true;
+    }
     const bool is_dense = line.update_stride == size && line.output_stride == size && line.index_stride == index_size &&
                           narrow && axis.output_stride % size == 0;
+    int64_t left = uninterrupted;
     for (int64_t k = 0; k < axis.size; ++k, indices += axis.index_stride, updates += axis.update_stride) {
+        if ((left -= count) < 0) {
+            check_interrupt();
+            left = uninterrupted;
+        }
         if (is_dense && k + ahead < axis.size) {
             prefetch(indices + ahead * axis.index_stride, count * line.index_stride);
             prefetch(updates + ahead * axis.update_stride, count * line.update_stride);
@@ -170,10 +186,14 @@ int64_t packed_width(const Scatter& scatter) {
 // Copies `count` neighbours of every row along the axis.
 void copy_column(const Scatter& scatter, const char* data, char* output, int64_t count) {
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
-    if (stride == bytes)
-        std::memcpy(output, data, scatter.axis_size * bytes);
-    else
-        for (int64_t row = 0; row < scatter.axis_size; ++row) std::memcpy(output + row * stride, data + row * stride, bytes);
+    for (int64_t first = 0, rows; first < scatter.axis_size; first += rows) {
+        if (first != 0) check_interrupt();
+        rows = std::min(scatter.axis_size - first, uninterrupted);
+        if (stride == bytes)
+            std::memcpy(output + first * bytes, data + first * bytes, rows * bytes);
+        else
+            for (int64_t row = first; row < first + rows; ++row) std::memcpy(output + row * stride, data + row * stride, bytes);
+    }
 }
 
 // Packs one column, which is `count` elements of every row along the axis, updates the pack, and puts it into the output.

@@ -29,7 +29,7 @@ struct Scatter {
     int64_t element_size;
 };
 
-// Data may be the output itself; otherwise both are contiguous. Returns false if an index is out of bounds: the output is then
+// Data and output are contiguous, and may be the same. Returns false if an index is out of bounds: the output is then
 // partly written, but nothing outside of it.
 bool scatter_elements(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output);
 

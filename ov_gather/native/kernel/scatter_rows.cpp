@@ -14,6 +14,7 @@ constexpr int64_t grain = 1 << 14;         // so many elements of updates are wo
 constexpr int64_t shortest_piece = 1024;   // bytes of a row that are worth a thread of their own
 constexpr int64_t bytes_in_flight = 4096;  // so many bytes of rows are fetched before they are needed
 constexpr int64_t rows_in_flight = 16;     // at most
+constexpr int64_t block = 1 << 20;         // elements of updates that are worth a look for an interrupt
 
 inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes && at < bytes_in_flight; at += 64) fetch(from + at);
@@ -27,16 +28,14 @@ struct Part {
     Range rows, columns;
 };
 
-// Gives the numbers of the updates of these rows, in order.
-std::vector<int64_t> find_updates(const ScatterRows& scatter, const int64_t* rows, const Range& of) {
-    std::vector<int64_t> found(scatter.updates);
+// Finds those of some updates that go to these rows, in order, and returns how many they are.
+int64_t find_updates(const Range& updates, const int64_t* rows, const Range& of, int64_t* found) {
     int64_t count = 0;
-    for (int64_t i = 0; i < scatter.updates; ++i) {
+    for (int64_t i = updates.begin(); i < updates.end(); ++i) {
         found[count] = i;
         count += static_cast<uint64_t>(rows[i] - of.begin()) < static_cast<uint64_t>(of.size());
     }
-    found.resize(count);
-    return found;
+    return count;
 }
 
 template <typename Element, typename Reduce>
@@ -48,19 +47,23 @@ void scatter_part(const ScatterRows& scatter, const int64_t* rows, const char* u
     const auto row_of = [&](int64_t i) {
         return reinterpret_cast<Element*>(output) + rows[i] * scatter.row_size + part.columns.begin();
     };
-    const std::vector<int64_t> own = find_updates(scatter, rows, part.rows);
-    const int64_t count = own.size();
-    for (int64_t k = 0; k < count; ++k) {
-        if (k + ahead < count) {
-            prefetch(reinterpret_cast<const char*>(row_of(own[k + ahead])), bytes);
-            prefetch(reinterpret_cast<const char*>(update_of(own[k + ahead])), bytes);
+    const int64_t step = std::min(scatter.updates, std::clamp<int64_t>(block / width, 64, 1 << 14));
+    std::vector<int64_t> own(step);
+    for (int64_t first = 0; first < scatter.updates; first += step) {
+        if (first != 0) check_interrupt();
+        const int64_t count = find_updates({first, std::min(first + step, scatter.updates)}, rows, part.rows, own.data());
+        for (int64_t k = 0; k < count; ++k) {
+            if (k + ahead < count) {
+                prefetch(reinterpret_cast<const char*>(row_of(own[k + ahead])), bytes);
+                prefetch(reinterpret_cast<const char*>(update_of(own[k + ahead])), bytes);
+            }
+            Element* const row = row_of(own[k]);
+            const Element* const from = update_of(own[k]);
+            if constexpr (std::is_same_v<Reduce, Replace>)
+                std::memcpy(row, from, bytes);
+            else
+                for (int64_t column = 0; column < width; ++column) row[column] = Reduce::apply(row[column], from[column]);
         }
-        Element* const row = row_of(own[k]);
-        const Element* const from = update_of(own[k]);
-        if constexpr (std::is_same_v<Reduce, Replace>)
-            std::memcpy(row, from, bytes);
-        else
-            for (int64_t column = 0; column < width; ++column) row[column] = Reduce::apply(row[column], from[column]);
     }
 }
 

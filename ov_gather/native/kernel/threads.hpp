@@ -24,6 +24,9 @@ private:
 // it.
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work);
 
+// Throws if the user has asked for an end. Work of more than some 10 ms calls this now and then.
+void check_interrupt();
+
 // So many threads share a loop.
 int64_t thread_count();
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <numeric>
 
 #include "gather.hpp"
@@ -24,14 +25,47 @@ namespace nb = nanobind;
 
 namespace {
 
+// The strides of an array. In a dimension of one element or none NumPy allows any stride; here it is that of dense memory.
+class Strides {
+public:
+    explicit Strides(PyArrayObject* array) {
+        npy_intp dense = PyArray_ITEMSIZE(array);
+        for (int i = PyArray_NDIM(array); i-- > 0; dense *= PyArray_DIM(array, i))
+            m_strides[i] = PyArray_DIM(array, i) > 1 ? PyArray_STRIDE(array, i) : dense;
+    }
+
+    npy_intp operator[](size_t i) const { return m_strides[i]; }
+
+private:
+    npy_intp m_strides[NPY_MAXDIMS];
+};
+
 // A plain array has elements that can be moved as bytes, at addresses and strides that are multiples of their size.
 bool is_movable(PyArrayObject* array) {
     const npy_intp size = PyArray_ITEMSIZE(array);
     if (size == 0 || size > 16 || (size & (size - 1)) != 0 || PyDataType_REFCHK(PyArray_DESCR(array))) return false;
+    if (PyArray_SIZE(array) == 0) return true;
     const npy_intp alignment = size < 16 ? size : 8;
     npy_intp low_bits = reinterpret_cast<npy_intp>(PyArray_DATA(array)) & (alignment - 1);
-    for (int i = 0; i < PyArray_NDIM(array); ++i) low_bits |= PyArray_STRIDE(array, i) & (size - 1);
+    for (int i = 0; i < PyArray_NDIM(array); ++i)
+        if (PyArray_DIM(array, i) > 1) low_bits |= PyArray_STRIDE(array, i) & (size - 1);
     return low_bits == 0;
+}
+
+// Returns true if each dimension steps over the dimensions of smaller strides, so that no two elements share memory. Elements
+// of other arrays may be distinct nevertheless.
+bool is_nested(PyArrayObject* array) {
+    if (PyArray_IS_C_CONTIGUOUS(array)) return true;
+    std::vector<std::pair<npy_intp, npy_intp>> steps;
+    for (int i = 0; i < PyArray_NDIM(array); ++i)
+        if (PyArray_DIM(array, i) > 1) steps.emplace_back(std::abs(PyArray_STRIDE(array, i)), PyArray_DIM(array, i));
+    std::sort(steps.begin(), steps.end());
+    npy_intp reach = PyArray_ITEMSIZE(array);
+    for (const auto& [stride, size] : steps) {
+        if (stride < reach) return false;
+        reach += stride * (size - 1);
+    }
+    return true;
 }
 
 bool is_index(PyArrayObject* array) {
@@ -72,7 +106,7 @@ nb::object output_for(nb::handle out, PyArrayObject* data, PyArrayObject* indice
     auto* given = reinterpret_cast<PyArrayObject*>(out.ptr());
     if (PyArray_NDIM(given) != rank || !PyArray_CompareLists(PyArray_DIMS(given), shape, rank) ||
         !PyArray_EquivTypes(PyArray_DESCR(given), PyArray_DESCR(data)) || !PyArray_ISWRITEABLE(given) || !is_movable(given) ||
-        may_overlap(given, data) || may_overlap(given, indices))
+        !is_nested(given) || may_overlap(given, data) || may_overlap(given, indices))
         return nb::none();
     return nb::borrow(out);
 }
@@ -114,13 +148,10 @@ nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb
     const nb::object result = output_for(out, data, indices, rank, PyArray_DIMS(indices));
     if (result.is_none()) return result;
 
-    auto* output = reinterpret_cast<PyArrayObject*>(result.ptr());
-    ov_gather::Gather gather{
-        {}, PyArray_DIM(data, axis), PyArray_STRIDE(data, axis), PyArray_ITEMSIZE(data), index_type(indices), zero};
+    const Strides from(data), index(indices), to(reinterpret_cast<PyArrayObject*>(result.ptr()));
+    ov_gather::Gather gather{{}, PyArray_DIM(data, axis), from[axis], PyArray_ITEMSIZE(data), index_type(indices), zero};
     gather.loops.reserve(rank);
-    for (int i = 0; i < rank; ++i)
-        gather.loops.push_back({PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), i == axis ? 0 : PyArray_STRIDE(data, i),
-                                PyArray_STRIDE(output, i)});
+    for (int i = 0; i < rank; ++i) gather.loops.push_back({PyArray_DIM(indices, i), index[i], i == axis ? 0 : from[i], to[i]});
     return run(gather, data, indices, result);
 }
 
@@ -147,10 +178,9 @@ nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle 
     const nb::object result = output_for(out, data, indices, static_cast<int>(shape.size()), shape.data());
     if (result.is_none()) return result;
 
-    const npy_intp* strides = PyArray_STRIDES(reinterpret_cast<PyArrayObject*>(result.ptr()));
-    const npy_intp *data_strides = PyArray_STRIDES(data), *index_strides = PyArray_STRIDES(indices);
-    return run({ov_gather::slice_loops(shape, shape.size(), own, axis, batch, data_strides, index_strides, strides),
-                PyArray_DIM(data, axis), PyArray_STRIDE(data, axis), PyArray_ITEMSIZE(data), index_type(indices), zero},
+    const Strides from(data), index(indices), to(reinterpret_cast<PyArrayObject*>(result.ptr()));
+    return run({ov_gather::slice_loops(shape, shape.size(), own, axis, batch, from, index, to), PyArray_DIM(data, axis),
+                from[axis], PyArray_ITEMSIZE(data), index_type(indices), zero},
                data, indices, result);
 }
 
@@ -202,7 +232,8 @@ nb::object gather_nd(nb::handle data_object, nb::handle tuples_object, nb::handl
     return position == ov_gather::all_in_bounds ? result : nb::int_(position);
 }
 
-// Takes arrays of one rank, with shapes that fit and plain elements. scatter.hpp defines `kind` and the numbers of reductions.
+// Takes arrays of one rank, with shapes that fit and plain elements, and a contiguous output. scatter.hpp defines `kind` and
+// the numbers of reductions.
 ov_gather::Scatter describe(PyArrayObject* output, PyArrayObject* indices, PyArrayObject* updates, int axis, char kind,
                             ov_gather::Reduction reduction) {
     ov_gather::Scatter scatter{{},
@@ -213,9 +244,9 @@ ov_gather::Scatter describe(PyArrayObject* output, PyArrayObject* indices, PyArr
                                PyArray_SIZE(output),
                                kind,
                                PyArray_ITEMSIZE(output)};
+    const Strides index(indices), from(updates), to(output);
     for (int i = 0; i < PyArray_NDIM(output); ++i) {
-        const ov_gather::ScatterLoop loop{PyArray_DIM(indices, i), PyArray_STRIDE(indices, i), PyArray_STRIDE(updates, i),
-                                          PyArray_STRIDE(output, i)};
+        const ov_gather::ScatterLoop loop{PyArray_DIM(indices, i), index[i], from[i], to[i]};
         if (i == axis)
             scatter.axis = loop;
         else
@@ -321,8 +352,9 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
 
     const std::vector<int64_t> indexed(dims, dims + depth);
     const int64_t rows = product(dims, depth), row_size = product(dims + depth, rank - depth);
-    std::vector<int64_t> flat(product(PyArray_DIMS(tuples), last));
-    const ov_gather::ScatterRows scatter{static_cast<int64_t>(flat.size()),
+    const int64_t count = product(PyArray_DIMS(tuples), last);
+    const std::unique_ptr<int64_t[]> flat(new int64_t[count]);  // without zeros, which take long where it is large
+    const ov_gather::ScatterRows scatter{count,
                                          rows,
                                          row_size,
                                          row_size,
@@ -332,32 +364,41 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
     bool in_bounds;
     {
         const nb::gil_scoped_release release;
-        in_bounds = ov_gather::flatten_tuples(PyArray_BYTES(tuples), index_type(tuples), flat.size(), indexed, flat.data()) ==
+        in_bounds = ov_gather::flatten_tuples(PyArray_BYTES(tuples), index_type(tuples), count, indexed, flat.get()) ==
                     ov_gather::all_in_bounds;
         if (in_bounds)
-            ov_gather::scatter_rows(scatter, flat.data(), PyArray_BYTES(data), PyArray_BYTES(updates), PyArray_BYTES(output));
+            ov_gather::scatter_rows(scatter, flat.get(), PyArray_BYTES(data), PyArray_BYTES(updates), PyArray_BYTES(output));
     }
     return in_bounds ? result : nb::none();
+}
+
+// A signal handler has raised, and its error is set already: it goes on to the caller.
+void keep_interrupt(const std::exception_ptr& error, void*) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const ov_gather::Interrupted&) {
+    }
 }
 
 }  // namespace
 
 NB_MODULE(_native, module) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
-    module.def("gather_elements", &gather_elements, nb::arg("data"), nb::arg("indices"), nb::arg("axis"), nb::arg("out").none(),
-               nb::arg("zero") = false,
+    nb::register_exception_translator(&keep_interrupt);
+    module.def("gather_elements", &gather_elements, nb::arg("data").none(), nb::arg("indices").none(), nb::arg("axis").none(),
+               nb::arg("out").none(), nb::arg("zero") = false,
                "The output; or the first position whose index is out of bounds; or None: an argument is not plain.");
-    module.def("gather", &gather, nb::arg("data"), nb::arg("indices"), nb::arg("axis"), nb::arg("batch_dims"),
-               nb::arg("out").none(), nb::arg("zero"), "The same.");
+    module.def("gather", &gather, nb::arg("data").none(), nb::arg("indices").none(), nb::arg("axis").none(),
+               nb::arg("batch_dims").none(), nb::arg("out").none(), nb::arg("zero"), "The same.");
     module.def("flatten_tuples", &flatten_tuples, "Fills `flat`; returns -1, or the first tuple that is out of bounds.");
-    module.def("gather_nd", &gather_nd, nb::arg("data"), nb::arg("tuples"), nb::arg("batch_dims"), nb::arg("out").none(),
-               "The same; the position is that of a tuple.");
-    module.def("scatter_elements", &scatter_elements, nb::arg("data"), nb::arg("indices"), nb::arg("updates"), nb::arg("axis"),
-               nb::arg("reduction"), nb::arg("out").none(),
+    module.def("gather_nd", &gather_nd, nb::arg("data").none(), nb::arg("tuples").none(), nb::arg("batch_dims").none(),
+               nb::arg("out").none(), "The same; the position is that of a tuple.");
+    module.def("scatter_elements", &scatter_elements, nb::arg("data").none(), nb::arg("indices").none(),
+               nb::arg("updates").none(), nb::arg("axis").none(), nb::arg("reduction"), nb::arg("out").none(),
                "The output; or None: an argument is not plain, or an index out of bounds.");
     module.def("update_elements", &update_elements, "Updates `output`; returns whether all indices are in bounds.");
-    module.def("scatter_nd", &scatter_nd, nb::arg("data"), nb::arg("tuples"), nb::arg("updates"), nb::arg("reduction"),
-               nb::arg("out").none(), "The same.");
+    module.def("scatter_nd", &scatter_nd, nb::arg("data").none(), nb::arg("tuples").none(), nb::arg("updates").none(),
+               nb::arg("reduction"), nb::arg("out").none(), "The same.");
     module.def("update_rows", &update_rows, "Updates rows of `output`.");
     module.def("set_num_threads", &ov_gather::set_num_threads, nb::arg("count"));
     module.def("isa_name", &ov_gather::isa_name, "The instruction set in use.");

@@ -1,7 +1,10 @@
 #include "thread_pool.hpp"
 
+#include <Python.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -16,8 +19,23 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t parts_a_thread = 4;  // so that a thread which is late does not keep the others waiting for long
-constexpr int spins = 1000;            // a thread that has just worked looks so often for more, before it sleeps
+constexpr int64_t parts_a_thread = 4;   // so that a thread which is late does not keep the others waiting for long
+constexpr int64_t grains_a_part = 256;  // so that a part ends soon, and the thread that called can look for an interrupt
+constexpr int spins = 1000;             // a thread that has just worked looks so often for more, before it sleeps
+
+constexpr std::chrono::milliseconds between_signals(100);
+
+// Runs the signal handlers of Python, of those signals that have come, at most every 100 ms.
+void run_signal_handlers() {
+    using Clock = std::chrono::steady_clock;
+    thread_local Clock::time_point last = Clock::now();
+    if (Clock::now() - last < between_signals) return;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    const bool raised = PyErr_CheckSignals() != 0;  // is always false in other threads than Python's main thread
+    PyGILState_Release(state);
+    last = Clock::now();
+    if (raised) throw Interrupted();
+}
 
 // A loop that threads share out. It lives on the stack of the thread that called, which does not leave before the helpers do.
 class Task {
@@ -28,13 +46,22 @@ public:
     // Does part after part until none is left.
     void run() noexcept {
         try {
-            for (int64_t begin; (begin = m_next.fetch_add(m_step)) < m_count;)
+            for (int64_t begin; (begin = m_next.fetch_add(m_step)) < m_count;) {
+                check_interrupt();
                 m_work({begin, std::min(begin + m_step, m_count)});
+            }
         } catch (...) {
-            m_next = m_count;
-            if (!m_failed.exchange(true)) m_error = std::current_exception();
+            fail();
         }
     }
+
+    // Ends the loop with the exception that is being handled, unless it has failed before.
+    void fail() noexcept {
+        m_next = m_count;
+        if (!m_failed.exchange(true)) m_error = std::current_exception();
+    }
+
+    bool has_failed() const { return m_failed; }
 
     // Raises what a part raised. Nobody may be running parts any more.
     void finish() const {
@@ -55,13 +82,20 @@ private:
     std::exception_ptr m_error;
 };
 
+thread_local const Task* helped = nullptr;  // the task that this thread of the pool helps with
+
 // A pool of threads. A task is done even if no thread of the pool comes to help.
 class Pool {
 public:
     explicit Pool(int threads) : m_threads(threads) {}
 
     int threads() const { return m_threads; }
-    void set_threads(int count) { m_threads = count; }
+
+    void set_threads(int count) {
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_threads = count;
+        m_opened.notify_all();  // those that are too many end
+    }
 
     void run(Task& task) {
         {
@@ -77,23 +111,33 @@ public:
         if (task.helpers == 0) return;
         ++m_waiting;  // whoever leaves the task after this sees it
         std::unique_lock<std::mutex> lock(m_mutex);
-        m_left.wait(lock, [&] { return task.helpers == 0; });
+        while (!m_left.wait_for(lock, between_signals, [&] { return task.helpers == 0; })) {
+            lock.unlock();
+            look_for_interrupt(task);
+            lock.lock();
+        }
         --m_waiting;
     }
 
 private:
+    // The helpers of a task that fails leave it.
+    static void look_for_interrupt(Task& task) noexcept {
+        try {
+            check_interrupt();
+        } catch (...) {
+            task.fail();
+        }
+    }
+
     void start_helpers() {
         try {
-            for (; m_started < m_threads - 1; ++m_started) std::thread(&Pool::help, this, m_started.load()).detach();
+            for (; m_started < m_threads - 1; ++m_started) std::thread(&Pool::help, this).detach();
         } catch (const std::system_error&) {  // the system allows no more threads: the others do the work
         }
     }
 
     void wake(int64_t helpers) {
-        if (m_started > m_threads - 1)
-            m_opened.notify_all();  // some of those that sleep may not help
-        else
-            for (; helpers > 0; --helpers) m_opened.notify_one();
+        for (; helpers > 0; --helpers) m_opened.notify_one();
     }
 
     // No thread begins to help with a task that is closed.
@@ -103,23 +147,30 @@ private:
         --m_open_count;
     }
 
-    Task* find_task(int number) const {
-        if (number >= m_threads - 1) return nullptr;
+    Task* find_task() const {
         const auto found = std::find_if(m_open.begin(), m_open.end(), [](const Task* task) { return task->has_parts_left(); });
         return found == m_open.end() ? nullptr : *found;
     }
 
-    void help(int number) {
+    bool are_too_many() const { return m_started > m_threads - 1; }
+
+    void help() {
         for (;;) {
             for (int i = 0; i < spins && m_open_count == 0; ++i) relax();
             std::unique_lock<std::mutex> lock(m_mutex);
             Task* task = nullptr;
-            m_opened.wait(lock, [&] { return (task = find_task(number)) != nullptr; });
+            m_opened.wait(lock, [&] { return are_too_many() || (task = find_task()) != nullptr; });
+            if (are_too_many()) {
+                --m_started;
+                return;
+            }
             ++task->helpers;
             lock.unlock();
             // In a virtual machine Linux takes idle cores for busy, and wakes a thread on that of the one that woke it.
             if (current_core() == task->core) leave_core(task->core);
+            helped = task;
             task->run();
+            helped = nullptr;
             --task->helpers;  // from here on the task may be gone
             if (m_waiting == 0) continue;
             lock.lock();
@@ -128,7 +179,7 @@ private:
     }
 
     std::atomic<int> m_threads;
-    std::atomic<int> m_started{0};
+    int m_started = 0;  // threads that have not ended
     std::mutex m_mutex;
     std::condition_variable m_opened, m_left;
     std::vector<Task*> m_open;
@@ -151,16 +202,27 @@ Pool& pool() {
 
 void set_num_threads(int count) { pool().set_threads(count); }
 
+void check_interrupt() {
+    if (!helped)
+        run_signal_handlers();
+    else if (helped->has_failed())
+        throw Interrupted();
+}
+
 int64_t thread_count() { return pool().threads(); }
 
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work) {
     Pool& threads = pool();
-    const int64_t workers = threads.threads();
+    const int64_t workers = threads.threads(), longest = grain * grains_a_part;
     if (workers == 1) {
-        work({0, count});
+        for (int64_t begin = 0; begin < count; begin += longest) {
+            check_interrupt();
+            work({begin, std::min(begin + longest, count)});
+        }
         return;
     }
     int64_t parts = std::min(workers * parts_a_thread, (count + grain - 1) / grain);
+    parts = std::max(parts, (count + longest - 1) / longest);
     if (parts > workers) parts = (parts + workers - 1) / workers * workers;  // or a thread would have one more than another
     Task task(count, (count + parts - 1) / parts, work);
     threads.run(task);
