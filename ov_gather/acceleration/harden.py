@@ -10,8 +10,8 @@ from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.constant_tables import distribute, joined_indices, sharing_constants
-from ov_gather.acceleration.graph import operation, take_place
-from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself, wide
+from ov_gather.acceleration.graph import operation, take_place, wide
+from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
 from ov_gather.acceleration.index_roots import Root, roots
 from ov_gather.acceleration.unproved import INDICES, Unproved, grouped_by_sizes, unproved_sites
