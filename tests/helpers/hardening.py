@@ -71,7 +71,9 @@ def infer_model(model, inputs, threads=2):
 def arrays(run: Run):
     data = np.arange(1, run.rows * COLUMNS + 1, dtype=np.float32).reshape(run.rows, COLUMNS)
     if run.kind in ("Gather-8", "Gather-1", "ScatterUpdate-3"):
-        indices = np.array([1, 2, run.index], object)  # never one index twice: OpenVINO's threads race for a row of ScatterUpdate
+        indices = np.array(
+            [1, 2, run.index], object
+        )  # never one index twice: OpenVINO's threads race for a row of ScatterUpdate
         updates = np.arange(100, 109, dtype=np.float32).reshape(3, 3)
     elif run.kind in ("GatherND-8", "ScatterNDUpdate-3"):
         indices = np.array([[0, 0], [2, 2 if run.dtype.startswith("u") else -1], [run.index, 1]], object)

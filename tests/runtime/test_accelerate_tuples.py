@@ -98,7 +98,7 @@ def test_several_coordinates_of_batches_stay(batch_dims):
     """Places are counted from the first dimension of data, so that batches may not stand before it."""
     columns = [ops.clamp(parameter(f"i{k}", [3, 9][1 - batch_dims :], np.int64), 0, 4) for k in range(2)]
     model = model_of(ops.gather_nd(parameter("data", [3, 5, 5][1 - batch_dims :]), side_by_side(*columns), batch_dims))
-    other, summary = accelerated(model, "gather-tuples")
+    _, summary = accelerated(model, "gather-tuples")
     assert bool(summary.changed) == (batch_dims == 0)
     if batch_dims:
         assert summary.changes[0].reason == "the tuples of each batch have several coordinates"

@@ -76,7 +76,9 @@ def test_stock_in_the_place_of_ours():
     data, indices, updates = given([5, 3]), given([4, 3], np.int64), given([4, 3])
     before = ours("ScatterElements", [node.output(0) for node in (data, indices, updates)], {"axis": 0, "reduction": "none"})
     assert added_divergence(opset3.scatter_elements_update(data, indices, updates, ops.constant(0)), before) == ""
-    one = ours("Gather", [given([1, 5]).output(0), given([1, 4], np.int64).output(0), ops.constant(1).output(0)], {"batch_dims": 1})
+    one = ours(
+        "Gather", [given([1, 5]).output(0), given([1, 4], np.int64).output(0), ops.constant(1).output(0)], {"batch_dims": 1}
+    )
     assert added_divergence(gather([1, 5], [1, 4], 1), one).startswith("batches-of-one")
 
 
