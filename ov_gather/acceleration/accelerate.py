@@ -15,6 +15,7 @@ from ov_gather.acceleration.gather_halves import gather_halves
 from ov_gather.acceleration.gather_logits import gather_logits
 from ov_gather.acceleration.gather_tuples import gather_tuples
 from ov_gather.acceleration.join_gathers import join_gathers
+from ov_gather.acceleration.names import unique_names
 from ov_gather.acceleration.replace_elements import replace_elements
 from ov_gather.acceleration.scatter_elements import scatter_elements
 from ov_gather.acceleration.scatter_rows import scatter_rows
@@ -110,7 +111,7 @@ def accelerate(
     for name in known:
         if passes is None or name in passes:
             manager.register_pass(_ModelPass(work[name], tracker))
-    with symbols(model):
+    with unique_names(model), symbols(model):
         manager.run_passes(model)
     summary = tracker.summary(model)
     for change in summary.changes:

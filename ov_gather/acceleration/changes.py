@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
+from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import (
     COMPUTED_EARLY,
     demands_same_shape,
@@ -130,10 +131,16 @@ class Tracker:
         self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
 
     def replace(self, gather: Node, other: Node, *, rounds: bool | None = None) -> None:
-        """`other` takes the place of `gather`, unless less would be known of its shape; `rounds` as in `done`."""
+        """Replace `gather` by `other`, unless `other` has a divergence that `gather` has not, or its shape is less known.
+
+        rounds: as in `done`.
+        """
         before, after = gather.get_output_partial_shape(0), other.get_output_partial_shape(0)
         if before != after:
             self.kept(gather, f"of its output shape {before} only {after} would be known")
+            return
+        if reason := added_divergence(other, gather):
+            self.kept(gather, reason)
             return
         take_place(gather, other)
         self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other, rounds=rounds)

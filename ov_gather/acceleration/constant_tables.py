@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.axis_sizes import takes_tuples
-from ov_gather.acceleration.graph import constant
-from ov_gather.acceleration.guards import wide
+from ov_gather.acceleration.graph import constant, wide
 from ov_gather.acceleration.unproved import INDICES, Unproved
 from ov_gather.extension.python_api import Output, Type
 from ov_gather.extension.python_api import opset13 as ops

@@ -14,6 +14,7 @@ import numpy as np
 
 from ov_gather.acceleration.axis_sizes import batch_dims, constant_size, tuple_length
 from ov_gather.acceleration.changes import Tracker, too_small
+from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import COMPUTED_EARLY, constant, dims, identity, is_computed_early, is_one, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import Bounds
@@ -27,7 +28,7 @@ def gather_tuples(model: Model, tracker: Tracker) -> None:
     """Rewrite tuples of several coordinates where they are in bounds for finite inputs, and not few."""
     gathers = [node for _, node in walk(model) if node.get_type_name() == "GatherND" and not tracker.leaves(node)]
     gathers = [node for node in gathers if dims(node.input_value(0)) is not None]
-    several = [node for node in gathers if (tuple_length(node) or 0) > 1 and not batch_dims(node)]
+    several = [node for node in gathers if (tuple_length(node) or 0) > 1]
     found = Bounds(model).counted_from_start(several) if several else []
     quantised, placed = is_quantised(model), {node.get_instance_id() for node in found}
     for gather in gathers:
@@ -55,7 +56,7 @@ def gather_tuples(model: Model, tracker: Tracker) -> None:
 
 
 def _why_not_single(other: Node, gather: Node, quantised: bool) -> str:
-    """Tell why Gather-8 should not do what `other` does by tuples of one coordinate, in the place of `gather`."""
+    """Return why Gather-8 should not take the place of `other`, whose tuples have one coordinate; empty if it should."""
     data, batch = other.input_value(0), batch_dims(other)
     if not all(map(is_one, (dims(data) or [])[batch + 1 :])):
         return "OpenVINO's own is as fast"
@@ -63,11 +64,10 @@ def _why_not_single(other: Node, gather: Node, quantised: bool) -> str:
         return f"OpenVINO's Gather may alter bits of {data.get_element_type().get_type_name()}"
     if other.get_type_info().version_id == "opset5" and batch > 1:
         return "GatherND-5 joins batch dimensions"
-    return (
-        FUSED_OVER
-        if is_fused_over(data, gather)
-        else why_not_stock(_slices(other), is_quantised=quantised, assume_in_bounds=True)
-    )
+    if is_fused_over(data, gather):
+        return FUSED_OVER
+    reason = why_not_stock(_slices(other), is_quantised=quantised, assume_in_bounds=True)
+    return reason or added_divergence(_single(other), other)
 
 
 def _slices(gather: Node) -> Slices:

@@ -57,8 +57,25 @@ def bodies(node: Node) -> list[Model]:
 
 
 def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:
-    """Return a node of opset `ov_gather`. Raises ImportError, FileNotFoundError as `register` does."""
-    return _factory().create(kind, inputs, attributes)
+    """Return a gather or scatter of opset `ov_gather`, which takes indices of i32 and i64: others are converted before it.
+
+    Raises ImportError, FileNotFoundError as `register` does.
+    """
+    data, indices, *others = inputs
+    return _factory().create(kind, [data, wide(indices), *others], attributes)
+
+
+def wide(indices: Output) -> Output:
+    """Convert indices to a type that holds every index that OpenVINO reads, and its negative; i32 and i64 stay.
+
+    A u64 beyond i64 saturates, so that it stays out of bounds, as in the CPU plugin's own conversion of constants to i32.
+    """
+    kind = indices.get_element_type().get_type_name()
+    if kind in ("i32", "i64"):
+        return indices
+    if kind == "u64":
+        indices = ops.minimum(indices, ops.constant(np.uint64(2**63 - 1))).output(0)
+    return ops.convert(indices, "i64" if kind in ("u32", "u64") else "i32").output(0)
 
 
 @cache

@@ -14,14 +14,6 @@ from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
-_WIDE = ("i32", "i64")
-
-
-def wide(indices: Output) -> Output:
-    """Give indices a type that holds every index that OpenVINO reads, and its negative."""
-    kind = indices.get_element_type().get_type_name()
-    return indices if kind in _WIDE else ops.convert(indices, "i64" if kind in ("u32", "u64") else "i32").output(0)
-
 
 def clamped(indices: Output, bounds: Bounds) -> Output:
     """Move indices out of bounds to the nearest that is in bounds. Of an empty axis there is none: that raises."""

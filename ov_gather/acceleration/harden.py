@@ -10,10 +10,11 @@ from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.constant_tables import distribute, joined_indices, sharing_constants
-from ov_gather.acceleration.graph import operation, take_place
-from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself, wide
+from ov_gather.acceleration.graph import operation, take_place, wide
+from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
 from ov_gather.acceleration.index_roots import Root, roots
+from ov_gather.acceleration.names import unique_names
 from ov_gather.acceleration.unproved import INDICES, Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path
@@ -64,7 +65,8 @@ def harden(
     given = assumption(graph, assume or {})
     if policy == "raise" and not portable:
         checked_path()  # before anything is changed
-    summary = _Hardening(model, graph, given, policy, portable).run()
+    with unique_names(model):
+        summary = _Hardening(model, graph, given, policy, portable).run()
     for site in summary.sites:
         logs.info("acceleration", "%s '%s': %s, %s", site.operation, site.layer, site.status, site.done or site.kept or "left")
     return summary

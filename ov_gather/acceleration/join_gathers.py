@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ov_gather.acceleration.changes import Tracker, why_not_ours
+from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import Bounds
@@ -27,8 +28,9 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
             continue
         inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]
         why_not = why_not_stock(slices, is_quantised=quantised, assume_in_bounds=assume_in_bounds)
-        if not why_not and not is_fused_over(slices.data, concat):
-            joined = ops.gather(*inputs, slices.batch_dims)
+        stock = ops.gather(*inputs, slices.batch_dims)
+        if not why_not and not is_fused_over(slices.data, concat) and not added_divergence(stock, gathers[0]):
+            joined = stock
         elif portable or why_not_ours(gathers[0], concat):
             continue
         else:

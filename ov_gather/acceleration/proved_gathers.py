@@ -16,6 +16,7 @@ from math import prod
 
 from ov_gather.acceleration.axis_sizes import batch_dims, tuple_length
 from ov_gather.acceleration.changes import too_small
+from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, operation, take_place, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import Bounds
@@ -36,7 +37,8 @@ def use_stock_where_proved(model: Model) -> list[str]:
     quantised, done = is_quantised(model), []
     candidates = [node for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET) and _only_moves(node)]
     for node in Bounds(model).in_bounds(candidates):
-        if (other := _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _stock(node)) is not None:
+        other = _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _stock(node)
+        if other is not None and not added_divergence(other, node):
             take_place(node, other)
             done.append(node.get_friendly_name())
     if done:
@@ -54,9 +56,8 @@ def _only_moves(node: Node) -> bool:
 
 def _stock_gather(gather: Node, quantised: bool) -> Node | None:
     data, indices, axis = gather.input_values()
-    is_empty = any(dim.is_static and dim.get_length() == 0 for dim in dims(indices) or ())
     is_altered = data.get_element_type().is_real() and (quantised or is_fused_over(data, gather))
-    if gather.get_attributes()["batch_dims"] or is_empty or is_altered:
+    if gather.get_attributes()["batch_dims"] or is_altered:
         return None
     return ops.gather(data, indices, axis)
 

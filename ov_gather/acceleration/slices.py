@@ -37,8 +37,6 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
         return low_precision.REASON
     if _is_taken_for_none(slices):
         return "OpenVINO would take such a Gather for one that changes nothing"
-    if _has_no_elements(slices.data) or _has_no_elements(slices.indices):
-        return "OpenVINO dies of such a Gather without elements"
     return "" if assume_in_bounds else slices.out_of_bounds
 
 
@@ -68,11 +66,6 @@ def _is_taken_for_none(slices: Slices) -> bool:
         return False
     shape, size = slices.indices.get_partial_shape(), slices.data.get_partial_shape()[slices.axis]
     return bool(shape.is_dynamic or size.is_dynamic or prod(shape.to_shape()) == size.get_length())
-
-
-def _has_no_elements(value: Output) -> bool:
-    shape = value.get_partial_shape()
-    return bool(shape.is_static and 0 in shape.to_shape())
 
 
 def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int | None:

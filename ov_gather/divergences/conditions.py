@@ -245,3 +245,12 @@ def writes_twice(view: LayerView, operands: Operands) -> bool:
 def reduces(view: LayerView, operands: Operands) -> bool:
     """The scatter does not only replace."""
     return view.layer.attributes.get("reduction", "none") != "none"
+
+
+READS_INDICES = frozenset(
+    {
+        *(has_indices_outside_data, has_negative_indices, is_out_of_bounds, gathers_out_of_bounds, gathers_unchecked),
+        *(fills_zeros, scatters_negative, scatters_unchecked),
+    }
+)
+"""Conditions that depend on the values of indices, and not only on types, shapes and attributes."""

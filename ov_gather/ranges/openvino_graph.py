@@ -96,7 +96,7 @@ class OpenvinoGraph:
         prefix, outermost = self._places[node.get_name()]
         within = (outermost, 0) if outermost else None
         name, output = f"{prefix}{node.get_friendly_name()}", (node.get_name(), 0)
-        return site_of(_described(node), name, 0, self._inputs(node), output, within)
+        return site_of(described(node), name, 0, self._inputs(node), output, within)
 
     def _declare(self, name: str, position: int) -> Value:
         node = self._nodes[name]
@@ -135,7 +135,7 @@ class OpenvinoGraph:
             return Step(
                 name, kind, inputs, outputs, bodies=found, repeats=kind in LOOPS, trips=inputs[0] if kind == "Loop" else None
             )
-        return Step(name, kind, inputs, outputs, rule_of(_described(node)), looks_at_shapes=kind == "ShapeOf")
+        return Step(name, kind, inputs, outputs, rule_of(described(node)), looks_at_shapes=kind == "ShapeOf")
 
     def _body(self, node: Any, body: openvino.Model, number: int | None) -> Body:
         which = () if number is None else (number,)
@@ -186,7 +186,8 @@ def _input_name(node: openvino.Node) -> str:
     return min(names, default=str(node.get_friendly_name()))
 
 
-def _described(node: openvino.Node) -> Described:
+def described(node: openvino.Node) -> Described:
+    """Describe a node by its type, opset and attributes, in the words of an IR."""
     attributes = {name: _text(value) for name, value in node.get_attributes().items()}
     return Described(node.get_type_name(), node.get_type_info().version_id, attributes)
 

@@ -16,7 +16,13 @@ ROWS, COLUMNS = 5, 3
 
 @dataclass(frozen=True)
 class Run:
-    """A Run is one inference of a small model, hardened or not: it names all that a worker process needs."""
+    """A Run is one inference of a small model, hardened or not: it names all that a worker process needs.
+
+    Attributes:
+        index: the last index, or coordinate.
+        dtype: of the indices.
+        is_constant: whether the indices are a constant.
+    """
 
     kind: str
     policy: str
@@ -25,6 +31,15 @@ class Run:
     portable: bool = False
     threads: int = 2
     rows: int = ROWS
+    dtype: str = "int32"
+    is_constant: bool = False
+
+    @property
+    def seen(self) -> int:
+        """The last index as the CPU plugin sees it: constants saturate at 32 bits, inputs wrap around."""
+        if self.is_constant:
+            return min(max(self.index, -(2**31)), 2**31 - 1)
+        return (self.index + 2**31) % 2**32 - 2**31
 
 
 def crashed(code):
@@ -42,10 +57,10 @@ def infer(run: Run):
 def infer_model(model, inputs, threads=2):
     core = ov_gather.register(ov.Core())
     properties = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads}
-    request = core.compile_model(model, "CPU", properties).create_infer_request()
-    for position, array in enumerate(inputs):
-        request.set_input_tensor(position, ov.Tensor(array))
     try:
+        request = core.compile_model(model, "CPU", properties).create_infer_request()  # raises for constants out of bounds
+        for position, array in enumerate(inputs):
+            request.set_input_tensor(position, ov.Tensor(array))
         request.start_async()
         request.wait()
     except RuntimeError:
@@ -56,15 +71,17 @@ def infer_model(model, inputs, threads=2):
 def arrays(run: Run):
     data = np.arange(1, run.rows * COLUMNS + 1, dtype=np.float32).reshape(run.rows, COLUMNS)
     if run.kind in ("Gather-8", "Gather-1", "ScatterUpdate-3"):
-        indices = np.array([1, 2, run.index])  # never one index twice: OpenVINO's threads race for a row of ScatterUpdate
+        indices = np.array(
+            [1, 2, run.index], object
+        )  # never one index twice: OpenVINO's threads race for a row of ScatterUpdate
         updates = np.arange(100, 109, dtype=np.float32).reshape(3, 3)
     elif run.kind in ("GatherND-8", "ScatterNDUpdate-3"):
-        indices = np.array([[0, 0], [2, -1], [run.index, 1]])
+        indices = np.array([[0, 0], [2, 2 if run.dtype.startswith("u") else -1], [run.index, 1]], object)
         updates = np.arange(100, 103, dtype=np.float32)
     else:
-        indices = np.array([[0, 1, 2], [2, 0, run.index]])
+        indices = np.array([[0, 1, 2], [2, 0, run.index]], object)
         updates = np.arange(100, 106, dtype=np.float32).reshape(2, 3)
-    return data, indices.astype(np.int32), updates
+    return data, indices.astype(run.dtype), updates
 
 
 def small_model(run: Run):
@@ -73,7 +90,7 @@ def small_model(run: Run):
     if run.kind in ("GatherND-8", "ScatterNDUpdate-3"):
         shapes[1][-1] = 2
     given = opset13.parameter(shapes[0], np.float32, name="data")
-    index = opset13.parameter(shapes[1], np.int32, name="indices")
+    index = opset13.constant(indices) if run.is_constant else opset13.parameter(shapes[1], indices.dtype, name="indices")
     update = opset13.parameter(shapes[2], np.float32, name="updates")
     axis = opset13.constant(0)
     make = {
@@ -86,22 +103,23 @@ def small_model(run: Run):
         "ScatterElementsUpdate-3": lambda: opset3.scatter_elements_update(given, index, update, axis),
         "ScatterElementsUpdate-12": lambda: opset12.scatter_elements_update(given, index, update, axis, "sum"),
     }
-    parameters, feed = [given, index], [data, indices]
+    fed = [(given, data), *([] if run.is_constant else [(index, indices)])]
     if run.kind.startswith("Scatter"):
-        parameters, feed = [*parameters, update], [*feed, updates]
-    return ov.Model([make[run.kind]()], parameters, "model"), feed
+        fed.append((update, updates))
+    parameters, feed = zip(*fed, strict=True)
+    return ov.Model([make[run.kind]()], list(parameters), "model"), feed
 
 
 def expected(run: Run):
     """What NumPy makes of the policy: the output as bytes, or RAISED."""
     data, indices, updates = arrays(run)
     lowest = 0 if run.kind in ("Gather-1", "ScatterUpdate-3") else -run.rows
-    is_inside = lowest <= run.index < run.rows
+    is_inside = lowest <= run.seen < run.rows
     if not is_inside and (run.policy == "raise" or run.rows == 0):
         return RAISED
-    if not is_inside:
-        place = {"GatherND-8": (2, 0), "ScatterNDUpdate-3": (2, 0)}.get(run.kind, (-1,) * indices.ndim)
-        indices[place] = min(max(run.index, lowest), run.rows - 1)
+    indices = indices.astype(np.int64)
+    place = {"GatherND-8": (2, 0), "ScatterNDUpdate-3": (2, 0)}.get(run.kind, (-1,) * indices.ndim)
+    indices[place] = min(max(run.seen, lowest), run.rows - 1)
     is_zeroed = not is_inside and run.policy == "zero"
     if run.kind.startswith("Gather-"):
         out = data[indices]
@@ -110,7 +128,7 @@ def expected(run: Run):
         out = data[tuple(indices.T)]
         out[2] *= not is_zeroed
     elif run.kind == "GatherElements-6":
-        out = np.take_along_axis(data, indices.astype(np.int64), 0)
+        out = np.take_along_axis(data, indices, 0)
         out[-1, -1] *= not is_zeroed
     else:
         out = _scattered(run.kind, data, indices, updates, is_zeroed)

@@ -58,6 +58,52 @@ def test_joined_batches_and_fused_arithmetic_stay():
     assert "GatherND-5 joins batch dimensions" in {change.reason for change in summary.changes}
 
 
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize(
+    ("data", "tuples", "batch_dims", "kind"),
+    [
+        ([1, 50], [1, 9, 1], 1, np.float32),
+        ([1, 50], [1, 1, 1], 1, np.float32),
+        ([1, 50, 1], [1, 9, 1], 1, np.int32),
+        ([1, 1, 50], [1, 1, 9, 1], 2, np.float32),
+        ([-1, 50], [-1, 9, 1], 1, np.float32),
+        ([1, -1], [1, 9, 1], 1, np.int64),
+    ],
+)
+def test_batches_that_may_be_one_stay(data, tuples, batch_dims, kind, portable):
+    """OpenVINO's Gather-8 is wrong there once shapes are static, or crashes: the divergence batches-of-one."""
+    model = model_of(ops.gather_nd(parameter("data", data, kind), parameter("i", tuples, np.int64), batch_dims))
+    other, summary = accelerated(model, portable=portable)
+    assert operations(other) == ["GatherND-8"]
+    assert summary.changes[0].reason.startswith("batches-of-one: ")
+
+
+@pytest.mark.parametrize(("batch", "kind"), [(-1, "GatherElements-6"), ("1..4", "GatherElements-6"), ("2..4", "Gather-8")])
+def test_slices_of_batches_that_may_be_one_stay(batch, kind):
+    """The same is so for whole slices, also after `reshape`."""
+    index = ops.clamp(parameter("i", [batch, 9, 1], np.int64), 0, 4)
+    data = parameter("data", [batch, 5, 6])
+    whole = ops.concat([ops.gather(ops.shape_of(index), ops.constant([0, 1]), ops.constant(0)), ops.constant([6])], 0)
+    model = model_of(ops.gather_elements(data, ops.broadcast(index, whole), 1))
+    other, _ = accelerated(model, portable=True)
+    assert kind in operations(other)
+    if batch != "2..4":
+        other.reshape({0: [1, 5, 6], 1: [1, 9, 1]})
+        model.reshape({0: [1, 5, 6], 1: [1, 9, 1]})
+        check_same(model, other, [RNG.random((1, 5, 6), np.float32), RNG.integers(0, 5, (1, 9, 1))])
+
+
+@pytest.mark.parametrize("batch_dims", [0, 1])
+def test_several_coordinates_of_batches_stay(batch_dims):
+    """Places are counted from the first dimension of data, so that batches may not stand before it."""
+    columns = [ops.clamp(parameter(f"i{k}", [3, 9][1 - batch_dims :], np.int64), 0, 4) for k in range(2)]
+    model = model_of(ops.gather_nd(parameter("data", [3, 5, 5][1 - batch_dims :]), side_by_side(*columns), batch_dims))
+    _, summary = accelerated(model, "gather-tuples")
+    assert bool(summary.changed) == (batch_dims == 0)
+    if batch_dims:
+        assert summary.changes[0].reason == "the tuples of each batch have several coordinates"
+
+
 def table(sizes, *, low=0, behind=(), count=9):
     """A look-up by coordinates that a Clamp keeps in bounds, one after the other."""
     columns = [ops.clamp(parameter(f"i{k}", [count], np.int64), low, size - 1) for k, size in enumerate(sizes)]

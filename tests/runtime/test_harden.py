@@ -55,6 +55,27 @@ def test_empty_axis():
     assert differing(runs) == []
 
 
+INDEX_TYPES = ("int8", "uint8", "int16", "uint16", "uint32", "int64", "uint64")
+ANY_INDICES = ("Gather-8", "Gather-1", "GatherND-8", "ScatterUpdate-3", "ScatterElementsUpdate-12")
+BEYOND = {"uint32": (2**31, 2**32 - 1), "int64": (2**32 + ROWS, -(2**63)), "uint64": (2**63, 2**64 - 1)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("policy", "portable"), [("raise", False), ("raise", True), ("clamp", True), ("zero", True)])
+def test_every_type_of_indices(policy, portable):
+    """The IRs of detection networks have indices of u64. Of numbers beyond 32 bits the plugin itself takes the lower bits."""
+    runs = []
+    for kind, dtype in product(ANY_INDICES, INDEX_TYPES):
+        limits, is_open = np.iinfo(dtype), kind != "GatherND-8"
+        indices = {ROWS - 1, ROWS, -1 if limits.min else 0, min(int(limits.max), 2**31 - 1), max(int(limits.min), -(2**31))}
+        indices |= {*BEYOND.get(dtype, ())}
+        runs += [Run(kind, policy, index, is_open, portable, dtype=dtype) for index in sorted(indices)]
+        if not kind.startswith("Scatter"):
+            highest = (ROWS - 1, int(limits.max))
+            runs += [Run(kind, policy, index, False, portable, dtype=dtype, is_constant=True) for index in highest]
+    assert differing(runs) == []
+
+
 def scatter_shortly(run):
     """A row of integers into which a hardened ScatterUpdate writes; for a few of them the plugin does not check indices."""
     policy, portable, dtype, size, is_open, index = run
