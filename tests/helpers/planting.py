@@ -1,4 +1,4 @@
-"""Faults that are planted into IRs: an attribute, an element of a constant, swapped operands, an axis."""
+"""Faults that are planted into IRs: an attribute, an element of a constant, swapped operands, an axis, a dropped layer."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ ATTRIBUTES: dict[str, list[tuple[str, Callable[[str], str]]]] = {
     "ScatterElementsUpdate": [("reduction", lambda old: "none" if old != "none" else "max")],
     "Gelu": [("approximation_mode", lambda old: "TANH" if old != "TANH" else "ERF")],
 }
+DROPPED = ("Tanh", "Sigmoid", "ReLU", "Abs", "Negative", "Sin", "Erf", "SoftMax", "Softmax", "LogSoftmax")
 AXIS_ATTRIBUTES = ("Softmax", "LogSoftmax", "Concat", "GatherElements", "TopK")
 AXIS_CONSTANTS = {
     "Gather": 2,
@@ -65,8 +66,10 @@ AXIS_CONSTANTS = {
 
 
 def candidates(model: Model, kind: str) -> Iterator[Callable[[random.Random], Planted | None]]:
-    """Every way to plant a fault of a kind: "attribute", "constant", "operands" or "axis"."""
+    """Every way to plant a fault of a kind: "attribute", "constant", "operands", "axis" or "dropped"."""
     for layer in model.layers:
+        if kind == "dropped" and layer.type in DROPPED:
+            yield lambda rng, layer=layer: dropped(model, layer)
         if kind == "operands" and layer.type in SWAPPED:
             yield lambda rng, layer=layer: swapped(model, layer)
         if kind == "attribute":
@@ -112,6 +115,26 @@ def swapped(model: Model, layer: Layer) -> Planted:
         for edge in model.edges
     )
     return Planted(replace(model, edges=tuple(edges)), layer, (), "operands swapped")
+
+
+def dropped(model: Model, layer: Layer) -> Planted | None:
+    """A layer is gone; its input has its names, too, as where a converter takes the layer for an Identity."""
+    source = model.producer(layer, layer.inputs[0])
+    assert source is not None
+    edges = tuple(
+        replace(edge, from_layer=source[0].id, from_port=source[1].id) if edge.from_layer == layer.id else edge
+        for edge in model.edges
+        if edge.to_layer != layer.id
+    )
+    names = ",".join(filter(None, (port.attributes.get("names", "") for port in (source[1], layer.outputs[0]))))
+    ports = tuple(
+        replace(port, attributes={**port.attributes, "names": names}) if port.id == source[1].id else port
+        for port in source[0].outputs
+    )
+    layers = tuple(
+        replace(each, outputs=ports) if each.id == source[0].id else each for each in model.layers if each.id != layer.id
+    )
+    return Planted(replace(model, edges=edges, layers=layers), layer, (source[0], *uses(model, layer)), "dropped")
 
 
 def with_attribute(model: Model, layer: Layer, name: str, new: str) -> Planted:

@@ -14,7 +14,7 @@ from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.records import Observed, Parting
 from ov_gather.crosscheck.bisect.refusals import Refusal
 from ov_gather.crosscheck.bisect.replay import Piece, Replay
-from ov_gather.crosscheck.bisect.reproducer import Written, write_reproducer
+from ov_gather.crosscheck.bisect.reproducer import IsShown, Written, write_reproducer
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Found, Search
 from ov_gather.crosscheck.comparisons import Difference
@@ -24,12 +24,19 @@ from ov_gather.runtimes.configured import Setting
 
 @dataclass(frozen=True)
 class Blame:
-    """A Blame makes Partings. Reproducers are written below `directory`, if there is one."""
+    """Makes Partings. Reproducers are written below `directory`, if there is one, and `is_shown` executes them."""
 
     comparer: Comparer
     search: Search
     setting: Setting
     directory: Path | None
+    is_shown: IsShown
+
+    def partings(self, wrong: Sequence[Value]) -> Iterator[tuple[Parting, Value]]:
+        """Yield where the models part for each wrong output that rounding does not explain, with the value. Raises as below."""
+        for parting, _, value in map(self.for_output, wrong):
+            if parting is not None:
+                yield parting, value
 
     def for_output(self, wrong: Value) -> tuple[Parting | None, str, Value]:
         """Follow a wrong output to where the models part. Give that and the value; or why there is no such place.
@@ -40,15 +47,15 @@ class Blame:
         while True:
             found = self.search.first_difference(wrong)
             near = replay.piece_alone(found)
+            if not found.healed_by and replay.is_rounding(found):
+                node = self._node(found.value)
+                if found.value == wrong:
+                    return None, f"{node} gives this in the reference, too, for operands that are off by rounding", wrong
+                self.search.equal.add(found.value)
+                continue
             if near is not None:
                 is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
                 return self._parting("node" if is_alone else "fusion", found, near), "", found.value
-            if not found.healed_by and replay.is_amplified(found):
-                node = self._node(found.value)
-                if found.value == wrong:
-                    return None, f"{node} gives this in the reference, too, for the operands that rounding has left", wrong
-                self.search.equal.add(found.value)
-                continue
             piece = replay.piece_grown(found)
             return self._parting("fusion" if piece or found.healed_by else "context", found, piece), "", found.value
 
@@ -67,6 +74,7 @@ class Blame:
         other = str(self.comparer.reference.graph.producers.get(pairs[value], "")) if value is not None else ""
         piece = None if value is None else self._refused_piece(value, is_reference)
         written = self._written(piece)
+        detail += written.remark
         sources = () if value is None else self.search.region(value).sources
         label = graph.label(value) if value is not None else refusal.node.outputs[0]
         output = Observed(str(label), "", "", "", str(refusal.error))
@@ -96,7 +104,7 @@ class Blame:
             tuple(map(self.comparer.record, found.sources)),
             self.comparer.record(found.value),
             tuple(text for _, text in wrong),
-            self._detail(kind, found, piece),
+            self._detail(kind, found, piece) + written.remark,
             written.folder,
             written.command,
         )
@@ -121,7 +129,7 @@ class Blame:
     def _written(self, piece: Piece | None) -> Written:
         if piece is None or self.directory is None:
             return Written("", "")
-        return write_reproducer(piece, self.comparer, self.setting, self.directory)
+        return write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
 
     def _node(self, value: Value) -> str:
         graph = self.comparer.model.graph
