@@ -79,14 +79,14 @@ def iterations(sides: Sides, comparer: Comparer, value: Value) -> Iterator[Insid
         ours = ours.following({name: theirs.inputs[names[name]] for name in ours.carried})
 
 
-def body_compared(last: Inside | None, count: int) -> str:
+def body_compared(last: Inside | None, count: int, share: float) -> str:
     """Say what was compared in a body that shows no difference, given the last of the iterations that were followed."""
     if last is None:
         return "Its body cannot be followed."
     if not last.is_compared:
         return f"What its body computes for this output has no counterpart; the rest is the same in iterations: {count}."
     rest = "" if last.is_last else "; those after them were not followed"
-    return f"Its body gives the same up to rounding, followed through iterations: {count}{rest}."
+    return f"Its body gives the same within {share:.0e}, followed through iterations: {count}{rest}."
 
 
 def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str, str]:

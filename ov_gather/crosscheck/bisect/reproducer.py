@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,23 +34,24 @@ IsShown = Callable[[Path, Path, Path | None], bool]
 
 @dataclass(frozen=True)
 class Written:
-    """Where a reproducer is, the command that runs it, and a remark if that does not show the fault."""
+    """Where a reproducer is, and the command that runs it; both are "" if no command shows the fault."""
 
-    folder: str
-    command: str
-    remark: str = ""
+    folder: str = ""
+    command: str = ""
 
 
 def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directory: Path, is_shown: IsShown) -> Written:
     """Write a piece to a new folder below `directory`, as small as can be while its command shows the fault.
 
-    Raises OSError.
+    The folder is removed again if the command does not show it. Raises OSError.
     """
     folder = _new_folder(directory, comparer.model.graph.label(piece.value))
-    written, is_right = _written(_smaller(piece, comparer), comparer, setting, folder, is_shown)
-    if not is_right:
-        written, is_right = _written(piece, comparer, setting, folder, is_shown)
-    return written if is_right else replace(written, remark=" The command that runs the reproducer does not show the fault.")
+    for smaller in (_smaller(piece, comparer), piece):
+        written, is_right = _written(smaller, comparer, setting, folder, is_shown)
+        if is_right:
+            return written
+    shutil.rmtree(folder)
+    return Written()
 
 
 def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, is_shown: IsShown) -> tuple[Written, bool]:

@@ -224,19 +224,21 @@ class _Bisection:
             for inner in iterations(sides, blame.comparer, value):
                 self._outputs = inner.outputs
                 within = self._blame(inner.sides)
-                wrong = [output for output, text in within.comparer.compare_outputs().items() if text]
+                wrong = [output for output, text in within.comparer.compare_outputs(of_body=True).items() if text]
                 found = next(within.partings(wrong), None)
                 self._result = replace(self._result, runs=self._result.runs + inner.sides.model.runs)
                 if found is not None:
                     within_body = self._inside(inner.sides, within, *found)
                     when = "" if parting.node.startswith("If") else f", in iteration {seen} (the first is 0)"
+                    if not within_body.reproducer:
+                        within_body = replace(within_body, reproducer=parting.reproducer, command=parting.command)
                     return replace(within_body, detail=f"It is in the body of {parting.node}{when}. {within_body.detail}")
                 seen += 1
         except _FAILURES as error:
             return replace(parting, detail=f"{parting.detail} Its body is not executed alone: {error}")
         finally:
             self._outputs = outer
-        return replace(parting, detail=f"{parting.detail} {body_compared(inner, seen)}")
+        return replace(parting, detail=f"{parting.detail} {body_compared(inner, seen, blame.comparer.rounding.share(1))}")
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
         """Give the model the value that the reference has, where the two have parted."""
