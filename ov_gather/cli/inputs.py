@@ -9,6 +9,7 @@ import click
 from numpy.typing import NDArray
 
 from ov_gather.cli.arrays import load_array
+from ov_gather.crosscheck.inputs.files import as_declared
 from ov_gather.ir.files import Place
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
@@ -45,7 +46,7 @@ def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDAr
         listed = " and ".join(names[position] for position in wanted) or "nothing"
         raise click.UsageError(f"{view.layer} needs --input for {listed}, each once")
     files = dict(given)
-    return [_as_declared(view, position, load_array(files[names[position]])) for position in wanted]
+    return [as_declared(load_array(files[names[position]]), view.input_types[position]) for position in wanted]
 
 
 def named_arrays(texts: tuple[str, ...]) -> dict[str, NDArray[Any]]:
@@ -64,13 +65,3 @@ def _parse(names: list[str], text: str) -> tuple[str, Path]:
     if not separator or name not in names:
         raise click.UsageError(f"--input {text}: write NAME=FILE.npy with NAME one of {', '.join(names)}")
     return name, Path(file)
-
-
-def _as_declared(view: LayerView, position: int, array: NDArray[Any]) -> NDArray[Any]:
-    """Give an array the type of its port where a .npy cannot tell it: bf16, 8-bit floating point, strings of any length."""
-    element_type = view.input_types[position]
-    if array.dtype.kind == "U":
-        return array.astype(object)
-    if array.dtype.kind == "V" and element_type and element_type.dtype.itemsize == array.itemsize:
-        return array.view(element_type.dtype)
-    return array

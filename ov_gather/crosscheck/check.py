@@ -5,17 +5,16 @@ A layer of a model is also executed on the operands that it has in the model.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, as_cases, check_given, designed
 from ov_gather.crosscheck.environment import environment
+from ov_gather.crosscheck.expected import read_expected
 from ov_gather.crosscheck.layers import Job, LayerChecks
 from ov_gather.crosscheck.models.ir import ModelRun, has_several_layers
 from ov_gather.crosscheck.progress import Progress
@@ -81,7 +80,7 @@ def cross_check(
         given = None if inputs is None else [np.asarray(array) for array in inputs]
         if given is not None:
             check_given(isolate(views[0]), given)
-        expected = _expected_outputs(model.path)
+        expected = read_expected(model.path)
         make = partial(designed, limit=cases, seed=seed) if given is None else lambda view: as_cases(given)
         progress = progress or Progress()
         progress.begin(model.path, len(views), seed)
@@ -98,16 +97,3 @@ def cross_check(
         layers = progress.layers
         outputs = run.outputs(views, layers) if run else ()
         return CrossCheckResult(layers, seed, environment(others), outputs, run.not_run if run else "")
-
-
-def _expected_outputs(path: str) -> Mapping[str, Any]:
-    """Read the outputs that a file beside the IR tells, by the names of layers. Raises ValueError."""
-    if not path or not (file := Path(path).with_suffix(".expected.json")).is_file():
-        return {}
-    try:
-        values = json.loads(file.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file}: not JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise ValueError(f"{file}: must be an object that gives the values for each layer name")
-    return values

@@ -76,6 +76,7 @@ class CaseResult:
 
     Attributes:
         replay: the command that runs the case again, if it failed and was written to disk.
+        passes_again: whether the case passed when that command was executed: it fails only after other cases.
     """
 
     name: str
@@ -83,6 +84,7 @@ class CaseResult:
     threads: int
     comparisons: tuple[Comparison, ...]
     replay: str = ""
+    passes_again: bool = False
 
     @property
     def passed(self) -> bool:

@@ -29,8 +29,11 @@ from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.isolated import IsolatedRuntime
 
 Runtimes = Sequence[IsolatedRuntime[Model]]
-Reducer = Callable[[LayerView, Case, CaseResult], str]
+Reducer = Callable[[LayerView, Case, CaseResult, Any], CaseResult]
+"""Writes a case that failed and adds the command that runs it again. The last argument is the expected output of the layer."""
 
+EXPECTED_OUTPUT = "expected output"
+"""What stands for a runtime in the comparison with a file beside the IR."""
 AT_ONCE = 1 << 26
 """The bytes of inputs that may wait for the runtimes; one case may have more."""
 AHEAD = 2
@@ -203,7 +206,7 @@ class _Execution:
 
     def _add(self, case: Case, result: CaseResult) -> None:
         if self._reducer and not result.passed and self._alone:
-            result = replace(result, replay=self._reducer(self._alone, case, result))
+            result = self._reducer(self._alone, case, result, self._job.expected)
             self._reducer = None  # one failure of a layer tells enough
         self._results.append(result)
 
@@ -252,10 +255,10 @@ def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcom
 
 def _compare_expected(right: Outcome, values: Any) -> Comparison:
     if isinstance(right, Exception):
-        return Comparison("expected output", Status.FAILED, f"there is none: {right}")
+        return Comparison(EXPECTED_OUTPUT, Status.FAILED, f"there is none: {right}")
     try:
         difference = first_difference(np.asarray(values, right.dtype), right)
     except ValueError as error:
         difference = str(error)
     where = difference if isinstance(difference, Difference) else None
-    return Comparison("expected output", Status.FAILED if difference else Status.PASSED, str(difference), difference=where)
+    return Comparison(EXPECTED_OUTPUT, Status.FAILED if difference else Status.PASSED, str(difference), difference=where)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.cases.designed import Case, operands
+from ov_gather.crosscheck.cases.designed import Case, as_cases, operands
 from ov_gather.crosscheck.comparisons import CaseResult
-from ov_gather.crosscheck.layers import reference_outcome
+from ov_gather.crosscheck.expected import read_expected, write_expected
+from ov_gather.crosscheck.inputs.files import as_declared
+from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, reference_outcome
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.files import replacing
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
 from ov_gather.ir.model import Model
+from ov_gather.ir.reader import read_ir
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 from ov_gather.ops.isolation import isolate
@@ -41,15 +44,26 @@ class Reducer:
     directory: Path
     device: str = CPU
 
-    def __call__(self, view: LayerView, case: Case, result: CaseResult) -> str:
-        """Shrink and write a case, and return the command that runs it again. Raises OSError."""
+    def __call__(self, view: LayerView, case: Case, result: CaseResult, expected: Any = None) -> CaseResult:
+        """Shrink and write a case, execute what was written, and add the command that does so to the result. Raises OSError."""
         failed = next(comparison for comparison in result.comparisons if not comparison.passed)
         name, arrays = failed.runtime, operands(view, case.inputs)
         # No other case has the expected output; and of one that hangs, each smaller one may take as long.
         if name in RUNTIMES and not failed.detail.startswith(HANGS):
             with borrowed([name], self.device) as (runtime,):  # another one: that which failed has more to do
                 arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
-        return _write(self._folder(view, case, name), view, arrays, name if name in RUNTIMES else "kernel", self.device)
+        path = self._folder(view, case, name) / "layer.xml"
+        files = _write(path, view, arrays)
+        if name == EXPECTED_OUTPUT:
+            write_expected(path, {view.layer.name or view.operation.type: expected})
+        return replace(result, **self._run_again(path, files, name if name in RUNTIMES else "kernel"))
+
+    def _run_again(self, path: Path, files: Sequence[Path], name: str) -> dict[str, Any]:
+        """Execute what was written, and return the command that does so."""
+        inputs = (word for file in files for word in ("--input", f"{file.stem}={file}"))
+        device = ["--device", self.device] if self.device != CPU else []
+        replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", name, *device])
+        return {"replay": replay, "passes_again": _passes(path, files, name, self.device)}
 
     def _folder(self, view: LayerView, case: Case, runtime: str) -> Path:
         """Create a folder whose name tells the layer, the case and the runtime."""
@@ -137,15 +151,23 @@ def _layer_for(view: LayerView, arrays: Arrays) -> Model:
     return isolate(next(family_layers(builder.build())))
 
 
-def _write(folder: Path, view: LayerView, arrays: Sequence[NDArray[Any]], runtime: str, device: str) -> str:
-    """Write the layer and its inputs, and return the command that checks them."""
-    path = folder / "layer.xml"
+def _write(path: Path, view: LayerView, arrays: Sequence[NDArray[Any]]) -> list[Path]:
+    """Write the layer, and beside it its inputs, whose files are returned."""
     write_ir(_layer_for(view, list(arrays)), path)
-    command = ["ov-gather", "check", str(path)]
+    files = []
     for port, (given, array) in enumerate(zip(view.operation.inputs, arrays, strict=True)):
         if view.constant(port) is None:
-            file = folder / f"{given.name}.npy"
-            with replacing(file) as stream:
+            files.append(path.with_name(f"{given.name}.npy"))
+            with replacing(files[-1]) as stream:
                 np.save(stream, array.astype(str) if array.dtype.hasobject else array)
-            command += ["--input", f"{given.name}={file}"]
-    return shlex.join([*command, "--runtimes", runtime, *(["--device", device] if device != CPU else [])])
+    return files
+
+
+def _passes(path: Path, files: Sequence[Path], runtime: str, device: str) -> bool:
+    """Check what was written as the command does that names it; return True if nothing fails."""
+    (view,) = family_layers(read_ir(path))
+    types = [kind for port, kind in enumerate(view.input_types) if view.constant(port) is None]
+    inputs = [as_declared(np.load(file), kind) for file, kind in zip(files, types, strict=True)]
+    job = Job(view, lambda alone: as_cases(inputs), expected=read_expected(str(path)).get(view.layer.name))
+    with borrowed([runtime], device) as runtimes, LayerChecks(runtimes) as checks:
+        return all(layer.passed for _, layer in checks.run([job]))

@@ -66,7 +66,8 @@ class Graph:
         return helper.make_graph(self.nodes, name, inputs, outputs, self.constants)
 
 
-def _info(name: str, kind: int = TensorProto.FLOAT, shape: tuple[int, ...] = (ROWS, WIDTH)) -> onnx.ValueInfoProto:
+def info(name: str, kind: int = TensorProto.FLOAT, shape: tuple[int, ...] | None = (ROWS, WIDTH)) -> onnx.ValueInfoProto:
+    """Declare a value."""
     return helper.make_tensor_value_info(name, kind, shape)
 
 
@@ -77,7 +78,7 @@ def _branches(chains: Chains, graph: Graph, last: str, depth: int) -> str:
         out = chains.chain(inner, last, chains.rng.randint(4, 9))
         out = _loop(chains, inner, out, depth - 1) if depth and branch == "then" else out
         out = chains.chain(inner, out, 3)
-        made.append(inner.made(chains.name(branch), [], [_info(out)]))
+        made.append(inner.made(chains.name(branch), [], [info(out)]))
     new = chains.name("choice")
     graph.node("If", ["condition"], new, then_branch=made[0], else_branch=made[1])
     return new
@@ -94,8 +95,8 @@ def _loop(chains: Chains, graph: Graph, last: str, depth: int) -> str:
     out = _branches(chains, inner, out, depth - 1) if depth else out
     out = chains.chain(inner, out, 2)
     inner.node("Neg", [out], f"{new}_seen")
-    inputs = [_info(iteration, TensorProto.INT64, ()), _info(goes_on, TensorProto.BOOL, ()), _info(state)]
-    outputs = [_info(f"{new}_on", TensorProto.BOOL, ()), _info(out), _info(f"{new}_seen")]
+    inputs = [info(iteration, TensorProto.INT64, ()), info(goes_on, TensorProto.BOOL, ()), info(state)]
+    outputs = [info(f"{new}_on", TensorProto.BOOL, ()), info(out), info(f"{new}_seen")]
     body = inner.made(chains.name("body"), inputs, outputs)
     graph.node("Loop", ["count", "", last], new, f"{new}_all", body=body)
     graph.node("ReduceMax", [f"{new}_all", "first"], f"{new}_most", keepdims=0)
@@ -111,7 +112,7 @@ def _scan(chains: Chains, graph: Graph, last: str, depth: int) -> str:
     state, piece = f"{new}_state", f"{new}_piece"
     inner.node("Sub", [state, piece], f"{new}_less")
     out = chains.chain(inner, f"{new}_less", chains.rng.randint(4, 9))
-    body = inner.made(chains.name("body"), [_info(state), _info(piece)], [_info(out)])
+    body = inner.made(chains.name("body"), [info(state), info(piece)], [info(out)])
     graph.node("Scan", [last, f"{new}_pieces"], new, body=body, num_scan_inputs=1)
     return new
 
@@ -127,8 +128,8 @@ def body_model(seed: int) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     for i, kind in enumerate(kinds[: chains.rng.randint(2, 3)]):
         last = kind(chains, graph, last, int(i == 0))
         last = chains.chain(graph, last, chains.rng.randint(3, 8))
-    inputs = [_info("x"), _info("condition", TensorProto.BOOL, ()), _info("count", TensorProto.INT64, ())]
-    made = graph.made("g", inputs, [_info(last)])
+    inputs = [info("x"), info("condition", TensorProto.BOOL, ()), info("count", TensorProto.INT64, ())]
+    made = graph.made("g", inputs, [info(last)])
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
     onnx.checker.check_model(model)
     arrays = {

@@ -1,4 +1,4 @@
-"""Faults that are planted into IRs: an attribute, an element of a constant, swapped operands, an axis."""
+"""Faults that are planted into IRs: attributes, constants, operands, axes, dropped layers, slices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ov_gather.crosscheck.bisect.records import Parting
 from ov_gather.ir.constants import constant
-from ov_gather.ir.model import Layer, Model
+from ov_gather.ir.model import Element, Layer, Model
 from ov_gather.ir.weights import Weights
 
 
@@ -23,6 +24,8 @@ class Planted:
     what: str
 
 
+VISIBLE = 1e-2
+"""A fault is visible if it changes an output by more than this share of its largest number."""
 SWAPPED = {
     "Subtract": (0, 1),
     "Divide": (0, 1),
@@ -49,6 +52,8 @@ ATTRIBUTES: dict[str, list[tuple[str, Callable[[str], str]]]] = {
     "ScatterElementsUpdate": [("reduction", lambda old: "none" if old != "none" else "max")],
     "Gelu": [("approximation_mode", lambda old: "TANH" if old != "TANH" else "ERF")],
 }
+DROPPED = ("Sigmoid", "ReLU", "Abs", "Negative", "Erf", "SoftMax", "Softmax", "LogSoftmax")
+"""Not Tanh and Sin, which are nearly the identity for small numbers."""
 AXIS_ATTRIBUTES = ("Softmax", "LogSoftmax", "Concat", "GatherElements", "TopK")
 AXIS_CONSTANTS = {
     "Gather": 2,
@@ -64,9 +69,33 @@ AXIS_CONSTANTS = {
 }
 
 
+def is_visible(right: list[np.ndarray], wrong: list[np.ndarray] | None) -> bool:
+    """Return True if an output of the same shape has other numbers, and all are finite."""
+    if wrong is None or any(one.shape != other.shape for one, other in zip(right, wrong, strict=True)):
+        return False
+    for one, other in zip(right, wrong, strict=True):
+        one, other = one.astype(np.float64), other.astype(np.float64)
+        if np.isfinite(one).all() and np.abs(one - other).max(initial=0) > VISIBLE * np.abs(one).max(initial=1e-30):
+            return bool(np.isfinite(other).all())
+    return False
+
+
+def is_named(planted: Planted, parting: Parting) -> tuple[bool, int]:
+    """Whether the layer with the fault is named, and among how many; a dropped one is a node of the reference."""
+    names = {f"{layer.type} '{layer.name}'" for layer in (planted.layer, *planted.users)}
+    named = parting.node in names or any(f"constant '{planted.layer.name}'" in text for text in parting.constants)
+    named = named or parting.reference_node.endswith(f" '{planted.layer.name}'")
+    return named or bool(names & set(parting.nodes)), 1 if named else len(parting.nodes)
+
+
 def candidates(model: Model, kind: str) -> Iterator[Callable[[random.Random], Planted | None]]:
-    """Every way to plant a fault of a kind: "attribute", "constant", "operands" or "axis"."""
+    """Every way to plant a fault of a kind: "attribute", "constant", "operands", "axis", "dropped" or "slices"."""
     for layer in model.layers:
+        if kind == "slices":
+            for entry in _sliced_entries(layer):
+                yield lambda rng, layer=layer, entry=entry: reversed_slices(model, layer, entry)
+        if kind == "dropped" and layer.type in DROPPED:
+            yield lambda rng, layer=layer: dropped(model, layer)
         if kind == "operands" and layer.type in SWAPPED:
             yield lambda rng, layer=layer: swapped(model, layer)
         if kind == "attribute":
@@ -112,6 +141,45 @@ def swapped(model: Model, layer: Layer) -> Planted:
         for edge in model.edges
     )
     return Planted(replace(model, edges=tuple(edges)), layer, (), "operands swapped")
+
+
+def _sliced_entries(layer: Layer) -> Iterator[Element]:
+    """The entries of a port map by which iterations take or give slices from the first to the last."""
+    for section in layer.sections:
+        for entry in section.children if section.tag == "port_map" else ():
+            if "axis" in entry.attributes and entry.attributes.get("stride", "1") == "1":
+                yield entry
+
+
+def reversed_slices(model: Model, layer: Layer, entry: Element) -> Planted:
+    """Iterations take or give slices from the last to the first."""
+    changed = replace(entry, attributes={**entry.attributes, "start": "-1", "end": "0", "stride": "-1"})
+    sections = tuple(
+        replace(section, children=tuple(changed if child is entry else child for child in section.children))
+        for section in layer.sections
+    )
+    layers = tuple(replace(each, sections=sections) if each.id == layer.id else each for each in model.layers)
+    return Planted(replace(model, layers=layers), layer, (), f"{entry.tag} in reverse")
+
+
+def dropped(model: Model, layer: Layer) -> Planted | None:
+    """A layer is gone; its input has its names, too, as where a converter takes the layer for an Identity."""
+    source = model.producer(layer, layer.inputs[0])
+    assert source is not None
+    edges = tuple(
+        replace(edge, from_layer=source[0].id, from_port=source[1].id) if edge.from_layer == layer.id else edge
+        for edge in model.edges
+        if edge.to_layer != layer.id
+    )
+    names = ",".join(filter(None, (port.attributes.get("names", "") for port in (source[1], layer.outputs[0]))))
+    ports = tuple(
+        replace(port, attributes={**port.attributes, "names": names}) if port.id == source[1].id else port
+        for port in source[0].outputs
+    )
+    layers = tuple(
+        replace(each, outputs=ports) if each.id == source[0].id else each for each in model.layers if each.id != layer.id
+    )
+    return Planted(replace(model, edges=edges, layers=layers), layer, (source[0], *uses(model, layer)), "dropped")
 
 
 def with_attribute(model: Model, layer: Layer, name: str, new: str) -> Planted:

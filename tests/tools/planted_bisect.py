@@ -26,7 +26,7 @@ import openvino as ov
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from helpers.body_models import body_model
-from helpers.planting import Planted, candidates, inner_candidates
+from helpers.planting import Planted, candidates, inner_candidates, is_named, is_visible
 from ov_gather.crosscheck.bisect.run import bisect
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
@@ -35,7 +35,6 @@ from ov_gather.runtimes.configured import Configured, Setting
 from ov_gather.runtimes.isolated import borrowed
 
 KINDS = ("attribute", "constant", "operands", "axis")
-VISIBLE = 1e-2
 
 
 def outputs(model: Model, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | None:
@@ -44,17 +43,6 @@ def outputs(model: Model, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | N
     with borrowed(["configured"]) as (runtime,):
         found = runtime.run(Configured(model, Setting()), arrays)
     return None if isinstance(found, Exception) else found
-
-
-def is_visible(right: list[np.ndarray], wrong: list[np.ndarray] | None) -> bool:
-    """Whether an output of the same shape is another one."""
-    if wrong is None or any(one.shape != other.shape for one, other in zip(right, wrong, strict=True)):
-        return False
-    for one, other in zip(right, wrong, strict=True):
-        one, other = one.astype(np.float64), other.astype(np.float64)
-        if np.isfinite(one).all() and np.abs(one - other).max(initial=0) > VISIBLE * np.abs(one).max(initial=1e-30):
-            return bool(np.isfinite(other).all())
-    return False
 
 
 def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Random, inside: bool) -> Planted | None:
@@ -69,14 +57,6 @@ def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Ra
         if planted is not None and is_visible(right, outputs(planted.model, inputs)):
             return planted
     return None
-
-
-def is_named(planted: Planted, parting: object) -> tuple[bool, int]:
-    """Whether the node with the fault is named, and among how many."""
-    layers = [planted.layer, *planted.users]
-    names = {f"{layer.type} '{layer.name}'" for layer in layers}
-    named = parting.node in names or any(f"constant '{planted.layer.name}'" in text for text in parting.constants)
-    return named or bool(names & set(parting.nodes)), 1 if named else len(parting.nodes)
 
 
 def shown_alone(parting: object) -> bool:

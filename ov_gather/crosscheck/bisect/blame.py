@@ -14,7 +14,7 @@ from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.records import Observed, Parting
 from ov_gather.crosscheck.bisect.refusals import Refusal
 from ov_gather.crosscheck.bisect.replay import Piece, Replay
-from ov_gather.crosscheck.bisect.reproducer import Written, write_reproducer
+from ov_gather.crosscheck.bisect.reproducer import IsShown, Written, write_reproducer
 from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Found, Search
 from ov_gather.crosscheck.comparisons import Difference
@@ -24,12 +24,19 @@ from ov_gather.runtimes.configured import Setting
 
 @dataclass(frozen=True)
 class Blame:
-    """A Blame makes Partings. Reproducers are written below `directory`, if there is one."""
+    """Makes Partings. Reproducers are written below `directory`, if there is one, and `is_shown` executes them."""
 
     comparer: Comparer
     search: Search
     setting: Setting
     directory: Path | None
+    is_shown: IsShown
+
+    def partings(self, wrong: Sequence[Value]) -> Iterator[tuple[Parting, Value]]:
+        """Yield where the models part for each wrong output that rounding does not explain, with the value. Raises as below."""
+        for parting, _, value in map(self.for_output, wrong):
+            if parting is not None:
+                yield parting, value
 
     def for_output(self, wrong: Value) -> tuple[Parting | None, str, Value]:
         """Follow a wrong output to where the models part. Give that and the value; or why there is no such place.
@@ -37,18 +44,25 @@ class Blame:
         Raises RefusedError, CrashedError, IndexError where the model cannot be executed with more outputs.
         """
         replay = Replay(self.comparer, self.search)
+        passed_over: list[tuple[Found, Piece | None]] = []
         while True:
             found = self.search.first_difference(wrong)
+            if not found.healed_by and replay.is_rounding(found):
+                if found.value == wrong:
+                    node = self._node(found.value)
+                    return None, f"{node} gives this in the reference, too, for operands that are off by rounding", wrong
+                self.search.equal.add(found.value)
+                continue
             near = replay.piece_alone(found)
+            if not found.healed_by and found.value != wrong and not self.comparer.is_cause(found.value, wrong):
+                passed_over.append((found, near))
+                self.search.equal.add(found.value)
+                continue
+            if near is None and passed_over:  # several are the cause together
+                found, near = passed_over[0]
             if near is not None:
                 is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
                 return self._parting("node" if is_alone else "fusion", found, near), "", found.value
-            if not found.healed_by and replay.is_amplified(found):
-                node = self._node(found.value)
-                if found.value == wrong:
-                    return None, f"{node} gives this in the reference, too, for the operands that rounding has left", wrong
-                self.search.equal.add(found.value)
-                continue
             piece = replay.piece_grown(found)
             return self._parting("fusion" if piece or found.healed_by else "context", found, piece), "", found.value
 
@@ -67,6 +81,7 @@ class Blame:
         other = str(self.comparer.reference.graph.producers.get(pairs[value], "")) if value is not None else ""
         piece = None if value is None else self._refused_piece(value, is_reference)
         written = self._written(piece)
+        detail += self._unshown(piece, written)
         sources = () if value is None else self.search.region(value).sources
         label = graph.label(value) if value is not None else refusal.node.outputs[0]
         output = Observed(str(label), "", "", "", str(refusal.error))
@@ -96,7 +111,7 @@ class Blame:
             tuple(map(self.comparer.record, found.sources)),
             self.comparer.record(found.value),
             tuple(text for _, text in wrong),
-            self._detail(kind, found, piece),
+            self._detail(kind, found, piece) + self._unshown(piece, written),
             written.folder,
             written.command,
         )
@@ -120,8 +135,14 @@ class Blame:
 
     def _written(self, piece: Piece | None) -> Written:
         if piece is None or self.directory is None:
-            return Written("", "")
-        return write_reproducer(piece, self.comparer, self.setting, self.directory)
+            return Written()
+        return write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
+
+    def _unshown(self, piece: Piece | None, written: Written) -> str:
+        """Say that there is no reproducer, though a piece shows the fault here."""
+        if piece is None or self.directory is None or written.command:
+            return ""
+        return " Written to disk and executed by `ov-gather bisect`, it does not show the fault, so that no reproducer is kept."
 
     def _node(self, value: Value) -> str:
         graph = self.comparer.model.graph

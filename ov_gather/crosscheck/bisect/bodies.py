@@ -64,6 +64,7 @@ class Body:
         sliced: inputs that get another slice in each iteration.
         carried: inputs that get a value of the body in the next iteration.
         condition: the value of the body that tells whether there is another iteration.
+        results: the value of the body that each output of the sub-graph is made from.
     """
 
     model: Any
@@ -74,6 +75,7 @@ class Body:
     sliced: Mapping[str, Sliced] = field(default_factory=dict)
     carried: Mapping[str, Value] = field(default_factory=dict)
     condition: Value | None = None
+    results: Mapping[Value, Value] = field(default_factory=dict)
 
     def next_states(self, found: Mapping[Value, NDArray[Any]]) -> dict[str, NDArray[Any]] | None:
         """Give the carried inputs of the next iteration, from the values of this one; None if this was the last."""

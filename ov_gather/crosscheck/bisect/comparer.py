@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.correspondence import Pairs
 from ov_gather.crosscheck.bisect.graphs import Value
+from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.crosscheck.bisect.records import Observed
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, largest_error
 from ov_gather.crosscheck.bisect.search import Observation
-from ov_gather.crosscheck.bisect.sides import Side
+from ov_gather.crosscheck.bisect.sides import Given, Side
 from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
@@ -33,7 +34,7 @@ class Comparer:
     """
 
     reference: Side
-    model: Side
+    model: IRSide
     pairs: Pairs
     outputs: Mapping[Value, Value]
     rounding: Rounding
@@ -41,9 +42,12 @@ class Comparer:
     records: dict[Value, Observed] = field(default_factory=dict)
     noisy: dict[Value, Difference | str] = field(default_factory=dict)
 
-    def compare_outputs(self) -> dict[Value, Difference | str]:
-        """Compare the outputs; what is random is not among them. Raises RefusedError, CrashedError, IndexError."""
-        return self._compare(list(self.outputs), [], is_output=True)
+    def compare_outputs(self, of_body: bool = False) -> dict[Value, Difference | str]:
+        """Compare the outputs; what is random is not among them. Those of a body are as exact as other values of the model.
+
+        Raises RefusedError, CrashedError, IndexError.
+        """
+        return self._compare(list(self.outputs), [], is_output=not of_body)
 
     @property
     def noisy_outputs(self) -> dict[Value, Difference | str]:
@@ -65,6 +69,16 @@ class Comparer:
         theirs = [self.pairs.reference[value] for value in values]
         found = self.reference.observe(theirs)
         return {value: found[other] for value, other in zip(values, theirs, strict=True)}
+
+    def is_cause(self, value: Value, wrong: Value) -> bool:
+        """Return False if a wrong output stays what it is where the model has the value of the reference."""
+        expected = self.values_of_reference([value])[value]
+        try:
+            patched = self.model.patched(value, Given(f"{self.model.graph.label(value)} (reference)", expected))
+            before, after = self.model.observe([])[wrong], None if patched is None else patched.observe([])[wrong]
+        except (RefusedError, CrashedError, IndexError):
+            return True
+        return after is None or bool(difference(before, after, self.rounding.share_of_outputs(1)))
 
     def share(self, value: Value) -> float:
         """Tell which share of a value rounding may change."""

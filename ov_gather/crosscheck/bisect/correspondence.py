@@ -43,16 +43,17 @@ def pair_inputs(reference: Graph, model: Graph) -> dict[str, str]:
 
 
 def pair_outputs(reference: Graph, model: Graph, *, only_named: bool) -> dict[Value, Value]:
-    """Lead from the outputs of the model to those of the reference: by name, or else by position where there are as many.
+    """Map the outputs of the model to those of the reference: by name, or else by position where there are as many.
 
-    `only_named` forbids the latter. Raises ValueError where no output can be paired.
+    An output may bear names of values inside of the reference, too, where nodes between these were dropped: an output of the
+    reference that it is named after goes first. `only_named` forbids positions. Raises ValueError if no output can be paired.
     """
-    known = _by_name(reference)
+    known, theirs = _by_name(reference), set(reference.outputs.values())
     found = {}
     for name, value in model.outputs.items():
-        names = [other for other in (name, *model.names.get(value, ())) if other in known]
-        if names:
-            found[value] = known[names[0]]
+        named = [known[other] for other in (name, *model.names.get(value, ())) if other in known]
+        if named:
+            found[value] = _last(reference, [other for other in named if other in theirs] or named)
     if not found and not only_named and len(model.outputs) == len(reference.outputs):
         return dict(zip(model.outputs.values(), reference.outputs.values(), strict=True))
     if not found:
@@ -78,7 +79,7 @@ def correspond(reference: Graph, model: Graph, inputs: Mapping[str, str], output
         candidates = [known[name] for name in names if name in known]
         fitting = [other for other in candidates if _fits(model.shapes.get(value), reference.shapes.get(other))]
         if fitting:
-            pairs[value], by[value] = fitting[-1], "name"
+            pairs[value], by[value] = _last(reference, fitting), "name"
     for value, other in _by_structure(reference, model, pairs):
         pairs[value], by[value] = other, "structure"
     return Pairs(pairs, by)
@@ -86,6 +87,11 @@ def correspond(reference: Graph, model: Graph, inputs: Mapping[str, str], output
 
 def _by_name(graph: Graph) -> dict[str, Value]:
     return {name: value for value, names in graph.names.items() for name in names}
+
+
+def _last(graph: Graph, values: Sequence[Value]) -> Value:
+    """Return the value that is computed last: one that bears several names is the result of all that they name."""
+    return max(values, key=lambda value: graph.order.get(value, -1))
 
 
 def _by_structure(reference: Graph, model: Graph, known: Mapping[Value, Value]) -> Iterator[tuple[Value, Value]]:

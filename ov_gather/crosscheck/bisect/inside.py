@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.bodies import ITERATION, Body, Origin, Slices
 from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.correspondence import pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides
 from ov_gather.crosscheck.bisect.ir_side import IRSide
@@ -24,10 +23,18 @@ MOST_ITERATIONS = 50
 
 @dataclass(frozen=True)
 class Inside:
-    """An Inside is two bodies as sides in one iteration, and which of their outputs correspond."""
+    """Two bodies as sides in one iteration.
+
+    Attributes:
+        outputs: the outputs of the two that correspond.
+        is_compared: whether what the wrong value outside is made from is one of them.
+        is_last: whether the reference has no iteration after this one.
+    """
 
     sides: Sides
     outputs: dict[Value, Value]
+    is_compared: bool
+    is_last: bool
 
 
 def iterations(sides: Sides, comparer: Comparer, value: Value) -> Iterator[Inside]:
@@ -55,19 +62,31 @@ def iterations(sides: Sides, comparer: Comparer, value: Value) -> Iterator[Insid
     if ours is None or theirs is None:
         return
     names = _paired(ours, theirs, pairs)
+    outputs = _paired_outputs(ours, theirs, pairs, names, value)
     for _ in range(MOST_ITERATIONS):
         reference, model = sides.reference.inside(theirs), sides.model.inside(ours)
         assert isinstance(model, IRSide)
-        try:
-            outputs = pair_outputs(reference.graph, model.graph, only_named=False)
-        except ValueError:
-            return
-        yield Inside(Sides(reference, model, names, theirs.inputs), outputs)
         states = theirs.next_states(reference.observe([])) if theirs.count > 1 else None
+        yield Inside(
+            Sides(reference, model, names, theirs.inputs),
+            dict(outputs),
+            ours.results.get(value) in outputs,
+            states is None,
+        )
         if states is None or ours.number + 1 >= ours.count or not ours.carried.keys() <= names.keys():
             return
         theirs = theirs.following(states)
         ours = ours.following({name: theirs.inputs[names[name]] for name in ours.carried})
+
+
+def body_compared(last: Inside | None, count: int, share: float) -> str:
+    """Say what was compared in a body that shows no difference, given the last of the iterations that were followed."""
+    if last is None:
+        return "Its body cannot be followed."
+    if not last.is_compared:
+        return f"What its body computes for this output has no counterpart; the rest is the same in iterations: {count}."
+    rest = "" if last.is_last else "; those after them were not followed"
+    return f"Its body gives the same within {share:.0e}, followed through iterations: {count}{rest}."
 
 
 def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str, str]:
@@ -87,6 +106,24 @@ def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str,
             if name not in names and other not in names.values():
                 names[name] = other
     return names
+
+
+def _paired_outputs(
+    ours: Body, theirs: Body, pairs: Mapping[Value, Value], names: Mapping[str, str], wrong: Value
+) -> dict[Value, Value]:
+    """Map the outputs of the body of the model to those of the reference, by where they go: out, or to the next iteration."""
+    outside = [*(outer for outer in ours.results if outer != wrong), wrong]  # the last one counts where a value goes twice
+    found = {
+        ours.results[outer]: theirs.results[pairs[outer]]
+        for outer in outside
+        if outer in ours.results and pairs.get(outer) in theirs.results
+    }
+    for name, value in ours.carried.items():
+        if names.get(name) in theirs.carried:
+            found.setdefault(value, theirs.carried[names[name]])
+    if ours.condition is not None and theirs.condition is not None:
+        found.setdefault(ours.condition, theirs.condition)
+    return found
 
 
 def _of_reference(origin: Origin, pairs: Mapping[Value, Value]) -> Origin:

@@ -59,6 +59,11 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
         for entry in _children(layer, "port_map", "output")
         if entry.get("purpose") == "execution_condition"
     ]
+    given_out: dict[Value, Value] = {
+        (layer.id, int(entry["external_port_id"])): results[int(entry["internal_layer_id"])]
+        for entry in _children(layer, f"{prefix}port_map", "output")
+        if entry["external_port_id"] != "-1"
+    }
     return Body(
         whole,
         {name: inputs[name] for name in ordered},
@@ -68,6 +73,7 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
         sliced,
         carried,
         conditions[0] if conditions else None,
+        given_out,
     )
 
 

@@ -61,6 +61,7 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
         {name: sliced[name] for name in names if name in sliced},
         {name: value for name, value in zip(of_states, states, strict=False) if name in names},
         outputs[0] if node.op_type == "Loop" else None,
+        dict(zip(map(_name, node.outputs), outputs[int(node.op_type == "Loop") :], strict=True)),
     )
 
 

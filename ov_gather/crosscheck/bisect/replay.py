@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Node, Value
-from ov_gather.crosscheck.bisect.rounding import difference
+from ov_gather.crosscheck.bisect.rounding import difference, errors
 from ov_gather.crosscheck.bisect.search import Found, Search
 from ov_gather.crosscheck.bisect.sides import Given, Part
 from ov_gather.crosscheck.comparisons import Difference
@@ -19,6 +19,8 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 
 LEVELS = 4
 """So often the nodes that feed the guilty ones are added to them, if they show nothing alone."""
+NEIGHBOURS = 4
+"""How often operands are moved by rounding at random, to see how far the result moves."""
 _FAILURES = (RefusedError, CrashedError, IndexError)
 
 
@@ -115,31 +117,33 @@ class Replay:
         inputs = {each.name: each.array for each in given.values()}
         return Piece(nodes, value, sources, part, other, inputs, arrays[value], different)
 
-    def is_amplified(self, found: Found) -> bool:
-        """Tell whether the reference does the same with the operands that the model has: these differ by rounding only."""
+    def is_rounding(self, found: Found) -> bool:
+        """Return True if the reference computes the same from the operands of the model, or from others as near to them."""
         comparer, sources = self._comparer, list(found.sources)
         try:
             here = comparer.values_of_model([*sources, found.value])
             arrays = comparer.values_of_reference(sources)
         except _FAILURES:
             return False
-        given = {
-            comparer.pairs.reference[source]: Given(
-                self._name(source), here[source].astype(arrays[source].dtype).reshape(arrays[source].shape)
-            )
-            for source in sources
-            if here[source].size == arrays[source].size
-        }
-        if len(given) < len(sources):
+        if any(here[source].size != arrays[source].size for source in sources):
             return False
-        part = comparer.reference.part(given, {comparer.pairs.reference[found.value]: self._name(found.value)})
+        operands = [here[source].astype(arrays[source].dtype).reshape(arrays[source].shape) for source in sources]
+        pairs = comparer.pairs.reference
+        given = {pairs[value]: Given(self._name(value), array) for value, array in zip(sources, operands, strict=True)}
+        part = comparer.reference.part(given, {pairs[found.value]: self._name(found.value)})
         if part is None:
             return False
         try:
-            (output,) = part.run([each.array for each in given.values()])
+            (output,) = part.run(operands)
+            if not difference(output, here[found.value], comparer.share(found.value)):
+                return True
+            noise = np.zeros(output.shape)
+            for seed in range(NEIGHBOURS):
+                (other,) = part.run([comparer.rounding.neighbour(array, seed) for array in operands])
+                noise = np.maximum(noise, errors(output, other))
         except _FAILURES:
             return False
-        return not difference(output, here[found.value], comparer.share(found.value))
+        return not difference(output, here[found.value], comparer.share(found.value), noise)
 
     def _without_constants(self, sources: Sequence[Value]) -> list[Value]:
         waiting, found = list(sources), dict[Value, None]()

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,24 +28,41 @@ ATTEMPTS = 24
 """The most smaller models that are tried."""
 
 
+IsShown = Callable[[Path, Path, Path | None], bool]
+"""Executes a reference and a model on disk, with inputs if the reference does not hold them; True if they part."""
+
+
 @dataclass(frozen=True)
 class Written:
-    """A Written is where a reproducer is, and how it is run."""
+    """Where a reproducer is, and the command that runs it; both are "" if no command shows the fault."""
 
-    folder: str
-    command: str
+    folder: str = ""
+    command: str = ""
 
 
-def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directory: Path) -> Written:
-    """Write a piece that shows a fault, as small as can be, to a new folder below `directory`. Raises OSError."""
-    piece = _smaller(piece, comparer)
+def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directory: Path, is_shown: IsShown) -> Written:
+    """Write a piece to a new folder below `directory`, as small as can be while its command shows the fault.
+
+    The folder is removed again if the command does not show it. Raises OSError.
+    """
     folder = _new_folder(directory, comparer.model.graph.label(piece.value))
+    for smaller in (_smaller(piece, comparer), piece):
+        written, is_right = _written(smaller, comparer, setting, folder, is_shown)
+        if is_right:
+            return written
+    shutil.rmtree(folder)
+    return Written()
+
+
+def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, is_shown: IsShown) -> tuple[Written, bool]:
+    """Write a piece, and execute what was written."""
     model = piece.part.write(folder, "model")
-    given = {name: _storable(array) for name, array in piece.inputs.items()}
+    given, inputs = {name: _storable(array) for name, array in piece.inputs.items()}, None
     if piece.other is not None:
         reference = piece.other.write(folder, "reference")
-        _save(folder / "inputs.npz", given | {name: _storable(array) for name, array in piece.other.rest.items()})
-        command = ["ov-gather", "bisect", str(reference), str(model), "--input", str(folder / "inputs.npz")]
+        inputs = folder / "inputs.npz"
+        _save(inputs, given | {name: _storable(array) for name, array in piece.other.rest.items()})
+        command = ["ov-gather", "bisect", str(reference), str(model), "--input", str(inputs)]
     else:
         name = comparer.reference.graph.label(comparer.pairs.reference[piece.value])
         reference = folder / "expected.npz"
@@ -54,7 +72,7 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
     for option in ("runtime", "device", "precision"):
         if (value := getattr(setting, option)) != getattr(usual, option):
             command += [f"--{option}", value]
-    return Written(str(folder), shlex.join(command))
+    return Written(str(folder), shlex.join(command)), is_shown(reference, model, inputs)
 
 
 def _smaller(piece: Piece, comparer: Comparer) -> Piece:
@@ -95,7 +113,7 @@ def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer) -> Pi
         (expected,), (output,) = other.run(arrays), part.run(arrays)
     except (RefusedError, CrashedError, IndexError):
         return None
-    different = difference(expected, output, comparer.rounding.share(len(piece.nodes)))
+    different = difference(expected, output, comparer.rounding.share_of_outputs(len(piece.nodes)))
     if not different or isinstance(different, str) != isinstance(piece.difference, str):
         return None
     inputs = dict(zip(piece.inputs, arrays, strict=True))

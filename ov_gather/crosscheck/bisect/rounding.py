@@ -46,22 +46,44 @@ class Rounding:
         """Give the share for an output of the model, which has to be exceeded before anything is searched."""
         return max(TOLERANCE, self.share(depth))
 
+    def neighbour(self, array: NDArray[Any], seed: int) -> NDArray[Any]:
+        """Move floating-point numbers at random by up to one unit in the last place; whole numbers are exact and stay."""
+        if array.dtype.kind != "f":
+            return array
+        unit = 2 * _EPSILON.get(self.precision, _EPSILON["f32"])
+        wide = array.astype(np.float64)
+        moved = wide * (1 + unit * np.random.default_rng(seed).uniform(-1, 1, array.shape))
+        return np.asarray(np.where(np.isfinite(wide) & (wide != np.rint(wide)), moved, wide)).astype(array.dtype)
 
-def difference(expected: NDArray[Any], found: NDArray[Any], share: float, noise: float = 0) -> Difference | str:
-    """Describe what differs beyond rounding, and beyond NOISE times the noise of the reference; "" if nothing does."""
+
+def difference(
+    expected: NDArray[Any], found: NDArray[Any], share: float, noise: float | NDArray[np.float64] = 0
+) -> Difference | str:
+    """Describe what differs beyond rounding, and beyond NOISE times the noise of the reference; "" if nothing does.
+
+    The noise is one number, or one for each element.
+    """
     if _squeezed(expected.shape) != _squeezed(found.shape):
         return f"expected {expected.dtype}{list(expected.shape)}, here {found.dtype}{list(found.shape)}"
     found = found.reshape(expected.shape)
     if expected.dtype.kind in "OUST" or found.dtype.kind in "OUST":
         return difference_at(np.asarray(expected.astype(object) != found.astype(object), bool), expected, found)
     if _is_float(expected) or _is_float(found):
-        usual, different = _usual(expected), np.zeros(expected.size, bool)
+        usual, different, noises = _usual(expected), np.zeros(expected.size, bool), np.asarray(noise).reshape(-1)
         for start, one, other in _pieces(expected, found):
-            different[start : start + _PIECE] = _off(one, other) > _allowed(one, share, usual) + NOISE * noise
+            around = noises if noises.size == 1 else noises[start : start + _PIECE]
+            different[start : start + _PIECE] = _off(one, other) > _allowed(one, share, usual) + NOISE * around
         return difference_at(different.reshape(expected.shape), expected, found)
     wide, here = expected.astype(np.int64), found.astype(np.int64)
     narrow = wide.astype(np.int32).astype(np.int64), np.clip(wide, _INT32.min, _INT32.max)
     return difference_at((wide != here) & (narrow[0] != here) & (narrow[1] != here), expected, found)
+
+
+def errors(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
+    """Return how far each element of an array is off; no error where the arrays cannot be compared."""
+    if expected.shape != found.shape or expected.dtype.kind in "OUST":
+        return np.zeros(expected.shape)
+    return _off(expected, found)
 
 
 def largest_error(expected: NDArray[Any], found: NDArray[Any]) -> float:

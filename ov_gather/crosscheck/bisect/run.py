@@ -14,8 +14,8 @@ from ov_gather.crosscheck.bisect.blame import Blame
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
-from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, read_reference
-from ov_gather.crosscheck.bisect.inside import SUBGRAPHS, iterations
+from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, load_arrays, read_reference
+from ov_gather.crosscheck.bisect.inside import SUBGRAPHS, body_compared, iterations
 from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.results import BisectResult
@@ -205,7 +205,7 @@ class _Bisection:
                 excuses[output] = excuse
                 wrong = wrong[1:]
                 continue
-            partings.append(self._inside(sides, blame, value, parting))
+            partings.append(self._inside(sides, blame, parting, value))
             if not every:
                 break
             going_on = self._going_on(sides, blame, value)
@@ -215,29 +215,30 @@ class _Bisection:
             wrong = [value for value, text in blame.comparer.compare_outputs().items() if text and value not in excuses]
         return partings, excuses
 
-    def _inside(self, sides: Sides, blame: Blame, value: Value, parting: Parting) -> Parting:
+    def _inside(self, sides: Sides, blame: Blame, parting: Parting, value: Value) -> Parting:
         """Follow a difference into the body of the sub-graph that it comes from, as far as values can be observed there."""
         if not parting.node.startswith(SUBGRAPHS):
             return parting
-        outer, seen = self._outputs, 0
+        outer, seen, inner = self._outputs, 0, None
         try:
             for inner in iterations(sides, blame.comparer, value):
                 self._outputs = inner.outputs
                 within = self._blame(inner.sides)
-                wrong = [output for output, text in within.comparer.compare_outputs().items() if text]
-                found, _, place = within.for_output(wrong[0]) if wrong else (None, "", value)
+                wrong = [output for output, text in within.comparer.compare_outputs(of_body=True).items() if text]
+                found = next(within.partings(wrong), None)
                 self._result = replace(self._result, runs=self._result.runs + inner.sides.model.runs)
                 if found is not None:
-                    found = self._inside(inner.sides, within, place, found)
+                    within_body = self._inside(inner.sides, within, *found)
                     when = "" if parting.node.startswith("If") else f", in iteration {seen} (the first is 0)"
-                    return replace(found, detail=f"It is in the body of {parting.node}{when}. {found.detail}")
+                    if not within_body.reproducer:
+                        within_body = replace(within_body, reproducer=parting.reproducer, command=parting.command)
+                    return replace(within_body, detail=f"It is in the body of {parting.node}{when}. {within_body.detail}")
                 seen += 1
         except _FAILURES as error:
             return replace(parting, detail=f"{parting.detail} Its body is not executed alone: {error}")
         finally:
             self._outputs = outer
-        told = f"Its body gives the same, followed through iterations: {seen}." if seen else "Its body cannot be followed."
-        return replace(parting, detail=f"{parting.detail} {told}")
+        return replace(parting, detail=f"{parting.detail} {body_compared(inner, seen, blame.comparer.rounding.share(1))}")
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
         """Give the model the value that the reference has, where the two have parted."""
@@ -268,7 +269,17 @@ class _Bisection:
             return comparer.observe(values, wrong)
 
         search = Search(graph, comparable, lambda value: 2 * sizes.get(value, 4), observe, self._memory)
-        return Blame(comparer, search, self._setting, self._directory)
+        return Blame(comparer, search, self._setting, self._directory, self._is_shown)
+
+    def _is_shown(self, reference: Path, model: Path, inputs: Path | None) -> bool:
+        """Return True if models that were written to disk part: do what the command does that names them."""
+        given, setting = None if inputs is None else load_arrays(inputs), self._setting
+        runtime, device, precision = setting.runtime, setting.device, setting.precision
+        try:
+            result = bisect(reference, model, given, runtime=runtime, device=device, precision=precision)
+        except ValueError:  # they do not fit each other
+            return False
+        return not result.passed and not result.not_run
 
     def _note(self, text: str) -> None:
         self._result = replace(self._result, notes=(*self._result.notes, text))

@@ -17,7 +17,8 @@ def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
     heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
     body = [difference_section(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
     if case.replay:
-        body += [element("p", "To run it again:", class_="label"), element("pre", case.replay, class_="replay")]
+        label = "To run it again, though it passes alone:" if case.passes_again else "To run it again:"
+        body += [element("p", label, class_="label"), element("pre", case.replay, class_="replay")]
     return element("section", heading, *body, class_="failure", id=name)
 
 

@@ -68,7 +68,8 @@ def failures(layer: LayerResult) -> list[str]:
     for case in layer.cases:
         failed = [comparison for comparison in case.comparisons if not comparison.passed]
         lines += [f"{place}: {_case(case)}: {comparison.runtime}: {comparison}" for comparison in failed]
-        lines += [f"    again: {case.replay}"] if case.replay else []
+        again = "again, though it passes alone" if case.passes_again else "again"
+        lines += [f"    {again}: {case.replay}"] if case.replay else []
     return lines
 
 

@@ -1,0 +1,206 @@
+"""Random ONNX models for bisections, the IRs that OpenVINO makes of them, and faults that are planted into the IRs."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import openvino as ov
+from onnx import TensorProto, helper
+
+from helpers.body_models import ROWS, WIDTH, Graph, info
+from helpers.planting import Planted, candidates, inner_candidates, is_visible
+from ov_gather.ir.model import Model
+from ov_gather.ir.reader import read_ir
+from ov_gather.runtimes.configured import Configured, Setting
+from ov_gather.runtimes.isolated import borrowed
+
+KINDS = ("attribute", "constant", "operands", "axis", "dropped", "slices")
+_UNARY = ("Tanh", "Sigmoid", "Relu", "Abs", "Neg", "Sin", "Erf", "Identity", "Softmax", "LogSoftmax")
+_BINARY = ("Sub", "Add", "Mul", "Max", "Min")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An ONNX model and the IR that OpenVINO made of it, in files, with inputs."""
+
+    source: Path
+    path: Path
+    ir: Model
+    inputs: dict[str, np.ndarray]
+
+    def outputs(self, model: Model) -> list[np.ndarray] | None:
+        """Execute an IR on these inputs, without outputs that rounding decides; None if OpenVINO refuses it or crashes."""
+        arrays = [self.inputs[layer.name] for layer in model.of_type("Parameter")]
+        with borrowed(["configured"]) as (runtime,):
+            found = runtime.run(Configured(model, Setting()), arrays, 1)
+        if isinstance(found, Exception):
+            return None
+        names = [value.name for value in onnx.load(self.source).graph.output]
+        return [array for name, array in zip(names, found, strict=True) if not name.startswith(("ties", "centred"))]
+
+
+def make_pair(rng: np.random.Generator, folder: Path) -> Pair:
+    """Write a random model, and its conversion by OpenVINO."""
+    model = _Maker(rng).model()
+    arrays = {
+        "x": rng.standard_normal((ROWS, WIDTH)).astype(np.float32),
+        "condition": np.array(bool(rng.integers(2))),
+        "count": np.array(rng.integers(2, 5)),
+    }
+    source, path = folder / "model.onnx", folder / "model.xml"
+    onnx.save(model, source)
+    ov.save_model(ov.Core().read_model(source), path, compress_to_fp16=False)
+    return Pair(source, path, read_ir(path), arrays)
+
+
+def plant(pair: Pair, rng: random.Random) -> Planted | None:
+    """Plant a fault that changes an output, in a body if there are ways to; None if none is found soon."""
+    right = pair.outputs(pair.ir)
+    if right is None:
+        return None
+    kind = rng.choice(KINDS)
+    ways = [list(inner_candidates(pair.ir, kind)), list(candidates(pair.ir, kind))]
+    ways = [found for found in ways if found]
+    for way in rng.sample(ways[0], min(6, len(ways[0]))) if ways else ():
+        planted = way(rng)
+        if planted is not None and is_visible(right, pair.outputs(planted.model)):
+            return planted
+    return None
+
+
+class _Maker:
+    """Makes graphs of values with one shape, some of which are outputs."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng, self.count = rng, 0
+
+    def name(self, text: str) -> str:
+        self.count += 1
+        return f"{text}_{self.count}"
+
+    def numbers(self, *shape: int) -> np.ndarray:
+        return self.rng.standard_normal(shape).astype(np.float32)
+
+    def model(self) -> onnx.ModelProto:
+        graph = Graph()
+        graph.constant("first", np.array([0]))
+        last = self.chain(graph, "x")
+        outputs = []
+        kinds = [self.branches, self.loop, self.scan, self.centred, self.near_ties]
+        for position in self.rng.permutation(len(kinds))[: self.rng.integers(1, 4)]:
+            last, given = kinds[position](graph, last)
+            outputs += given
+            last = self.chain(graph, last)
+        outputs.append(last)
+        inputs = [info("x"), info("condition", TensorProto.BOOL, ()), info("count", TensorProto.INT64, ())]
+        made = graph.made("g", inputs, [info(name, shape=None) for name in outputs])
+        return helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+    def chain(self, graph: Graph, last: str) -> str:
+        before = last
+        for _ in range(self.rng.integers(2, 6)):
+            before, last = last, self.step(graph, last, before)
+        new = self.name("bounded")
+        graph.node("Tanh", [last], new)
+        return new
+
+    def step(self, graph: Graph, last: str, before: str) -> str:
+        kind = self.rng.choice([*_UNARY, *_BINARY, *_BINARY, "MatMul", "ReduceMean", "CumSum", "Gather"])
+        new = self.name(kind.lower())
+        if kind in _UNARY:
+            graph.node(kind, [last], new, **({"axis": int(self.rng.integers(2))} if "oftmax" in kind else {}))
+        elif kind in _BINARY:
+            graph.constant(f"{new}_c", self.numbers(ROWS, WIDTH))
+            graph.node(kind, [last, before if self.rng.random() < 0.5 else f"{new}_c"], new)
+        elif kind == "MatMul":
+            graph.constant(f"{new}_w", self.numbers(WIDTH, WIDTH) / 2)
+            graph.node(kind, [last, f"{new}_w"], new)
+        elif kind == "ReduceMean":
+            graph.constant(f"{new}_axes", np.array([1]))
+            graph.node(kind, [last, f"{new}_axes"], f"{new}_mean", keepdims=1)
+            graph.node("Sub", [last, f"{new}_mean"], new)
+        elif kind == "CumSum":
+            graph.constant(f"{new}_axis", np.array(1))
+            graph.node(kind, [last, f"{new}_axis"], new)
+        else:
+            graph.constant(f"{new}_rows", self.rng.integers(0, WIDTH, WIDTH))
+            graph.node(kind, [last, f"{new}_rows"], new, axis=1)
+        return new
+
+    def centred(self, graph: Graph, last: str) -> tuple[str, list[str]]:
+        """The sum of centred values is nothing but rounding."""
+        new = self.name("centred")
+        graph.constant(f"{new}_axes", np.array([1]))
+        graph.node("ReduceMean", [last, f"{new}_axes"], f"{new}_mean")
+        graph.node("Sub", [last, f"{new}_mean"], f"{new}_values")
+        graph.node("ReduceSum", [f"{new}_values", f"{new}_axes"], f"{new}_sum")
+        if self.rng.random() < 0.5:
+            return last, [f"{new}_sum"]
+        graph.constant(f"{new}_large", np.array(1e6, np.float32))
+        graph.node("Mul", [f"{new}_sum", f"{new}_large"], f"{new}_seen")
+        graph.node("Add", [last, f"{new}_seen"], new)
+        return new, []
+
+    def near_ties(self, graph: Graph, last: str) -> tuple[str, list[str]]:
+        """Rounding decides which of two nearly equal numbers is the larger one."""
+        new = self.name("ties")
+        weights = self.numbers(WIDTH, WIDTH)
+        order = self.rng.permutation(WIDTH)
+        rows = np.eye(WIDTH, dtype=np.float32)[order]
+        graph.constant(f"{new}_w", weights)
+        graph.constant(f"{new}_order", order)
+        graph.constant(f"{new}_rows", rows @ weights)
+        graph.constant(f"{new}_k", np.array([3]))
+        graph.node("MatMul", [last, f"{new}_w"], f"{new}_one")
+        graph.node("Gather", [last, f"{new}_order"], f"{new}_moved", axis=1)
+        graph.node("MatMul", [f"{new}_moved", f"{new}_rows"], f"{new}_other")
+        graph.node("Concat", [f"{new}_one", f"{new}_other"], f"{new}_both", axis=1)
+        graph.node("TopK", [f"{new}_both", f"{new}_k"], f"{new}_best", f"{new}_places", axis=1)
+        graph.node("Cast", [f"{new}_places"], f"{new}_seen", to=TensorProto.FLOAT)
+        return last, [f"{new}_seen"]
+
+    def branches(self, graph: Graph, last: str) -> tuple[str, list[str]]:
+        new, made = self.name("choice"), []
+        for _ in range(2):
+            inner = Graph()
+            out = self.chain(inner, last)
+            out = self.loop(inner, out)[0] if self.rng.random() < 0.3 else out
+            made.append(inner.made(self.name("branch"), [], [info(out)]))
+        graph.node("If", ["condition"], new, then_branch=made[0], else_branch=made[1])
+        return new, []
+
+    def loop(self, graph: Graph, last: str) -> tuple[str, list[str]]:
+        inner, new = Graph(), self.name("loop")
+        iteration, goes_on, state = (f"{new}_{part}" for part in ("i", "go", "state"))
+        inner.node("Identity", [goes_on], f"{new}_on")
+        after = self.chain(inner, state)
+        seen = self.given_out(inner, state)
+        inputs = [info(iteration, TensorProto.INT64, ()), info(goes_on, TensorProto.BOOL, ()), info(state)]
+        body = inner.made(self.name("body"), inputs, [info(f"{new}_on", TensorProto.BOOL, ()), info(after), info(seen)])
+        graph.node("Loop", ["count", "", last], new, f"{new}_all", body=body)
+        return new, [f"{new}_all"]
+
+    def given_out(self, inner: Graph, value: str) -> str:
+        """Compute what a body stacks from a value; sometimes that is the value itself."""
+        if self.rng.random() < 0.8:
+            return self.chain(inner, value)
+        new = self.name("same")
+        inner.node("Identity", [value], new)
+        return new
+
+    def scan(self, graph: Graph, last: str) -> tuple[str, list[str]]:
+        inner, new = Graph(), self.name("scan")
+        state, piece = f"{new}_state", f"{new}_piece"
+        graph.node("Unsqueeze", [last, "first"], f"{new}_one")
+        graph.constant(f"{new}_scale", np.array([1, -2, 3], np.float32).reshape(3, 1, 1))
+        graph.node("Mul", [f"{new}_one", f"{new}_scale"], f"{new}_pieces")
+        inner.node("Sub", [state, piece], f"{new}_less")
+        after = self.chain(inner, f"{new}_less")
+        seen = self.given_out(inner, self.rng.choice([f"{new}_less", state, piece]))
+        body = inner.made(self.name("body"), [info(state), info(piece)], [info(after), info(seen)])
+        graph.node("Scan", [last, f"{new}_pieces"], new, f"{new}_all", body=body, num_scan_inputs=1)
+        return new, [f"{new}_all"]
