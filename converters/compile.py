@@ -47,6 +47,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
     """
     from ov_gather.acceleration.compressed import keep_compressed
     from ov_gather.acceleration.proved_gathers import use_stock_where_proved
+    from ov_gather.acceleration.shield_selects import shield_selects
 
     from .compiled import CompiledModel
 
@@ -67,6 +68,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         converted = read(original, _TARGET)
         use_stock_where_proved(converted)
         keep_compressed(converted)
+        shield_selects(converted)
         compiled = CompiledModel(converted, inputs, outputs, travel, carried, index_inputs, unread_inputs, device)
     for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)

@@ -29,7 +29,11 @@ class Conversion:
 
 def finish(model: openvino.Model) -> list[Rewrite]:
     """Take away checks that nothing needs, and compute what OpenVINO's plugin would misread; return what was done."""
-    return [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
+    from ov_gather.acceleration.shield_selects import shield_selects
+
+    done = [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
+    shield_selects(model)
+    return done
 
 
 def record(model: openvino.Model, target: str, inexactness: Sequence[Inexactness]) -> None:

@@ -20,6 +20,7 @@ from ov_gather.acceleration.replace_elements import replace_elements
 from ov_gather.acceleration.scatter_elements import scatter_elements
 from ov_gather.acceleration.scatter_rows import scatter_rows
 from ov_gather.acceleration.scatter_slices import scatter_slices
+from ov_gather.acceleration.shield_selects import shield_selects
 from ov_gather.acceleration.shrink_constants import shrink_constants
 from ov_gather.acceleration.split_gathers import split_gathers
 from ov_gather.acceleration.symbols import symbols
@@ -113,6 +114,8 @@ def accelerate(
             manager.register_pass(_ModelPass(work[name], tracker))
     with unique_names(model), symbols(model):
         manager.run_passes(model)
+    if not portable:
+        shield_selects(model)
     summary = tracker.summary(model)
     for change in summary.changes:
         logs.info("acceleration", "%s '%s': %s", change.operation, change.layer, "; ".join(change.steps) or change.reason)

@@ -1,0 +1,50 @@
+"""Conversions that let OpenVINO's CPU plugin compile a Select of what our scatters write in 64 bits.
+
+The plugin puts a Convert to i32 behind each operation of a type that it has not heard of and that gives 64-bit integers, which
+our scatters are. It does so before it narrows the rest of the model, and the Select that it copies in between has i32 on one
+side and i64 on the other:
+
+    Scatter(i64) -> Select                                 "Argument 1 and 2 element types must match"
+    Scatter(i64) -> Convert(i32) -> Convert(i64) -> Select   every Select sees i64 until all is narrowed
+
+The plugin computes in 32 bits anyway, and removes the second Convert.
+"""
+
+from __future__ import annotations
+
+from ov_gather.acceleration.graph import walk
+from ov_gather.extension.python_api import Model, Node
+from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.ops.spec import CUSTOM_OPSET
+
+_UNKNOWN_TO_PLUGIN = ("ScatterElements", "ScatterND")  # there are stock operations with the names of our gathers
+_WIDE = ("i64", "u64")
+
+
+def shield_selects(model: Model) -> None:
+    """Insert the conversions, in place and in bodies, if there is a Select anywhere: a pass of the plugin may bring it next
+    to a scatter.
+    """
+    nodes = [node for _, node in walk(model)]
+    if not any(node.get_type_name() == "Select" for node in nodes):
+        return
+    for node in filter(_is_wide_scatter, nodes):
+        wide, readers = node.output(0), [port for port in node.output(0).get_target_inputs() if not _is_safe(port.get_node())]
+        if readers:
+            narrow = ops.convert(wide, "i32").output(0)
+            same = ops.convert(narrow, wide.get_element_type().get_type_name()).output(0)
+            for reader in readers:
+                reader.replace_source_output(same)
+
+
+def _is_wide_scatter(node: Node) -> bool:
+    """Return True for our scatters of 64-bit integers that OpenVINO does not fold."""
+    is_ours = node.get_type_info().version_id == CUSTOM_OPSET and node.get_type_name() in _UNKNOWN_TO_PLUGIN
+    is_folded = all(value.get_node().get_type_name() == "Constant" for value in node.input_values())
+    return is_ours and not is_folded and node.get_output_element_type(0).get_type_name() in _WIDE
+
+
+def _is_safe(reader: Node) -> bool:
+    """Return True for a Result, which names the tensor it reads, and for a Convert to another type, which stays."""
+    kind = reader.get_type_name()
+    return kind == "Result" or (kind == "Convert" and reader.get_output_element_type(0).get_type_name() not in _WIDE)
