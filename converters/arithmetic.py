@@ -50,12 +50,14 @@ def _outputs(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) 
         result = special(node, operands)
         return None if result is None else [np.asarray(result)]
     evaluator = ReferenceEvaluator(onnx_ir.to_proto(node), opsets={"": opset})
-    names = [value.name for value in node.inputs if value is not None]
+    names = [str(value.name) for value in node.inputs if value is not None]
     return [np.asarray(array) for array in evaluator.run(None, dict(zip(names, given, strict=True)))]
 
 
 def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
     """Return an upper bound of the elements of each output."""
+    if node.op_type in _ELEMENTWISE or node.op_type in ("BitShift", "Div", "Mod", "Pow"):
+        return prod(np.broadcast_shapes(*(array.shape for array in operands)))
     first, second = operands[0], operands[min(1, len(operands) - 1)]
     match node.op_type:
         case "ConstantOfShape":
@@ -68,15 +70,15 @@ def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
             start, limit, step = map(int, operands)
             return (limit - start) // step + 1
         case "Pad":
-            return prod(size + int(abs(second).sum()) for size in first.shape)
+            frame = int(abs(second).sum())
+            return prod(size + frame for size in first.shape)
         case "OneHot":
-            return first.size * int(second.item())
+            depth: int = second.item()
+            return first.size * depth
         case "Gather":
-            return first.size * second.size // max(1, first.shape[attribute(node, "axis", 0)])
+            return first.size * second.size // max(1, int(first.shape[attribute(node, "axis", 0)]))
         case "GatherND":
             return prod(second.shape[:-1]) * prod(first.shape[second.shape[-1] :])
-        case kind if kind in _ELEMENTWISE or kind in ("Div", "Mod", "Pow", "BitShift"):
-            return prod(np.broadcast_shapes(*(array.shape for array in operands)))
     return sum(array.size * max(1, array.ndim) for array in operands)
 
 
@@ -192,10 +194,9 @@ _SPECIAL: Mapping[str, Callable[[onnx_ir.Node, Sequence[_Array | None]], _Array 
     "Pow": _power,
 }
 # ONNX's reference computes these as ONNX means them; of division and others some releases do not.
-_BY_REFERENCE = frozenset(
-    """
-    ArgMax ArgMin Compress Concat ConstantOfShape CumSum Expand Flatten Gather GatherND Identity NonZero OneHot
-    Pad Range ReduceL1 ReduceMax ReduceMin ReduceProd ReduceSum Reshape ScatterElements ScatterND Slice Split
-    Squeeze Tile TopK Transpose Trilu Unique Unsqueeze
-    """.split()
+_BY_REFERENCE = (
+    *("ArgMax", "ArgMin", "Compress", "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherND"),
+    *("Identity", "NonZero", "OneHot", "Pad", "Range", "ReduceL1", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum"),
+    *("Reshape", "ScatterElements", "ScatterND", "Slice", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unique"),
+    "Unsqueeze",
 )

@@ -8,6 +8,7 @@ import onnx_ir
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.ir.element_types import F64, I32, I64, U32, U64, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
+from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import every_value, is_of_sizes
 
 from .graphs import bodies_of, uses_of
@@ -26,6 +27,7 @@ SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
 """What happens at a node that `is_signed`."""
 _AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
 _DIVISIONS = ("Div", "Mod")
+_NARROWED = ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample")  # of 64 bits, which is told instead
 _TOTALS = ("MatMul", "Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
 ROUNDED = {
     **dict.fromkeys(_DIVISIONS, _AS_FLOAT.format("divides")),
@@ -73,24 +75,26 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     """Return True if a node of ROUNDED may compute with integers that float32 does not have.
 
-    Divisions of sizes are excepted: an axis of 2^24 elements would make every model with computed shapes inexact.
+    Quotients of sizes are excepted: no model with computed shapes would be exact if an axis counted as longer than 2^24.
     """
-    values = [*node.inputs, *node.outputs] if node.op_type in (*_DIVISIONS, *_TOTALS) else node.inputs[:1]
+    element_type, computes = element_type_of(node.inputs[0]), node.op_type in (*_DIVISIONS, *_TOTALS)
+    if element_type not in (I32, U32, I64, U64) or (element_type in (I64, U64) and node.op_type in _NARROWED):
+        return False
+    values = [*node.inputs, *node.outputs] if computes else node.inputs[:1]
+    intervals = [ranges.of(value) for value in values if value is not None]
+    if computes and element_type in (I64, U64) and any(map(_is_wide, intervals)):
+        return False  # the narrowing is told
+    of_sizes = node.op_type in _DIVISIONS
+    return not all(
+        interval is not None
+        and (interval.low >= -_EXACT or (of_sizes and is_of_sizes(interval.lows)))
+        and (interval.high <= _EXACT or (of_sizes and is_of_sizes(interval.highs)))
+        for interval in intervals
+    )
 
-    def fits(value: onnx_ir.Value | None) -> bool:
-        interval = ranges.of(value)
-        if value is None or interval is None:
-            return value is None
-        if node.op_type in (*_DIVISIONS, *_TOTALS) and element_type_of(value) in (I64, U64):
-            if interval.low < INT32.min or interval.high > INT32.max:
-                return True  # the narrowing is told
-        low, high = interval.low >= -_EXACT, interval.high <= _EXACT
-        if node.op_type in _DIVISIONS:
-            low, high = low or is_of_sizes(interval.lows), high or is_of_sizes(interval.highs)
-        return low and high
 
-    wide = () if node.op_type in ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample") else (I64, U64)  # narrowed
-    return element_type_of(node.inputs[0]) in (I32, U32, *wide) and not all(map(fits, values))
+def _is_wide(interval: Interval | None) -> bool:
+    return interval is None or interval.low < INT32.min or interval.high > INT32.max
 
 
 def is_wrapped(node: onnx_ir.Node, ranges: Ranges) -> bool:

@@ -9,6 +9,7 @@ from .passes.compress import compress
 from .passes.constant_indices import constant_indices
 from .passes.empty_constants import empty_constants
 from .passes.empty_gathers import empty_gathers
+from .passes.empty_ranges import empty_ranges
 from .passes.empty_scatters import empty_scatters
 from .passes.exact_integers import exact_integers
 from .passes.fold_arithmetic import fold_arithmetic
@@ -57,6 +58,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     rewriter = Rewriter(model, Ranges(model))
     fold_arithmetic(rewriter)
     exact_integers(rewriter)
+    empty_ranges(rewriter)
     compress(rewriter)
     one_hot(rewriter)
     if target == "extension":

@@ -1,12 +1,14 @@
 """Integers that OpenVINO's CPU plugin computes as floating-point numbers, although it could do it with integers.
 
-    1. Div(i8, i8), rounded to the nearest      ->  Cast(Div(Cast(i8), Cast(i8))), with i32 in between
-       Add(u8, u8), 254 + 3 = 255               ->  Cast(Add(Cast(u8), Cast(u8))), which wraps around
-    2. Relu(i32), as f32                        ->  Max(i32, 0)
-    3. BitShift of scalars, of shape [1]        ->  Reshape(BitShift), of shape []
+1. Div(i8, i8), rounded to the nearest      ->  Cast(Div(Cast(i8), Cast(i8))), with i32 in between
+   Add(u8, u8), 254 + 3 = 255               ->  Cast(Add(Cast(u8), Cast(u8))), which wraps around
+2. Relu(i32), as f32                        ->  Max(i32, 0)
+3. BitShift of scalars, of shape [1]        ->  Reshape(BitShift), of shape []
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import onnx_ir
@@ -35,14 +37,16 @@ def exact_integers(rewriter: Rewriter) -> None:
 
 def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     """Case 1: bytes become 32-bit integers for this node, and bytes again behind it; such a Cast wraps around."""
-    narrow, output = node.outputs[0].dtype, node.outputs[0]
-    wide = onnx_ir.DataType.UINT32 if node.op_type == "BitShift" else onnx_ir.DataType.INT32
+    output = node.outputs[0]
+    narrow, wide = output.dtype, onnx_ir.DataType.UINT32 if node.op_type == "BitShift" else onnx_ir.DataType.INT32
+    assert narrow is not None
     operands = [
-        None if value is None else rewriter.insert(node, "Cast", [value], wide, _dims(value), to=wide) for value in node.inputs
+        rewriter.insert(node, "Cast", [value], wide, _dims(value), to=wide) for value in node.inputs if value is not None
     ]
     attributes = {name: attribute.value for name, attribute in node.attributes.items()}
     computed = rewriter.insert(node, node.op_type, operands, wide, _dims(output), **attributes)
-    _become(node, "Cast", [computed], to=narrow)
+    _become(node, "Cast", [computed])
+    node.attributes["to"] = onnx_ir.AttrInt64("to", narrow)
     rewriter.report(node, "bytes computed as 32-bit integers, as OpenVINO rounds and saturates them")
 
 
@@ -63,12 +67,10 @@ def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     rewriter.report(node, "shape of a shifted scalar stated, as OpenVINO makes a vector of it")
 
 
-def _become(node: onnx_ir.Node, operator: str, inputs: list[onnx_ir.Value], **attributes: onnx_ir.DataType) -> None:
+def _become(node: onnx_ir.Node, operator: str, inputs: Sequence[onnx_ir.Value]) -> None:
     """Change what a node computes; its output stays."""
     node.op_type = operator
     node.attributes.clear()
-    for name, value in attributes.items():
-        node.attributes[name] = onnx_ir.AttrInt64(name, value)
     node.resize_inputs(len(inputs))
     for position, value in enumerate(inputs):
         node.replace_input_with(position, value)

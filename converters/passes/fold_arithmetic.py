@@ -86,7 +86,7 @@ class _Folding:
     def _elements(self, value: onnx_ir.Value) -> NDArray[Any] | None:
         if value not in self.known:
             tensor = constant_of(value)
-            if tensor is None or tensor.size > LARGEST or tensor.dtype.bitwidth < 8 or tensor.dtype == onnx_ir.DataType.STRING:
+            if tensor is None or tensor.size > LARGEST or tensor.dtype is onnx_ir.DataType.STRING or tensor.dtype.bitwidth < 8:
                 return None
             self.known[value] = tensor.numpy()
         return self.known[value]

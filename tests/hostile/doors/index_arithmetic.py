@@ -1,6 +1,4 @@
-"""`compile_onnx` and `convert_model` on random index arithmetic before gathers: as onnxruntime computes it node by node, refused
-or warned of.
-"""
+"""`compile_onnx` and `convert_model` on random index arithmetic before gathers: as onnxruntime, refused or warned of."""
 
 from __future__ import annotations
 
