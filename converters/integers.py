@@ -8,6 +8,8 @@ import onnx_ir
 from ov_gather.divergences.conditions import NARROWED_BY_CPU
 from ov_gather.ir.element_types import F64, I32, I64, U32, U64, ElementType
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
+from ov_gather.ranges.algebra.intervals import Interval
+from ov_gather.ranges.algebra.values import every_value, is_of_sizes
 
 from .graphs import bodies_of, uses_of
 from .loading import is_default
@@ -18,10 +20,18 @@ INT32 = np.iinfo(np.int32)
 _EXACT = 2**24  # float32 has all integers up to this one
 # Numbers modulo 2^32 have the same results, whether they are signed or not.
 _MODULAR = ("Add", "Sub", "Mul", "Sum", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "ReverseSequence")
+_WRAPPING = ("Abs", "Add", "BitShift", "BitwiseNot", "Mul", "Neg", "Sub", "Sum")
+WRAPPED = "i16 and u16 are computed as i32, values beyond do not wrap around"
+"""What happens at a node that `is_wrapped`."""
 SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
 """What happens at a node that `is_signed`."""
 _AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
+_DIVISIONS = ("Div", "Mod")
+_NARROWED = ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample")  # of 64 bits, which is told instead
+_TOTALS = ("MatMul", "Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
 ROUNDED = {
+    **dict.fromkeys(_DIVISIONS, _AS_FLOAT.format("divides")),
+    **dict.fromkeys(_TOTALS, _AS_FLOAT.format("adds and multiplies")),
     "ReverseSequence": _AS_FLOAT.format("reverses") + "; target extension keeps them",
     "Resize": _AS_FLOAT.format("resizes"),
     "Upsample": _AS_FLOAT.format("resizes"),
@@ -63,8 +73,39 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Tell whether a node of ROUNDED may take integers that float32 does not have."""
-    interval = ranges.of(node.inputs[0])
-    fits = interval is not None and interval.low >= -_EXACT and interval.high <= _EXACT
-    wide = (I64, U64) if node.op_type == "ReverseSequence" else ()  # of others the narrowing is told
-    return element_type_of(node.inputs[0]) in (I32, U32, *wide) and not fits
+    """Return True if a node of ROUNDED may compute with integers that float32 does not have.
+
+    Quotients of sizes are excepted: no model with computed shapes would be exact if an axis counted as longer than 2^24.
+    """
+    element_type, computes = element_type_of(node.inputs[0]), node.op_type in (*_DIVISIONS, *_TOTALS)
+    if element_type not in (I32, U32, I64, U64) or (element_type in (I64, U64) and node.op_type in _NARROWED):
+        return False
+    values = [*node.inputs, *node.outputs] if computes else node.inputs[:1]
+    intervals = [ranges.of(value) for value in values if value is not None]
+    if computes and element_type in (I64, U64) and any(map(_is_wide, intervals)):
+        return False  # the narrowing is told
+    of_sizes = node.op_type in _DIVISIONS
+    return not all(
+        interval is not None
+        and (interval.low >= -_EXACT or (of_sizes and is_of_sizes(interval.lows)))
+        and (interval.high <= _EXACT or (of_sizes and is_of_sizes(interval.highs)))
+        for interval in intervals
+    )
+
+
+def _is_wide(interval: Interval | None) -> bool:
+    return interval is None or interval.low < INT32.min or interval.high > INT32.max
+
+
+def is_wrapped(node: onnx_ir.Node, ranges: Ranges) -> bool:
+    """Return True if integers of 16 bits may wrap around at a node; OpenVINO's CPU plugin computes them as i32."""
+    element_type = element_type_of(node.outputs[0])
+    if element_type is None or element_type.name not in ("i16", "u16") or not is_default(node, (*_WRAPPING, "Cast")):
+        return False
+    is_cast = node.op_type == "Cast"
+    widest, found = every_value(element_type), ranges.of(node.inputs[0] if is_cast else node.outputs[0])
+    if found is None:  # a Cast of fractions, of which ONNX defines nothing beyond the type
+        return False
+    if is_cast:
+        return found.low < widest.low or found.high > widest.high
+    return found.low <= widest.low and found.high >= widest.high

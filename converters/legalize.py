@@ -9,7 +9,10 @@ from .passes.compress import compress
 from .passes.constant_indices import constant_indices
 from .passes.empty_constants import empty_constants
 from .passes.empty_gathers import empty_gathers
+from .passes.empty_ranges import empty_ranges
 from .passes.empty_scatters import empty_scatters
+from .passes.exact_integers import exact_integers
+from .passes.fold_arithmetic import fold_arithmetic
 from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
 from .passes.inline_functions import inline_functions
@@ -53,6 +56,9 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, Ranges(model))
+    fold_arithmetic(rewriter)
+    exact_integers(rewriter)
+    empty_ranges(rewriter)
     compress(rewriter)
     one_hot(rewriter)
     if target == "extension":

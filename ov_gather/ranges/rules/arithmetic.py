@@ -34,7 +34,7 @@ def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interv
 
 def _divisor(call: Call, given: Interval) -> Interval:
     """Leave 0 out of what integers are divided by, if a run with it ends."""
-    ends = given.low == 0 and not call.semantics.is_memory_read
+    ends = given.low == 0 < given.high and not call.semantics.is_memory_read
     return call.algebra.both(given, Interval(1, inf)) if ends else given
 
 

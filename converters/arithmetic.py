@@ -1,0 +1,202 @@
+"""Single nodes of constants, computed as ONNX means them: integers and booleans, and floats where rounding is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
+
+from ov_gather.kernels.gather_elements import gather_elements
+from ov_gather.ops.onnx_nodes import attribute
+
+from .loading import is_default
+
+LARGEST = 2**18
+"""Elements of a result, at most: a square of 512 positions, which models compute from constants, fits."""
+
+_Array = NDArray[Any]
+_EXACT = 2**53  # float64 has all integers up to this one
+
+
+def evaluate(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) -> list[_Array] | None:
+    """Return the outputs of a node; None if its operator is not in the tables, ONNX defines no result, or it is too large.
+
+    `opset` is 9 or later.
+    """
+    is_known = is_default(node, (*_ELEMENTWISE, *_BY_REFERENCE, *_SPECIAL)) and bool(operands)
+    if not is_known or any(array is not None and array.dtype.kind not in "biuf" for array in operands):
+        return None
+    with np.errstate(all="ignore"):
+        # NumPy and ONNX's reference raise errors of many kinds for operands that do not fit; OpenVINO then names them.
+        try:
+            if _size(node, [np.empty(0) if array is None else array for array in operands]) > LARGEST:
+                return None
+            return _outputs(node, operands, opset)
+        except Exception:
+            return None
+
+
+def _outputs(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) -> list[_Array] | None:
+    given = [array for array in operands if array is not None]
+    if work := _ELEMENTWISE.get(node.op_type):
+        return [np.asarray(work(*given))]
+    if special := _SPECIAL.get(node.op_type):
+        result = special(node, operands)
+        return None if result is None else [np.asarray(result)]
+    evaluator = ReferenceEvaluator(onnx_ir.to_proto(node), opsets={"": opset})
+    names = [str(value.name) for value in node.inputs if value is not None]
+    return [np.asarray(array) for array in evaluator.run(None, dict(zip(names, given, strict=True)))]
+
+
+def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
+    """Return an upper bound of the elements of each output."""
+    if node.op_type in _ELEMENTWISE or node.op_type in ("BitShift", "Div", "Mod", "Pow"):
+        return prod(np.broadcast_shapes(*(array.shape for array in operands)))
+    first, second = operands[0], operands[min(1, len(operands) - 1)]
+    match node.op_type:
+        case "ConstantOfShape":
+            return prod(map(int, first))
+        case "Expand":
+            return prod(np.broadcast_shapes(first.shape, tuple(map(int, second))))
+        case "Tile":
+            return first.size * prod(map(int, second))
+        case "Range":
+            start, limit, step = map(int, operands)
+            return (limit - start) // step + 1
+        case "Pad":
+            frame = int(abs(second).sum())
+            return prod(size + frame for size in first.shape)
+        case "OneHot":
+            depth: int = second.item()
+            return first.size * depth
+        case "Gather":
+            return first.size * second.size // max(1, int(first.shape[attribute(node, "axis", 0)]))
+        case "GatherND":
+            return prod(second.shape[:-1]) * prod(first.shape[second.shape[-1] :])
+    return sum(array.size * max(1, array.ndim) for array in operands)
+
+
+def _divided(_: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
+    """Round towards zero. Nothing is defined by 0, or for the least integer by -1."""
+    one, other = _both(operands)
+    if one.dtype.kind == "f":
+        return one / other
+    if not _may_divide(one, other):
+        return None
+    down = one // other
+    return np.asarray(down + ((down * other != one) & ((one < 0) != (other < 0))), one.dtype)
+
+
+def _remainder(node: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
+    one, other = _both(operands)
+    if one.dtype.kind != "f" and not _may_divide(one, other):
+        return None
+    return np.fmod(one, other) if attribute(node, "fmod", 0) else np.mod(one, other)
+
+
+def _may_divide(one: _Array, other: _Array) -> bool:
+    overflows = one.dtype.kind == "i" and (one == np.iinfo(one.dtype).min).any() and (other == -1).any()
+    return bool((other != 0).all()) and not overflows
+
+
+def _power(_: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
+    one, other = _both(operands)
+    result = np.power(one.astype(np.float64), other.astype(np.float64))
+    is_exact = one.dtype.kind in "iu" and other.dtype.kind in "iu" and bool((abs(result) < _EXACT).all())
+    return _cast_to(result, one.dtype) if is_exact else None
+
+
+def _shifted(node: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
+    one, other = _both(operands)
+    if one.dtype.kind != "u" or (other >= 8 * one.dtype.itemsize).any():
+        return None
+    return one << other if node.attributes["direction"].as_string() == "LEFT" else one >> other
+
+
+def _clipped(node: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
+    if "min" in node.attributes or "max" in node.attributes:  # before opset 11
+        return None
+    found, low, high = (*operands, None, None)[:3]
+    assert found is not None
+    found = found if low is None else np.maximum(found, low)
+    return found if high is None else np.minimum(found, high)
+
+
+def _cast(node: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
+    to = node.outputs[0].dtype if node.op_type == "CastLike" else onnx_ir.DataType(node.attributes["to"].as_int())
+    assert operands[0] is not None
+    return None if to is None or to.numpy().kind not in "biuf" else _cast_to(operands[0], to.numpy())
+
+
+def _cast_to(array: _Array, dtype: np.dtype[Any]) -> _Array | None:
+    """Convert, unless a fraction is none of the new integers, of which ONNX defines nothing. Integers wrap around."""
+    if array.dtype.kind == "f" and dtype.kind in "iu":
+        whole, limits = np.trunc(array.astype(np.float64)), np.iinfo(dtype)
+        if not ((whole >= limits.min) & (whole < float(limits.max) + 1)).all():
+            return None
+    return array.astype(dtype)
+
+
+def _both(operands: Sequence[_Array | None]) -> tuple[_Array, _Array]:
+    one, other = operands
+    assert one is not None and other is not None
+    return one, other
+
+
+def _of_all(work: Callable[[_Array, _Array], _Array]) -> Callable[..., _Array]:
+    return lambda *arrays: reduce(work, arrays)
+
+
+_ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
+    "Abs": np.abs,
+    "Add": np.add,
+    "And": np.logical_and,
+    "BitwiseAnd": np.bitwise_and,
+    "BitwiseNot": np.invert,
+    "BitwiseOr": np.bitwise_or,
+    "BitwiseXor": np.bitwise_xor,
+    "Ceil": np.ceil,
+    "Equal": np.equal,
+    "Floor": np.floor,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "Max": _of_all(np.maximum),
+    "Min": _of_all(np.minimum),
+    "Mul": np.multiply,
+    "Neg": np.negative,
+    "Not": np.logical_not,
+    "Or": np.logical_or,
+    "Relu": lambda array: np.maximum(array, array.dtype.type(0)),
+    "Round": np.rint,
+    "Sign": np.sign,
+    "Sqrt": np.sqrt,
+    "Sub": np.subtract,
+    "Sum": _of_all(np.add),
+    "Where": np.where,
+    "Xor": np.logical_xor,
+}
+_SPECIAL: Mapping[str, Callable[[onnx_ir.Node, Sequence[_Array | None]], _Array | None]] = {
+    "BitShift": _shifted,
+    "Cast": _cast,
+    "CastLike": _cast,
+    "Clip": _clipped,
+    "Div": _divided,
+    "GatherElements": lambda node, operands: gather_elements(*_both(operands), attribute(node, "axis", 0)),
+    "Mod": _remainder,
+    "Pow": _power,
+}
+# ONNX's reference computes these as ONNX means them; of division and others some releases do not.
+_BY_REFERENCE = (
+    *("ArgMax", "ArgMin", "Compress", "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherND"),
+    *("Identity", "NonZero", "OneHot", "Pad", "Range", "ReduceL1", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum"),
+    *("Reshape", "ScatterElements", "ScatterND", "Slice", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unique"),
+    "Unsqueeze",
+)

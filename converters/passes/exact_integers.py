@@ -1,0 +1,80 @@
+"""Integers that OpenVINO's CPU plugin computes as floating-point numbers, although it could do it with integers.
+
+1. Div(i8, i8), rounded to the nearest      ->  Cast(Div(Cast(i8), Cast(i8))), with i32 in between
+   Add(u8, u8), 254 + 3 = 255               ->  Cast(Add(Cast(u8), Cast(u8))), which wraps around
+2. Relu(i32), as f32                        ->  Max(i32, 0)
+3. BitShift of scalars, of shape [1]        ->  Reshape(BitShift), of shape []
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx_ir
+
+from ..graphs import nodes_of
+from ..moves import element_type_of
+from ..passes.rewriter import Rewriter
+
+_ARITHMETIC = ("Abs", "Add", "BitShift", "Div", "Mul", "Neg", "Sub")
+_BYTES = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8)
+
+
+def exact_integers(rewriter: Rewriter) -> None:
+    """Rewrite in place, bodies included."""
+    for node in nodes_of(rewriter.model, *_ARITHMETIC):
+        if node.outputs[0].dtype in _BYTES:
+            _widen(rewriter, node)
+    for node in nodes_of(rewriter.model, "Relu"):
+        element_type = element_type_of(node.inputs[0])
+        if element_type is not None and element_type.name[0] in "iu":
+            _compare(rewriter, node)
+    for node in nodes_of(rewriter.model, "BitShift"):
+        if all(value is not None and value.shape is not None and value.shape.rank() == 0 for value in node.inputs):
+            _flatten(rewriter, node)
+
+
+def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
+    """Case 1: bytes become 32-bit integers for this node, and bytes again behind it; such a Cast wraps around."""
+    output = node.outputs[0]
+    narrow, wide = output.dtype, onnx_ir.DataType.UINT32 if node.op_type == "BitShift" else onnx_ir.DataType.INT32
+    assert narrow is not None
+    operands = [
+        rewriter.insert(node, "Cast", [value], wide, _dims(value), to=wide) for value in node.inputs if value is not None
+    ]
+    attributes = {name: attribute.value for name, attribute in node.attributes.items()}
+    computed = rewriter.insert(node, node.op_type, operands, wide, _dims(output), **attributes)
+    _become(node, "Cast", [computed])
+    node.attributes["to"] = onnx_ir.AttrInt64("to", narrow)
+    rewriter.report(node, "bytes computed as 32-bit integers, as OpenVINO rounds and saturates them")
+
+
+def _compare(rewriter: Rewriter, node: onnx_ir.Node) -> None:
+    """Case 2."""
+    value = node.inputs[0]
+    assert value is not None and value.dtype is not None
+    _become(node, "Max", [value, rewriter.constant(node, np.array(0, value.dtype.numpy()))])
+    rewriter.report(node, "Relu of integers compared with 0, as OpenVINO rounds them to f32")
+
+
+def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
+    """Case 3."""
+    output = node.outputs[0]
+    direction = node.attributes["direction"].as_string()
+    shifted = rewriter.insert(node, "BitShift", list(node.inputs), output.dtype, [1], direction=direction)
+    _become(node, "Reshape", [shifted, rewriter.constant(node, np.empty(0, np.int64))])
+    rewriter.report(node, "shape of a shifted scalar stated, as OpenVINO makes a vector of it")
+
+
+def _become(node: onnx_ir.Node, operator: str, inputs: Sequence[onnx_ir.Value]) -> None:
+    """Change what a node computes; its output stays."""
+    node.op_type = operator
+    node.attributes.clear()
+    node.resize_inputs(len(inputs))
+    for position, value in enumerate(inputs):
+        node.replace_input_with(position, value)
+
+
+def _dims(value: onnx_ir.Value) -> tuple[int | onnx_ir.SymbolicDim, ...] | None:
+    return None if value.shape is None else value.shape.dims

@@ -1,0 +1,62 @@
+"""`compile_onnx` and `convert_model` on random index arithmetic before gathers: as onnxruntime, refused or warned of."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import openvino
+
+from helpers.random_arithmetic import Sample, sample
+from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
+
+TRIALS = 60
+SECONDS = 60
+EXACT = 2**24  # float32 has all integers up to this one
+# No sample has a value beyond 32 bits, or an index out of bounds: a warning of that explains nothing.
+EXPLAINS_NOTHING = ("an index out of bounds", "u32 is computed as i32")
+EXPLAINS_LARGE_NUMBERS = ("i64 is computed as i32", "u64 is computed as i32", "OpenVINO's CPU plugin")
+STOCK = {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+
+
+def attack(rng: np.random.Generator, folder: Path) -> None:
+    """Convert a random model and compare each of its outputs."""
+    one, execute = sample(rng), _stock if rng.random() < 0.3 else _extension
+    if not one.expected:
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = execute(one)
+        except ConversionError:
+            return
+        except Exception as error:
+            _refuse(one, [str(each.message) for each in caught], f"{type(error).__name__}: {error}")
+            return
+    told = [str(each.message) for each in caught if issubclass(each.category, LossyConversionWarning)]
+    for name, expected in one.expected.items():
+        if found[name].shape != expected.shape or not np.array_equal(found[name], expected):
+            _refuse(one, told, f"{name}: {found[name].tolist()}, not {expected.tolist()}")
+
+
+def _extension(one: Sample) -> dict[str, np.ndarray]:
+    return compile_onnx(one.model)(one.feed)
+
+
+def _stock(one: Sample) -> dict[str, np.ndarray]:
+    converted = convert_model(one.model)
+    try:
+        request = openvino.Core().compile_model(converted, "CPU", STOCK).create_infer_request()
+    except RuntimeError as error:
+        raise ConversionError(str(error)) from None
+    request.start_async({name: one.feed[name] for port in converted.inputs for name in port.get_names() if name in one.feed})
+    request.wait()
+    return {name: request.get_tensor(name).data.copy() for name in one.expected}
+
+
+def _refuse(one: Sample, told: Sequence[str], what: str) -> None:
+    """Raise AssertionError unless a warning explains the difference."""
+    useless = EXPLAINS_NOTHING if one.largest > EXACT else (*EXPLAINS_NOTHING, *EXPLAINS_LARGE_NUMBERS)
+    assert any(not line.startswith(useless) for line in told), f"{what}\nwarnings: {told}"
