@@ -127,8 +127,9 @@ class AnalysedGraph:
         node = value.producer()
         if not is_made_here or node is None or node.domain != "" or node.op_type not in ("Shape", "Size"):
             return found
-        size = Polynomial.name(f"size({self._name(value)})")
-        return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (size,)))
+        name = f"size({self._name(value)})"
+        self.bounds[name] = (0, LARGEST_SIZE)
+        return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (Polynomial.name(name),)))
 
     def _shape(self, value: onnx_ir.Value, shape: onnx_ir.Shape | None) -> Shape | None:
         return None if shape is None else tuple(self._dim(value, axis, dim) for axis, dim in enumerate(shape))

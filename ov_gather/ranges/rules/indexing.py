@@ -16,6 +16,7 @@ from ov_gather.ranges.algebra.values import (
     Value,
     at_least_one,
     count,
+    counted,
     in_parts,
     is_integer,
     is_of_sizes,
@@ -31,7 +32,7 @@ ZERO = Polynomial(())
 
 def positions(algebra: Algebra, dim: Polynomial) -> Interval:
     """Give the indices of an axis; it has one at least, or there are none."""
-    return algebra.between(ZERO, dim - 1) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
+    return counted(algebra, algebra.between(ZERO, dim - 1)) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
 
 
 def is_within(algebra: Algebra, indices: Interval, dim: Polynomial, *, from_end: bool = True) -> bool:
@@ -196,7 +197,7 @@ def count_up(call: Call) -> Sequence[Value]:
 def _length(call: Call, low: Value, high: Value) -> Shape | None:
     """Give the shape of what is counted in steps of 1 between two sizes; None where it is not known that the first is less."""
     first, last = low.elements.exactly, high.elements.exactly
-    if first is None or last is None or not (first == ZERO or all(is_of_sizes([end]) for end in (first, last))):
+    if first is None or last is None or not (first == ZERO or all(map(is_of_sizes, (first, last)))):
         return None
     return (last - first,) if call.algebra.sizes.least(last - first) >= 0 else None
 
@@ -243,7 +244,7 @@ def _placed(call: Call, dim: Polynomial, data: Value) -> Value:
     """Give the places of elements among those of an axis. The plugin does not look for any in an empty axis."""
     if call.semantics.is_memory_read and call.algebra.sizes.least(dim) < 1:
         return replace(call.outputs[0], shape=data.shape)
-    return call.bounded(call.algebra.between(ZERO, dim), data.shape)
+    return call.bounded(counted(call.algebra, call.algebra.between(ZERO, dim)), data.shape)
 
 
 def one_hot(call: Call, axis: int) -> Sequence[Value]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, in_parts, product
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, counted, in_parts, product
 from ov_gather.ranges.rules import moves
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
@@ -45,7 +45,7 @@ def shape_of(call: Call, start: int = 0, end: int | None = None) -> Sequence[Val
         return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
     dims = value.shape[slice(start, end)]
     found = replace(call.bounded(Interval(0, 0)), shape=(Polynomial.constant(len(dims)),))
-    return [in_parts(call.algebra, found, 0, [call.algebra.exact(dim) for dim in dims])]
+    return [in_parts(call.algebra, found, 0, [counted(call.algebra, call.algebra.exact(dim)) for dim in dims])]
 
 
 def size_of(call: Call) -> Sequence[Value]:
@@ -53,7 +53,7 @@ def size_of(call: Call) -> Sequence[Value]:
     value = call.value(0)
     if value is None or value.shape is None:
         return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
-    return [call.bounded(call.algebra.exact(product(value.shape)))]
+    return [call.bounded(counted(call.algebra, call.algebra.exact(product(value.shape))))]
 
 
 def reshape(call: Call, *, copies_zeros: bool) -> Sequence[Value]:
