@@ -160,17 +160,18 @@ def analyse(
     counts = _counts_of_inputs(graph) if near is None else near.counts
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
 
+    changed = set() if near is None else near.differing(dims, given)
+
     def algebra() -> Algebra:
         limits = counts.with_conditions(given.same, given.limits)
         bounds = ChainMap(learned, before, dims, others, graph.bounds)
-        return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, LARGEST_SIZE if given.fits else inf))
+        return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, LARGEST_SIZE if given.fits else inf, changed))
 
     if near is None:
         solver = solve(shown, steps, algebra(), semantics, assumed)
         if solver.overflows:  # which tensors that are made later may rule out
             solver = solve(shown, steps, algebra(), semantics, assumed, None, solver.numbers)
     else:
-        changed = near.differing(dims, given)
         known = near.solver.known if near.given.fits == given.fits else {}
         earlier = Earlier(near.graph, known, near.solver.overflows, changed, near.names)
         solver = solve(shown, steps, algebra(), semantics, assumed, earlier, near.solver.numbers)

@@ -168,10 +168,7 @@ class Solver:
         if any(dim.value != 1 for dim in value.shape):
             return value
         name = name_of_number(f"{self._graph.name_of(key)}#{self.numbers.setdefault(key, len(self.numbers))}")
-        bounds = (int(elements.low), elements.high)
-        if self._earlier is not None and self.algebra.sizes.bounds.get(name) != bounds:
-            self._earlier.changed.add(name)
-        self.algebra.sizes.learn(name, bounds)
+        self.algebra.sizes.learn(name, (int(elements.low), elements.high))
         return replace(value, elements=self.algebra.both(elements, self.algebra.exact(Polynomial.name(name))), parts=None)
 
     def _fits(self, elements: Interval, declared: Value) -> bool:

@@ -23,20 +23,31 @@ class Sizes:
         default: the bounds of a name that is not listed; its upper one also holds of listed names without an upper bound.
         limits: upper bounds of polynomials, such as the element counts of tensors that exist.
         largest: what no polynomial is taken to exceed, nor its negation.
+        changed: the names whose bounds were replaced.
     """
 
     bounds: MutableMapping[str, tuple[int, Number]]
     default: tuple[int, Number] = (0, inf)
     limits: Limits = field(default_factory=Limits)
     largest: Number = inf
+    changed: set[str] = field(default_factory=set)
     _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
 
     def learn(self, name: str, bounds: tuple[int, Number]) -> None:
         """Remember the bounds of a name, in the place of what was known of it."""
         before = self.bounds.get(name)
         self.bounds[name] = bounds
-        if before not in (None, bounds):
+        if before != bounds:
+            self.changed.add(name)
             self._least.clear()
+
+    def narrow(self, dim: Polynomial, most: Number) -> None:
+        """Remember that a dimension is at most a number, if it is nothing but a name."""
+        if len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1:
+            ((name,), _) = dim.terms[0]
+            low, high = self.of(name)
+            if low <= most < high:
+                self.learn(name, (low, most))
 
     def of(self, name: str) -> tuple[int, Number]:
         """Give the least and the greatest value of a name."""
@@ -78,8 +89,8 @@ class Sizes:
 
     def _limit(self, polynomial: Polynomial) -> Number:
         """Return an upper bound of the polynomial from `limits`: 3 * x * y <= 100 limits x * y to 33."""
-        names, found = polynomial.names, inf
-        for limited, bound in self.limits.about(min(names)):
+        names, found = {name for names, factor in polynomial.terms if factor > 0 for name in names}, inf
+        for limited, bound in self.limits.about(min(names)) if names else ():
             if names <= limited.names:
                 factors = dict(limited.terms)
                 times = [factors[term] // factor for term, factor in polynomial.terms if factor > 0 and term in factors]

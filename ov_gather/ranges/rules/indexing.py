@@ -79,12 +79,16 @@ def gather_elements(call: Call, axis: int) -> Sequence[Value]:
     return [replace(_read(call, data, is_safe=is_safe), shape=indices.shape)]
 
 
-def gather_nd(call: Call, batch_dims: int) -> Sequence[Value]:
-    """Elements or slices of data at tuples of coordinates."""
+def gather_nd(call: Call, batch_dims: int, *, merges_batches: bool = False) -> Sequence[Value]:
+    """Elements or slices of data at tuples of coordinates; before version 8 OpenVINO makes one dimension of several batches."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
         return list(call.outputs)
-    return [_read(call, data, is_safe=are_tuples_within(call.algebra, data, indices, batch_dims))]
+    found = _read(call, data, is_safe=are_tuples_within(call.algebra, data, indices, batch_dims))
+    length = indices.shape[-1].value if indices.shape else None
+    if data.shape is None or not indices.shape or length is None or (merges_batches and batch_dims > 1):
+        return [found]
+    return [replace(found, shape=(*indices.shape[:-1], *data.shape[batch_dims + length :]))]
 
 
 def are_tuples_within(algebra: Algebra, data: Value, indices: Value, batch_dims: int) -> bool:
@@ -156,13 +160,16 @@ def _places(call: Call, dim: Polynomial, position: int) -> Value:
 
 
 def non_zero(call: Call) -> Sequence[Value]:
-    """The positions of elements that are not zero: one row for each axis, one column for each element."""
+    """The positions of elements that are not zero: one row for each axis, one column for each element.
+
+    Runtimes take a scalar for a vector of one element, though its shape has no axis.
+    """
     data = call.value(0)
     if data is None or data.shape is None:
         return [call.bounded(Interval(0, LARGEST_SIZE))]
     if call.semantics.is_memory_read and len(data.shape) > 1 and all(dim == ONE for dim in data.shape):
         return list(call.outputs)  # because OpenVINO, when it folds a constant of one element, sets the first row only
-    rows = [positions(call.algebra, dim) for dim in data.shape]
+    rows = [positions(call.algebra, dim) for dim in data.shape or (ONE,)]
     if data.parts is not None and not data.may_be_nan:
         some = [place for place, part in enumerate(data.parts.intervals) if (part.low, part.high) != (0, 0)]
         rows[data.parts.axis] = Interval(some[0], some[-1]) if some else Interval(0, 0)
