@@ -122,13 +122,28 @@ class AnalysedGraph:
         is_number = element_type is not None and element_type is not STRING
         if tensor is not None and is_number and tensor.dtype.bitwidth >= 32 and tensor.size <= CHUNK:
             return constant_value(element_type, tensor.numpy())
-        shape = value.shape if tensor is None else onnx_ir.Shape(tensor.shape.numpy())
+        shape = self._inferred(value) if tensor is None else onnx_ir.Shape(tensor.shape.numpy())
         found = Value(element_type, self._shape(value, shape), may_be_nan=not is_integer(element_type))
         node = value.producer()
         if not is_made_here or node is None or node.domain != "" or node.op_type not in ("Shape", "Size"):
             return found
-        size = Polynomial.name(f"size({self._name(value)})")
-        return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (size,)))
+        name = f"size({self._name(value)})"
+        self.bounds[name] = (0, LARGEST_SIZE)
+        return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (Polynomial.name(name),)))
+
+    def _inferred(self, value: onnx_ir.Value) -> onnx_ir.Shape | None:
+        """Return the declared or inferred shape.
+
+        ONNX infers [0, n] for NonZero of a scalar, and runtimes give [1, n]: what is inferred of such a model is left out.
+        """
+        node = value.producer()
+        if node is None or not self._has_scalar_non_zero:
+            return value.shape
+        return onnx_ir.Shape([1, None]) if _is_scalar_non_zero(node) else None
+
+    @cached_property
+    def _has_scalar_non_zero(self) -> bool:
+        return any(map(_is_scalar_non_zero, self._model.graph.all_nodes()))
 
     def _shape(self, value: onnx_ir.Value, shape: onnx_ir.Shape | None) -> Shape | None:
         return None if shape is None else tuple(self._dim(value, axis, dim) for axis, dim in enumerate(shape))
@@ -210,6 +225,11 @@ class AnalysedGraph:
             found.update(dict.fromkeys(value for value in body.outputs if isinstance(self._key(value, body), tuple)))
             self._captured[body] = list(found)
         return self._captured[body]
+
+
+def _is_scalar_non_zero(node: onnx_ir.Node) -> bool:
+    data = node.inputs[0] if node.op_type == "NonZero" and node.inputs else None
+    return data is not None and data.shape is not None and data.shape.rank() == 0
 
 
 def _value(key: Key) -> onnx_ir.Value:

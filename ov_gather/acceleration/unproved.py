@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ov_gather.acceleration.graph import identity
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, steps_to
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN

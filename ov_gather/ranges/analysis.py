@@ -6,11 +6,14 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from math import inf
 
 from ov_gather.ranges.algebra.constants import CHUNK
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
-from ov_gather.ranges.algebra.values import Value
+from ov_gather.ranges.algebra.limits import Limits
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
 from ov_gather.ranges.graph import Graph, Key, Step, in_order
 from ov_gather.ranges.reuse import Earlier
 from ov_gather.ranges.rules.call import Semantics
@@ -18,7 +21,9 @@ from ov_gather.ranges.sites import Demand, Obstacle, Site, demands, index_count
 from ov_gather.ranges.solver import Solver, solve
 
 LARGEST_DIM = 1 << 23
-"""No dimension of an input is larger, as is taken for granted: float32 holds twice as much exactly, an index plus a size."""
+"""Assumed size that no dimension of an input exceeds: float32 holds twice as much exactly, an index plus a size."""
+LARGEST_OPEN_DIM = 1 << 24
+"""Assumed size that no open dimension of another tensor exceeds."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,15 @@ class Assumption:
         inputs: bounds of the elements of inputs, by name.
         dims: bounds of open dimensions, by name.
         same: open dimensions that are what a polynomial of others says.
+        limits: upper bounds of products of open dimensions.
+        fits: whether nothing that is computed of sizes exceeds its type, which is assumed in search of conditions only.
     """
 
     inputs: Mapping[str, Interval] = field(default_factory=dict)
     dims: Mapping[str, tuple[int, Number]] = field(default_factory=dict)
     same: Mapping[str, Polynomial] = field(default_factory=dict)
+    limits: Mapping[Polynomial, int] = field(default_factory=dict)
+    fits: bool = False
 
 
 class Outcome(Enum):
@@ -54,6 +63,7 @@ class Analysis:
         others: the bounds of open dimensions of which nothing is assumed.
         learned: the bounds of the names that numbers got.
         learned_before: those of names of which this run has not learned anything, from a run of the whole model.
+        counts: the element counts of the tensors that exist in every run, limited.
         names: the names that each step depends on, by its first output, as far as they were asked for.
     """
 
@@ -65,6 +75,7 @@ class Analysis:
     others: dict[str, tuple[int, Number]]
     learned: dict[str, tuple[int, Number]]
     learned_before: dict[str, tuple[int, Number]]
+    counts: Limits
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
 
     def differing(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
@@ -74,7 +85,9 @@ class Analysis:
             one, other = self.given.same.get(name), given.same.get(name)
             if one != other:
                 found |= {name, *(() if one is None else one.names), *(() if other is None else other.names)}
-        return found
+        for limited, _ in self.given.limits.items() ^ given.limits.items():
+            found |= limited.names
+        return self.algebra.sizes.limits.related(found)
 
     def _bounds(self, dims: Mapping[str, tuple[int, Number]], name: str) -> tuple[int, Number] | None:
         return dims[name] if name in dims else self.others.get(name)
@@ -144,14 +157,35 @@ def analyse(
     elif near is not None:
         learned = near.learned_before | near.learned
     dims, others = dims_of(given), open_dims(graph) if near is None else near.others
-    algebra = Algebra(Sizes(ChainMap(learned, before, dims, others, graph.bounds)))
+    counts = _counts_of_inputs(graph) if near is None else near.counts
     assumed = {graph.inputs[name]: interval for name, interval in given.inputs.items()}
+
+    changed = set() if near is None else near.differing(dims, given)
+
+    def algebra() -> Algebra:
+        limits = counts.with_conditions(given.same, given.limits)
+        bounds = ChainMap(learned, before, dims, others, graph.bounds)
+        return Algebra(Sizes(bounds, (0, LARGEST_OPEN_DIM), limits, LARGEST_SIZE if given.fits else inf, changed))
+
     if near is None:
-        solver = solve(shown, steps, algebra, semantics, assumed)
+        solver = solve(shown, steps, algebra(), semantics, assumed)
+        if solver.overflows:  # which tensors that are made later may rule out
+            solver = solve(shown, steps, algebra(), semantics, assumed, None, solver.numbers)
     else:
-        earlier = Earlier(near.graph, near.solver.known, near.differing(dims, given), near.names)
-        solver = solve(shown, steps, algebra, semantics, assumed, earlier, near.solver.numbers)
-    return Analysis(shown, algebra, solver, given, dims, others, learned, before)
+        known = near.solver.known if near.given.fits == given.fits else {}
+        earlier = Earlier(near.graph, known, near.solver.overflows, changed, near.names)
+        solver = solve(shown, steps, algebra(), semantics, assumed, earlier, near.solver.numbers)
+    return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts)
+
+
+def _counts_of_inputs(graph: Graph) -> Limits:
+    """Limit the element counts of the inputs."""
+    found = Limits()
+    for key in graph.inputs.values():
+        shape = graph.declared(key).shape
+        if shape is not None:
+            found.add(product(shape), LARGEST_SIZE)
+    return found
 
 
 def open_dims(graph: Graph) -> dict[str, tuple[int, Number]]:

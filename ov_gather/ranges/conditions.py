@@ -12,6 +12,7 @@ from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import every_value, is_integer
 from ov_gather.ranges.analysis import Assumption
+from ov_gather.ranges.feasibility import can_be_met, limits_of
 from ov_gather.ranges.graph import Graph, Key
 from ov_gather.ranges.inequalities import FINITE, is_open_dim, names_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
@@ -21,6 +22,8 @@ from ov_gather.ranges.weakening import LIMIT, Weakening
 
 _RECENT = 4
 """So many of the conditions that were found last are tried first."""
+_ROUNDS = 3
+"""How often limits are derived anew: what fits due to some may be an operand of what does not fit."""
 LARGE = 4096
 """Open dimensions are taken for so large at least, and then for as small as a proof allows."""
 SMALL = 8
@@ -65,7 +68,7 @@ class Conditions:
     def _search(self, site: Site) -> Assumption | None:
         if self._runs.is_enough:
             return next((known for known in self._recent() if self._runs.prove(known, site)), None)
-        guess = next((guess for guess in self._all_guesses(site) if self._runs.prove(guess, site)), None)
+        guess = next((guess for guess in self._with_limits(site) if self._runs.prove(guess, site)), None)
         return None if guess is None else self._with_both_bounds(Weakening(self._runs, site).run(guess))
 
     def _with_both_bounds(self, condition: Assumption) -> Assumption:
@@ -81,6 +84,25 @@ class Conditions:
                 interval = replace(interval, high=min(interval.high, kept.high))
             inputs[name] = interval
         return replace(condition, inputs=inputs)
+
+    def _with_limits(self, site: Site) -> Iterator[Assumption]:
+        """Yield guesses that some input meets, each also with limits of sizes so that nothing wraps around."""
+        limits = self._limits(site)
+        for guess in self._all_guesses(site):
+            for limited in [guess] if limits is None else [guess, joined(guess, limits)]:
+                if can_be_met(limited, self._given, self._graph):
+                    yield limited
+
+    def _limits(self, site: Site) -> Assumption | None:
+        """Limit sizes until nothing that is computed of them exceeds its type; None if nothing does."""
+        found = Assumption()
+        for _ in range(_ROUNDS):
+            seen = self._runs.under_for(joined(self._runs.implied(site), found), site)
+            more = joined(found, limits_of(seen.solver.overflows.values(), self._runs.dims_of(site)))
+            if more == found:
+                break
+            found = more
+        return None if found == Assumption() else found
 
     def _all_guesses(self, site: Site) -> Iterator[Assumption]:
         yield from self._recent()  # because many sites of a model need the same
@@ -131,7 +153,8 @@ class Conditions:
         """Name the bounds of each input, and solve for them and for dimensions what the indices of a site have to keep to."""
         symbols = {name: self._symbolic(name) for name in self._runs.inputs_of(site)}
         dims = {**sizes.dims, **{bound: (-LIMIT, LIMIT) for name in symbols for bound in names_of(name)}}
-        seen = self._runs.under_for(joined(self._runs.implied(site), Assumption(symbols, dims, sizes.same)), site)
+        assumed = Assumption(symbols, dims, sizes.same, sizes.limits, fits=True)
+        seen = self._runs.under_for(joined(self._runs.implied(site), assumed), site)
         wanted = seen.demands(site)
         found = None if isinstance(wanted, Obstacle) else solve_all(seen.algebra, wanted, sizes)
         if found is not None:

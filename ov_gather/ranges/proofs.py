@@ -38,7 +38,8 @@ class Proof:
         axis_size: the size of this axis; None where not even the rank of data is known.
         index_range: the least and the greatest index.
         reason: why this is the status, for people.
-        requires: for each name of an input, and of an open dimension such as "dim(x, 1)", its least and its greatest value.
+        requires: for each name of an input, of an open dimension such as "dim(x, 1)", and for products such as
+            "dim(x, 0) * dim(y, 0)", the least and the greatest value.
         witness: of a refuted site, an index that is out of bounds, and what our kernel says of it; None elsewhere.
     """
 
@@ -149,6 +150,7 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
     }
     for name, (low, high) in condition.dims.items():
         found[name] = (low or None, None if high >= LARGEST_DIM else high)
+    found |= {_shown(product): (None, limit) for product, limit in condition.limits.items()}
     for name, same in condition.same.items():
         slack = next((term for term in same.terms if any(part.startswith("slack(") for part in term[0])), None)
         if slack is None:

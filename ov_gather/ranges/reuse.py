@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.intervals import Interval
@@ -20,12 +21,14 @@ class Earlier:
     Attributes:
         graph: the graph as that run saw it.
         known: what it knew of each tensor.
+        overflows: the bounds that did not fit in the types of tensors.
         changed: the names whose bounds or whose meaning may be others now.
         names: the names that each step depends on, by its first output, as far as they were asked for.
     """
 
     graph: Graph
     known: Mapping[Key, Value]
+    overflows: Mapping[Key, Any]
     changed: set[str]
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
 

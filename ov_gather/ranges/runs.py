@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, dims_of, steps_to
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.inequalities import is_open_dim
@@ -20,6 +21,8 @@ _SHARE = 4
 
 _NEAREST = 8
 """A run takes over what holds of one of so many that were made last, or of the first one."""
+_FAR = 1 << 30
+"""The distance of a run of which nothing can be taken over."""
 _REMEMBERED = 10_000
 """Runs remember for so many conditions how many steps were gone through for single sites."""
 ENOUGH, ENOUGH_OF_EACH = 400_000, 50
@@ -128,6 +131,8 @@ class Runs:
 
         def distance(analysis: Analysis) -> int:
             one, other = analysis.given.inputs, given.inputs
+            if analysis.given.fits != given.fits:
+                return _FAR
             return sum(one.get(name) != other.get(name) for name in {**one, **other}) + len(analysis.differing(dims, given))
 
         return min(candidates, key=distance, default=None)
@@ -201,7 +206,9 @@ class Runs:
         if isinstance(wanted, Obstacle):
             return False
         dims = joined(self.implied(site), condition).dims
-        algebra = Algebra(Sizes(ChainMap({}, dict(dims), known.algebra.sizes.bounds)))
+        sizes = known.algebra.sizes
+        limits = sizes.limits.with_conditions(condition.same, condition.limits)
+        algebra = Algebra(Sizes(ChainMap({}, dict(dims), sizes.bounds), sizes.default, limits))
         return all(_renamed(demand, condition.same).is_met(algebra) for demand in wanted)
 
 
@@ -217,7 +224,8 @@ def _renamed(demand: Demand, names: Mapping[str, Polynomial]) -> Demand:
 
 def key_of(condition: Assumption) -> Hashable:
     """Give what is the same for conditions that are the same."""
-    return tuple(frozenset(part.items()) for part in (condition.inputs, condition.dims, condition.same))
+    parts = (condition.inputs, condition.dims, condition.same, condition.limits)
+    return condition.fits, *(frozenset(part.items()) for part in parts)
 
 
 def joined(one: Assumption, other: Assumption) -> Assumption:
@@ -229,4 +237,6 @@ def joined(one: Assumption, other: Assumption) -> Assumption:
     for name, (low, high) in other.dims.items():
         least, greatest = dims.get(name, (0, inf))
         dims[name] = (max(low, least), min(high, greatest))
-    return Assumption(inputs, dims, {**one.same, **other.same})
+    limits = {**one.limits, **other.limits}
+    limits |= {product: min(limit, one.limits[product]) for product, limit in other.limits.items() if product in one.limits}
+    return Assumption(inputs, dims, {**one.same, **other.same}, limits, one.fits or other.fits)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges import choices
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
     Shape,
@@ -19,6 +19,7 @@ from ov_gather.ranges.algebra.values import (
     is_integer,
     is_of_sizes,
     name_of_number,
+    product,
 )
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.reuse import Earlier
@@ -30,6 +31,8 @@ DEPTH_OF_LOOPS = 2
 """States of loops that are nested deeper may be any value from the first visit on, so that visits do not multiply."""
 
 Known = dict[Key, Value]
+Overflow = tuple[Polynomial, int]
+"""A bound by dimensions, and the greatest number that its type holds."""
 _Work = Generator["_Work", None, None]
 
 
@@ -76,11 +79,12 @@ class Solver:
         earlier: Earlier | None = None,
         numbers: dict[Key, int] | None = None,
     ) -> None:
-        self._graph, self._algebra, self._semantics, self._assumed = graph, algebra, semantics, assumed
-        self._depth = 0
+        self._graph, self.algebra, self._semantics, self._assumed = graph, algebra, semantics, assumed
+        self._depth = self._inside = 0
         self._earlier = earlier
         self.numbers: dict[Key, int] = {} if numbers is None else numbers
         self.known: Known = {}
+        self.overflows: dict[Key, tuple[Overflow, ...]] = {}
         self._choices = choices.Choices(graph, algebra, semantics, self.value, self._settled)
 
     def go_through(self, steps: Sequence[Step], earlier: Earlier | None = None) -> _Work:
@@ -88,6 +92,7 @@ class Solver:
         for step in steps:
             if earlier is not None and earlier.holds(step, self.value):
                 self.known.update((key, earlier.known[key]) for key in step.outputs)
+                self.overflows.update((key, earlier.overflows[key]) for key in step.outputs if key in earlier.overflows)
                 continue
             if step.bodies:
                 yield self._loop(step) if step.repeats else self._branches(step)
@@ -98,7 +103,7 @@ class Solver:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
-                found = step.rule(Call(self._algebra, self._semantics, inputs, declared))
+                found = step.rule(Call(self.algebra, self._semantics, inputs, declared))
             if len(found) != len(declared):  # because a broken model may give an operation more outputs than it has, or fewer
                 found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):
@@ -130,14 +135,15 @@ class Solver:
 
     def _learn(self, key: Key, declared: Value, value: Value) -> None:
         """Remember what is known of a tensor."""
-        value = self._settled(declared, value)
+        found, value = value, self._settled(declared, value)
+        if value.elements is not found.elements and (overflows := tuple(self._overflow(found, declared))):
+            self.overflows[key] = overflows
         if key in self._assumed:
-            value = replace(
-                value, elements=self._algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False
-            )
+            value = replace(value, elements=self.algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False)
         value = self._named(key, value)
         before = None if self._earlier is None else self._earlier.known.get(key)
         self.known[key] = value if before is None or before != value else before
+        self._exists(value)
 
     def _settled(self, declared: Value, value: Value) -> Value:
         """Give what is known of a tensor, as far as its type can hold it, and in its declared shape.
@@ -162,49 +168,56 @@ class Solver:
         if any(dim.value != 1 for dim in value.shape):
             return value
         name = name_of_number(f"{self._graph.name_of(key)}#{self.numbers.setdefault(key, len(self.numbers))}")
-        bounds = (int(elements.low), elements.high)
-        if self._earlier is not None and self._algebra.sizes.bounds.get(name) != bounds:
-            self._earlier.changed.add(name)
-        self._algebra.sizes.learn(name, bounds)
-        return replace(value, elements=self._algebra.both(elements, self._algebra.exact(Polynomial.name(name))), parts=None)
+        self.algebra.sizes.learn(name, (int(elements.low), elements.high))
+        return replace(value, elements=self.algebra.both(elements, self.algebra.exact(Polynomial.name(name))), parts=None)
 
     def _fits(self, elements: Interval, declared: Value) -> bool:
-        element_type = declared.element_type
-        if not is_integer(element_type):
-            return True
-        if not _lies_in(elements, self._semantics.widest(element_type)) or not _lies_in(elements, every_value(element_type)):
-            return False
-        return (not elements.lows and not elements.highs) or _lies_in(elements, _as_sizes(elements))
+        low, high = self._held(declared)
+        return low <= elements.low and elements.high <= high
+
+    def _held(self, declared: Value) -> tuple[Number, Number]:
+        """Return the least and the greatest number that both the declared type and the runtime's hold."""
+        if not is_integer(declared.element_type):
+            return -inf, inf
+        widest, held = self._semantics.widest(declared.element_type), every_value(declared.element_type)
+        return max(widest.low, held.low), min(widest.high, held.high)
 
     def _fitted_value(self, value: Value, declared: Value) -> Value:
+        """Return any value of the runtime's type where a result may wrap around."""
+        widest = self._semantics.widest(declared.element_type)
         if value.parts is None:
-            return replace(value, elements=self._fitted(value.elements, declared))
-        intervals = [self._fitted(part, declared) for part in value.parts.intervals]
-        return in_parts(self._algebra, value, value.parts.axis, intervals)
+            return replace(value, elements=widest)
+        intervals = [part if self._fits(part, declared) else widest for part in value.parts.intervals]
+        return in_parts(self.algebra, value, value.parts.axis, intervals)
 
-    def _fitted(self, elements: Interval, declared: Value) -> Interval:
-        """Give any value of the type where a result may wrap around.
+    def _overflow(self, value: Value, declared: Value) -> Iterator[Overflow]:
+        """Yield the first bound by dimensions of each end that the declared type does not hold."""
+        low, high = self._held(declared)
+        for elements in (value.elements, *(() if value.parts is None else value.parts.intervals)):
+            if elements.high > high:
+                yield from ((bound, int(high)) for bound in elements.highs[:1] if is_of_sizes(bound))
+            if elements.low < low:
+                yield from ((-bound, int(-low)) for bound in elements.lows[:1] if is_of_sizes(bound))
 
-        A size and what is bounded by sizes does not: no tensor is so large. Its open side keeps the bound of the type.
-        """
-        widest, held = self._semantics.widest(declared.element_type), every_value(declared.element_type)
-        may_be_less = elements.low < held.low and not is_of_sizes(elements.lows)
-        may_wrap = may_be_less or (elements.high > held.high and not is_of_sizes(elements.highs))
-        if may_wrap or (not elements.lows and not elements.highs and not self._fits(elements, declared)):
-            return widest
-        return self._algebra.both(self._algebra.both(elements, widest), _as_sizes(elements))
+    def _exists(self, value: Value) -> None:
+        """Remember that a tensor outside of all bodies has no more elements than any tensor."""
+        if self._earlier is None and not self._inside and value.shape is not None:
+            self.algebra.sizes.limits.add(product(value.shape), LARGEST_SIZE)
 
     def _branches(self, step: Step) -> _Work:
         for body in step.bodies:
+            self._inside += 1
             for passage in body.arrivals:
                 self._arrive(passage)
             yield self.go_through(in_order(self._graph, body.ends))
+            self._inside -= 1
         self._depart(step)
 
     def _loop(self, step: Step) -> _Work:
         (body,) = step.bodies
         steps = in_order(self._graph, body.ends)
         states = [passage for passage in body.arrivals if passage.way is Way.STATE]
+        self._inside += 1
         for passage in body.arrivals:
             self._arrive(passage, step)
         self._depth += 1
@@ -220,6 +233,7 @@ class Solver:
             if visits >= PATIENCE:
                 self._forget(changed if visits == PATIENCE else states)
         self._depth -= 1
+        self._inside -= 1
         self._depart(step)
 
     def _arrive(self, passage: Passage, step: Step | None = None) -> None:
@@ -240,14 +254,14 @@ class Solver:
         trips = ANY if step is None or step.trips is None else self.value(step.trips).elements
         if trips.low < 0:
             return Interval(0, inf)
-        last = self._algebra.subtract(trips, self._algebra.exact(1))
-        return self._algebra.both(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
+        last = self.algebra.subtract(trips, self.algebra.exact(1))
+        return self.algebra.both(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
 
     def _grows(self, passage: Passage) -> bool:
         """Add what an iteration makes of a state to what it may be at first. Whether that is more than before."""
         assert passage.next is not None
         before, after = self.value(passage.inner), self.value(passage.next)
-        hull = self._algebra.hull(before.elements, _numbers(after.elements))
+        hull = self.algebra.hull(before.elements, _numbers(after.elements))
         may_be_nan = before.may_be_nan or after.may_be_nan
         if (hull, may_be_nan) == (before.elements, before.may_be_nan):
             return False
@@ -289,7 +303,7 @@ class Solver:
 
     def _either(self, one: Value, other: Value, declared: Value) -> Value:
         """Join what two branches make of an output: a dimension stays where it is the same in both."""
-        elements, may_be_nan = self._algebra.hull(one.elements, other.elements), one.may_be_nan or other.may_be_nan
+        elements, may_be_nan = self.algebra.hull(one.elements, other.elements), one.may_be_nan or other.may_be_nan
         shape = declared.shape
         if one.shape is not None and other.shape is not None and shape and len(one.shape) == len(other.shape) == len(shape):
             dims = zip(one.shape, other.shape, shape, strict=True)
@@ -313,7 +327,7 @@ class Solver:
         for state in states:
             assert state.outer is not None
             first = self.value(state.outer)
-            hull = self._algebra.hull(value.elements, first.elements)
+            hull = self.algebra.hull(value.elements, first.elements)
             value = replace(value, elements=hull, may_be_nan=value.may_be_nan or first.may_be_nan)
         return value
 
@@ -329,12 +343,6 @@ def _numbers(elements: Interval) -> Interval:
 def _kept_within(elements: Interval, widest: Interval) -> Interval:
     low, high = (min(max(bound, widest.low), widest.high) for bound in (elements.low, elements.high))
     return Interval(low, high)
-
-
-def _as_sizes(elements: Interval) -> Interval:
-    """Give the bounds of what sizes bound, which is taken to be the size of some tensor."""
-    low = -LARGEST_SIZE if is_of_sizes(elements.lows) else -inf
-    return Interval(low, LARGEST_SIZE if is_of_sizes(elements.highs) else inf)
 
 
 def _lies_in(elements: Interval, widest: Interval) -> bool:

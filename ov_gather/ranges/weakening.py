@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
+from typing import Any
 
-from ov_gather.ranges.algebra.polynomials import Number
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import LARGEST_SIZE
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.inequalities import FINITE
 from ov_gather.ranges.runs import Runs
@@ -36,6 +38,10 @@ class Weakening:
             if self._runs.is_enough:
                 return condition
             condition = self._larger(self._smaller(condition, name), name)
+        for product in condition.limits:
+            if self._runs.is_enough:
+                return condition
+            condition = self._wider(condition, product)
         return condition
 
     def _suffices(self, condition: Assumption) -> bool:
@@ -43,15 +49,15 @@ class Weakening:
 
     def _reduced(self, condition: Assumption) -> Assumption:
         """Leave out what is not needed: at first all sizes, or all inputs, and then one by one."""
-        for part in ("same", "dims", "inputs"):
-            without = replace(condition, **{part: {}})
+        for part in ("same", "limits", "dims", "inputs"):
+            without = _with_part(condition, part, {})
             if getattr(condition, part) and self._suffices(without):
                 condition = without
             for name in list(getattr(condition, part)):
                 if self._runs.is_enough:
                     return condition
                 smaller = {other: bounds for other, bounds in getattr(condition, part).items() if other != name}
-                candidate = replace(condition, **{part: smaller})
+                candidate = _with_part(condition, part, smaller)
                 if smaller and self._suffices(candidate):
                     condition = candidate
         return condition
@@ -105,6 +111,21 @@ class Weakening:
         if self._suffices(of(inf)):
             return of(inf)
         return of(high + _farthest(lambda distance: self._suffices(of(high + distance)), LARGEST_DIM - int(high)))
+
+    def _wider(self, condition: Assumption, product: Polynomial) -> Assumption:
+        """Find the greatest limit of a product of dimensions."""
+        start = condition.limits[product]
+
+        def of(distance: int) -> Assumption:
+            return replace(condition, limits={**condition.limits, product: start + distance})
+
+        room = LARGEST_SIZE - start
+        return of(room) if room > 0 and self._suffices(of(room)) else of(_farthest(lambda far: self._suffices(of(far)), room))
+
+
+def _with_part(condition: Assumption, part: str, bounds: Mapping[Any, Any]) -> Assumption:
+    changed: dict[str, Any] = {part: bounds}
+    return replace(condition, **changed)
 
 
 def _farthest(holds: Callable[[int], bool], limit: int) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra
-from ov_gather.ranges.algebra.polynomials import Polynomial, Sizes
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.sites import Demand
 
 

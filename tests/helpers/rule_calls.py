@@ -15,7 +15,8 @@ from math import inf
 
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Number, Polynomial, Sizes
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Parts, Value, in_parts, is_integer
 from ov_gather.ranges.rules import onnx, openvino
 from ov_gather.ranges.rules.call import CPU_PLUGIN, ONNX, Call, Rule, Semantics

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
-from ov_gather.ranges.algebra.polynomials import Polynomial, Sizes
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
 
 X, Y = Polynomial.name("x"), Polynomial.name("y")
 

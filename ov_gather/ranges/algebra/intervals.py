@@ -8,7 +8,8 @@ from functools import reduce
 from itertools import product
 from math import ceil, floor, inf
 
-from ov_gather.ranges.algebra.polynomials import MAX_TERMS, Number, Polynomial, Sizes
+from ov_gather.ranges.algebra.polynomials import MAX_TERMS, Number, Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
 
 MAX_BOUNDS = 3
 """How many symbolic bounds each side of an interval keeps."""

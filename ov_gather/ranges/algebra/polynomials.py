@@ -1,12 +1,10 @@
-"""Integer polynomials over named sizes, such as 2 * dim(x, 0) * dim(x, 1) - 1, and bounds of them."""
+"""Integer polynomials over named sizes, such as 2 * dim(x, 0) * dim(x, 1) - 1."""
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
-from math import inf, prod
 
 Number = int | float
 """An integer, or one of the infinities, which say that nothing is known."""
@@ -125,72 +123,3 @@ def _sum(polynomial: Polynomial) -> Iterator[str]:
         powers = [name if (count := len(list(same))) == 1 else f"{name}^{count}" for name, same in groupby(monomial)]
         number = [str(abs(factor))] if abs(factor) != 1 or not powers else []
         yield " * ".join(number + powers)
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What is known of each name: its least and its greatest value. A name that is not listed is a size: 0 or more."""
-
-    bounds: MutableMapping[str, tuple[int, Number]]
-    default: tuple[int, Number] = (0, inf)
-    _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
-
-    def learn(self, name: str, bounds: tuple[int, Number]) -> None:
-        """Remember the bounds of a name, in the place of what was known of it."""
-        before = self.bounds.get(name)
-        self.bounds[name] = bounds
-        if before not in (None, bounds):
-            self._least.clear()
-
-    def of(self, name: str) -> tuple[int, Number]:
-        """Give the least and the greatest value of a name."""
-        for bounds in (
-            self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
-        ):  # which is faster than a ChainMap
-            if name in bounds:
-                return bounds[name]
-        return self.default
-
-    def least(self, polynomial: Polynomial) -> Number:
-        """Give a number that the polynomial is never below: the better one of two estimates.
-
-        The first takes each term alone. The second writes each name as its least value and what exceeds it, and so sees that
-        x * y - x is never negative for y of 1 or more.
-        """
-        value = polynomial.value
-        if value is not None:
-            return value
-        found = self._least.get(polynomial)
-        if found is None:
-            found = self._least[polynomial] = self._estimate(polynomial)
-        return found
-
-    def _estimate(self, polynomial: Polynomial) -> Number:
-        if all(len(monomial) <= 1 for monomial, _ in polynomial.terms):  # then both estimates are the same
-            return self._least_of_sum(polynomial)
-        lowest = {name: self.of(name)[0] for name in polynomial.names}
-        shifted = polynomial.with_values({name: Polynomial.name(name) + low for name, low in lowest.items()})
-        above = {name: self.of(name)[1] - low for name, low in lowest.items()}
-        by_term = self._least_of_sum(polynomial)
-        by_excess = sum((_least_of_term(factor, [(0, above[name]) for name in names]) for names, factor in shifted.terms), 0)
-        return max(by_term, by_excess)
-
-    def _least_of_sum(self, polynomial: Polynomial) -> Number:
-        return sum((_least_of_term(factor, [self.of(name) for name in names]) for names, factor in polynomial.terms), 0)
-
-    def greatest(self, polynomial: Polynomial) -> Number:
-        """Give a number that the polynomial never exceeds."""
-        value = polynomial.value
-        return -self.least(-polynomial) if value is None else value
-
-    def is_at_most(self, one: Polynomial, other: Polynomial) -> bool:
-        """Whether one polynomial never exceeds the other."""
-        return one == other or self.least(other - one) >= 0
-
-
-def _least_of_term(factor: int, bounds: list[tuple[int, Number]]) -> Number:
-    """Give the least value of a number times some values of 0 or more."""
-    if factor >= 0:
-        return factor * prod(low for low, _ in bounds)
-    highest = [high for _, high in bounds]
-    return 0 if 0 in highest else factor * prod(highest)

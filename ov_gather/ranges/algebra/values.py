@@ -14,7 +14,7 @@ MAX_PARTS = 64
 """The longest axis along which each slice has an interval of its own: shapes, coordinates, rows of small tables."""
 
 LARGEST_SIZE = 2**31 - 1
-"""No tensor has more elements, as is taken for granted: what counts its elements or axes is no greater."""
+"""Assumed number of elements that no tensor exceeds; the CPU plugin itself accepts larger ones, and ShapeOf wraps around."""
 
 Shape = tuple[Polynomial, ...]
 
@@ -88,9 +88,28 @@ def name_of_number(name: str) -> str:
     return f"{_NUMBER}{name}, 0)"
 
 
-def is_of_sizes(bounds: Sequence[Polynomial]) -> bool:
-    """Whether one of some symbolic bounds is a polynomial of dimensions alone: no tensor is so large that this wraps around."""
-    return any(not any(name.startswith(_NUMBER) for name in bound.names) for bound in bounds)
+def is_of_sizes(bound: Polynomial) -> bool:
+    """Return True if all names of a symbolic bound are dimensions."""
+    return not any(name.startswith(_NUMBER) for name in bound.names)
+
+
+def are_exact(algebra: Algebra, elements: Interval, exact: Number) -> bool:
+    """Return True if arithmetic that is exact up to `exact` is exact on these integers.
+
+    Dimensions, and the element counts of tensors that exist, are assumed to be that small.
+    """
+    is_low_exact = elements.low >= -exact or any(is_counted(algebra, -bound) for bound in elements.lows)
+    return is_low_exact and (elements.high <= exact or any(is_counted(algebra, bound) for bound in elements.highs))
+
+
+def is_counted(algebra: Algebra, bound: Polynomial) -> bool:
+    """Return True if a bound by dimensions alone is linear, or at most the element count of a tensor that exists."""
+    return is_of_sizes(bound) and algebra.sizes.is_limited(bound)
+
+
+def counted(algebra: Algebra, elements: Interval) -> Interval:
+    """Bound the sizes of a tensor that exists, or positions in it."""
+    return algebra.both(elements, Interval(0, LARGEST_SIZE))
 
 
 def every_value(element_type: ElementType | None) -> Interval:

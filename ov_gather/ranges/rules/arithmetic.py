@@ -9,7 +9,7 @@ from math import ceil, floor, inf, log, sqrt
 
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number
-from ov_gather.ranges.algebra.values import Value, is_integer, is_of_sizes
+from ov_gather.ranges.algebra.values import Value, are_exact, is_integer
 from ov_gather.ranges.rules.call import Call, Rule
 from ov_gather.ranges.rules.elementwise import Unary, binary, extreme, limited, rounded, rounding_of, unary
 
@@ -67,8 +67,7 @@ def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one
     exact, divisor = call.semantics.exact_integers, other.exactly
     by = None if divisor is None else divisor.value
     is_power_of_two = by is not None and 0 < by <= exact and not by & (by - 1)
-    is_large = (one.low < -exact and not is_of_sizes(one.lows)) or (one.high > exact and not is_of_sizes(one.highs))
-    if is_large and not is_power_of_two:
+    if not is_power_of_two and not are_exact(algebra, one, exact):
         return ANY
     known = _positive_if_used(algebra, one, _divisor(call, other))
     return algebra.remainder(limited(call, one), known, sign_of_dividend=sign_of_dividend)

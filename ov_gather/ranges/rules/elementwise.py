@@ -10,7 +10,7 @@ from struct import pack, unpack
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import ONE, Shape, Value, every_value, in_parts, is_integer, is_of_sizes
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_counted, is_integer
 from ov_gather.ranges.rules.call import Call
 
 ROUNDING = 2**-22
@@ -83,15 +83,24 @@ def _along(value: Value, axis: int, shape: Shape) -> tuple[Interval, ...] | None
 def limited(call: Call, found: Interval) -> Interval:
     """Apply what a runtime's arithmetic does to a result: large integers and floating-point numbers are rounded.
 
-    A bound that is a polynomial of sizes stays: tensors are far from so large that an index into them is not exact.
+    A bound that is a dimension or an element count stays: tensors are assumed to be so small that these are exact.
     """
     if not is_integer(call.outputs[0].element_type):
         down, up = (0 if abs(bound) == inf else abs(bound) * call.semantics.float_error for bound in (found.low, found.high))
         return Interval(found.low - down, found.high + up)
-    exact = call.semantics.exact_integers
-    low = found.low if found.low in (inf, -inf) or abs(found.low) <= exact else found.low - rounding_of(found.low)
-    high = found.high if found.high in (inf, -inf) or abs(found.high) <= exact else found.high + rounding_of(found.high)
-    return replace(found, low=low, high=high)
+    high, highs = _limited_above(call, found.high, found.highs)
+    low, lows = _limited_above(call, -found.low, tuple(-bound for bound in found.lows))
+    return Interval(-low, high, tuple(-bound for bound in lows), highs)
+
+
+def _limited_above(call: Call, high: Number, highs: tuple[Polynomial, ...]) -> tuple[Number, tuple[Polynomial, ...]]:
+    """Round upper bounds of integers up; bounds that exceed 32 bits stay, because the solver looks at them."""
+    if abs(high) <= call.semantics.exact_integers or abs(high) == inf:
+        return high, highs
+    if high > LARGEST_SIZE:
+        return high + rounding_of(high), highs
+    exact = tuple(bound for bound in highs if is_counted(call.algebra, bound))
+    return (high, exact) if exact else (high + rounding_of(high), ())
 
 
 def rounding_of(number: Number) -> int:
@@ -213,9 +222,6 @@ def cast(call: Call) -> Sequence[Value]:
     if value.may_be_nan:
         return [call.output(value, elements=ANY, parts=None, may_be_nan=False)]
     if is_integer(value.element_type):
-        held, elements = every_value(target), value.elements
-        fits = held.low <= elements.low and elements.high <= held.high
-        is_size = is_of_sizes(elements.lows) or is_of_sizes(elements.highs)  # which 32 bits hold
-        return [call.output(value) if fits or (is_size and target.bits >= 32) else call.output(value, elements=ANY, parts=None)]
+        return [call.output(value)]  # the solver knows what the type cannot hold
     towards_zero = rounded(lambda bound: floor(bound) if bound >= 0 else ceil(bound))
     return [replace(together(call, [value], lambda one: towards_zero(call.algebra, one)), may_be_nan=False)]

@@ -16,6 +16,7 @@ from ov_gather.ranges.algebra.values import (
     Value,
     at_least_one,
     count,
+    counted,
     in_parts,
     is_integer,
     is_of_sizes,
@@ -31,7 +32,7 @@ ZERO = Polynomial(())
 
 def positions(algebra: Algebra, dim: Polynomial) -> Interval:
     """Give the indices of an axis; it has one at least, or there are none."""
-    return algebra.between(ZERO, dim - 1) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
+    return counted(algebra, algebra.between(ZERO, dim - 1)) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
 
 
 def is_within(algebra: Algebra, indices: Interval, dim: Polynomial, *, from_end: bool = True) -> bool:
@@ -78,12 +79,16 @@ def gather_elements(call: Call, axis: int) -> Sequence[Value]:
     return [replace(_read(call, data, is_safe=is_safe), shape=indices.shape)]
 
 
-def gather_nd(call: Call, batch_dims: int) -> Sequence[Value]:
-    """Elements or slices of data at tuples of coordinates."""
+def gather_nd(call: Call, batch_dims: int, *, merges_batches: bool = False) -> Sequence[Value]:
+    """Elements or slices of data at tuples of coordinates; before version 8 OpenVINO makes one dimension of several batches."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
         return list(call.outputs)
-    return [_read(call, data, is_safe=are_tuples_within(call.algebra, data, indices, batch_dims))]
+    found = _read(call, data, is_safe=are_tuples_within(call.algebra, data, indices, batch_dims))
+    length = indices.shape[-1].value if indices.shape else None
+    if data.shape is None or not indices.shape or length is None or (merges_batches and batch_dims > 1):
+        return [found]
+    return [replace(found, shape=(*indices.shape[:-1], *data.shape[batch_dims + length :]))]
 
 
 def are_tuples_within(algebra: Algebra, data: Value, indices: Value, batch_dims: int) -> bool:
@@ -155,13 +160,16 @@ def _places(call: Call, dim: Polynomial, position: int) -> Value:
 
 
 def non_zero(call: Call) -> Sequence[Value]:
-    """The positions of elements that are not zero: one row for each axis, one column for each element."""
+    """The positions of elements that are not zero: one row for each axis, one column for each element.
+
+    Runtimes take a scalar for a vector of one element, though its shape has no axis.
+    """
     data = call.value(0)
     if data is None or data.shape is None:
         return [call.bounded(Interval(0, LARGEST_SIZE))]
     if call.semantics.is_memory_read and len(data.shape) > 1 and all(dim == ONE for dim in data.shape):
         return list(call.outputs)  # because OpenVINO, when it folds a constant of one element, sets the first row only
-    rows = [positions(call.algebra, dim) for dim in data.shape]
+    rows = [positions(call.algebra, dim) for dim in data.shape or (ONE,)]
     if data.parts is not None and not data.may_be_nan:
         some = [place for place, part in enumerate(data.parts.intervals) if (part.low, part.high) != (0, 0)]
         rows[data.parts.axis] = Interval(some[0], some[-1]) if some else Interval(0, 0)
@@ -196,7 +204,7 @@ def count_up(call: Call) -> Sequence[Value]:
 def _length(call: Call, low: Value, high: Value) -> Shape | None:
     """Give the shape of what is counted in steps of 1 between two sizes; None where it is not known that the first is less."""
     first, last = low.elements.exactly, high.elements.exactly
-    if first is None or last is None or not (first == ZERO or all(is_of_sizes([end]) for end in (first, last))):
+    if first is None or last is None or not (first == ZERO or all(map(is_of_sizes, (first, last)))):
         return None
     return (last - first,) if call.algebra.sizes.least(last - first) >= 0 else None
 
@@ -243,7 +251,7 @@ def _placed(call: Call, dim: Polynomial, data: Value) -> Value:
     """Give the places of elements among those of an axis. The plugin does not look for any in an empty axis."""
     if call.semantics.is_memory_read and call.algebra.sizes.least(dim) < 1:
         return replace(call.outputs[0], shape=data.shape)
-    return call.bounded(call.algebra.between(ZERO, dim), data.shape)
+    return call.bounded(counted(call.algebra, call.algebra.between(ZERO, dim)), data.shape)
 
 
 def one_hot(call: Call, axis: int) -> Sequence[Value]:

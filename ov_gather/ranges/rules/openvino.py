@@ -289,7 +289,9 @@ _RULES: Mapping[str, _Make] = {
     "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
     "Gather": _gather,
     "GatherElements": _gather_elements,
-    "GatherND": lambda operation: partial(indexing.gather_nd, batch_dims=operation.integer("batch_dims")),
+    "GatherND": lambda operation: partial(
+        indexing.gather_nd, batch_dims=operation.integer("batch_dims"), merges_batches=operation.opset == "opset5"
+    ),
     "GridSample": _always(images.sample),
     "GroupConvolution": _always(partial(images.convolution, filter_axes=2)),
     "Identity": _always(shaping.same_shape),

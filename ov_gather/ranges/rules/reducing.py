@@ -8,7 +8,7 @@ from math import inf
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_integer, is_of_sizes, product
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, are_exact, counted, in_parts, is_integer, product
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import chosen, limited
 
@@ -96,7 +96,7 @@ def total(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequenc
 def _peak_of_sum(call: Call, data: Value, dims: Sequence[Polynomial]) -> Number:
     """Give a number that one sum at least is not below: what is added to the peak is not negative, and nothing wraps around."""
     found = _sum_of(call, data.elements, dims)
-    is_exact = found.high <= call.semantics.exact_integers or is_of_sizes(found.highs)
+    is_exact = are_exact(call.algebra, found, call.semantics.exact_integers)
     return data.peak if is_exact and is_integer(data.element_type) and data.elements.low >= 0 else -inf
 
 
@@ -116,7 +116,7 @@ def _summed(call: Call, data: Value, dims: Sequence[Polynomial], shape: Shape) -
 
 def _sum_of(call: Call, elements: Interval, dims: Sequence[Polynomial]) -> Interval:
     """Add up at most as many numbers as some dimensions have elements."""
-    number = call.algebra.between(Polynomial(()), product(dims))
+    number = counted(call.algebra, call.algebra.between(Polynomial(()), product(dims)))
     return limited(call, call.algebra.multiply(call.algebra.hull(elements, Interval(0, 0)), number))
 
 
@@ -129,6 +129,4 @@ def multiplied(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Se
     factors = call.dims(0)
     if factors is not None and reduced == [0]:
         return [call.bounded(limited(call, call.algebra.exact(product(factors))), shape)]
-    if data.elements.low >= 0 and data.elements.highs:  # a product of sizes is the number of elements of a tensor
-        return [call.bounded(Interval(0, LARGEST_SIZE), shape)]
     return [replace(call.outputs[0], shape=shape)]

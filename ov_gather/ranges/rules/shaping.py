@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ov_gather.ranges.algebra.intervals import Interval
-from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, in_parts, product
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, counted, in_parts, product
 from ov_gather.ranges.rules import moves
 from ov_gather.ranges.rules.call import Call
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
@@ -45,7 +45,7 @@ def shape_of(call: Call, start: int = 0, end: int | None = None) -> Sequence[Val
         return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
     dims = value.shape[slice(start, end)]
     found = replace(call.bounded(Interval(0, 0)), shape=(Polynomial.constant(len(dims)),))
-    return [in_parts(call.algebra, found, 0, [call.algebra.exact(dim) for dim in dims])]
+    return [in_parts(call.algebra, found, 0, [counted(call.algebra, call.algebra.exact(dim)) for dim in dims])]
 
 
 def size_of(call: Call) -> Sequence[Value]:
@@ -53,7 +53,7 @@ def size_of(call: Call) -> Sequence[Value]:
     value = call.value(0)
     if value is None or value.shape is None:
         return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
-    return [call.bounded(call.algebra.exact(product(value.shape)))]
+    return [call.bounded(counted(call.algebra, call.algebra.exact(product(value.shape))))]
 
 
 def reshape(call: Call, *, copies_zeros: bool) -> Sequence[Value]:
@@ -243,7 +243,17 @@ def _cut(call: Call, value: Value, given: Cut, declared: Shape | None) -> Value:
     length = _length(call, dim, given)
     if length is None and declared is not None:
         length = declared[given.axis]
+        call.algebra.sizes.narrow(length, _most(call, dim, given))
     return value.with_shape(None) if length is None else moves.resize(value, given.axis, length)
+
+
+def _most(call: Call, dim: Polynomial, given: Cut) -> Number:
+    """Return the greatest number of places that a cut leaves of a dimension."""
+    most, ends = call.algebra.sizes.greatest(dim), (given.start or Polynomial(()), given.stop)
+    start, stop = (None if end is None else end.value for end in ends)
+    if not given.is_known or start is None or stop is None or (start < 0) != (stop < 0):
+        return most
+    return min(most, max(0, (stop - start) * (1 if given.step > 0 else -1)))
 
 
 def _length(call: Call, dim: Polynomial, given: Cut) -> Polynomial | None:

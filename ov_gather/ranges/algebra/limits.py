@@ -1,0 +1,54 @@
+"""Upper bounds of polynomials, such as the element counts of tensors that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ov_gather.ranges.algebra.polynomials import Polynomial
+
+
+class Limits:
+    """Polynomials with upper bounds, found by the names that occur in them.
+
+    Args:
+        beneath: other limits that hold, too.
+    """
+
+    def __init__(self, beneath: Limits | None = None) -> None:
+        self._beneath = beneath
+        self._by_name: dict[str, dict[Polynomial, int]] = {}
+
+    def add(self, polynomial: Polynomial, bound: int) -> None:
+        """Limit a polynomial."""
+        for name in polynomial.names:
+            known = self._by_name.setdefault(name, {})
+            known[polynomial] = min(bound, known.get(polynomial, bound))
+
+    def about(self, name: str) -> Iterator[tuple[Polynomial, int]]:
+        """Yield the limited polynomials in which a name occurs, with their bounds."""
+        yield from self._by_name.get(name, {}).items()
+        if self._beneath is not None:
+            yield from self._beneath.about(name)
+
+    def with_conditions(self, same: Mapping[str, Polynomial], limits: Mapping[Polynomial, int]) -> Limits:
+        """Return these limits, also for names that stand for polynomials, and some more."""
+        if not same and not limits:
+            return self
+        found = Limits(self)
+        for name in same:
+            for polynomial, bound in self.about(name):
+                found.add(polynomial.with_values(same), bound)
+        for polynomial, bound in limits.items():
+            found.add(polynomial, bound)
+        return found
+
+    def related(self, names: Iterable[str]) -> set[str]:
+        """Return names, and those that occur in a limited polynomial with one that is returned."""
+        found = set(names)
+        waiting = list(found)
+        while waiting:
+            for polynomial, _ in self.about(waiting.pop()):
+                more = polynomial.names - found
+                found |= more
+                waiting += more
+        return found

@@ -1,0 +1,64 @@
+"""Satisfiability of conditions, and limits of sizes that keep what is computed of them in its type."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from math import inf
+
+from ov_gather.ranges.algebra.intervals import Algebra, Interval
+from ov_gather.ranges.algebra.polynomials import Number, Polynomial
+from ov_gather.ranges.algebra.sizes import Sizes
+from ov_gather.ranges.algebra.values import every_value
+from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
+from ov_gather.ranges.graph import Graph
+from ov_gather.ranges.inequalities import is_open_dim
+from ov_gather.ranges.runs import joined
+from ov_gather.ranges.solver import Overflow
+
+
+def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) -> Assumption:
+    """Limit dimensions and products of dimensions so that no polynomial exceeds its type; other names are left out."""
+    sizes: dict[str, tuple[int, Number]] = {}
+    limits: dict[Polynomial, int] = {}
+    for polynomial, held in (one for found in overflows for one in found):
+        terms = [(names, factor) for names, factor in polynomial.terms if names and factor > 0]
+        if not all(is_open_dim(name) and name in dims for names, _ in terms for name in names):
+            continue
+        constant = max(dict(polynomial.terms).get((), 0), 0)
+        share = (held - constant) // max(sum(factor for _, factor in terms), 1)
+        for names, _ in terms:
+            product = Polynomial(((names, 1),))
+            if len(names) > 1:
+                limits[product] = min(share, limits.get(product, share))
+            elif share < LARGEST_DIM:
+                sizes[names[0]] = (0, min(share, sizes.get(names[0], (0, inf))[1]))
+    return Assumption(dims=sizes, limits=limits)
+
+
+def can_be_met(condition: Assumption, given: Assumption, graph: Graph) -> bool:
+    """Return True if the bounds of each input, dimension and product leave a value, each one looked at alone."""
+    both = joined(given, condition)
+    dims = {name: _common(bounds, graph.bounds.get(name, (0, inf))) for name, bounds in both.dims.items()}
+    sizes = Sizes(ChainMap(dims, graph.bounds), (0, LARGEST_DIM))
+    has_sizes = all(low <= high for low, high in dims.values())
+    has_products = all(sizes.least(product) <= limit for product, limit in both.limits.items())
+    return has_sizes and has_products and all(_has_values(sizes, *pair) for pair in _intervals(both.inputs, graph))
+
+
+def _common(one: tuple[int, Number], other: tuple[int, Number]) -> tuple[int, Number]:
+    return max(one[0], other[0]), min(one[1], other[1])
+
+
+def _intervals(inputs: Mapping[str, Interval], graph: Graph) -> Iterator[tuple[Interval, Interval]]:
+    """Yield what an input has to keep to, and what its type holds."""
+    for name, interval in inputs.items():
+        yield interval, every_value(graph.declared(graph.inputs[name]).element_type)
+
+
+def _has_values(sizes: Sizes, interval: Interval, held: Interval) -> bool:
+    lows = [max(interval.low, held.low), *map(sizes.least, interval.lows)]
+    highs = [min(interval.high, held.high), *map(sizes.greatest, interval.highs)]
+    return max(lows) <= min(highs) and all(
+        sizes.greatest(high - low) >= 0 for low in Algebra(sizes).lows(interval) for high in Algebra(sizes).highs(interval)
+    )
