@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -88,6 +89,11 @@ class Port:
     def element_type(self) -> ElementType | None:
         """The element type is the one that `precision` names; None where `precision` is absent or unknown."""
         return element_types.by_precision(self.precision) if self.precision is not None else None
+
+    @property
+    def names(self) -> list[str]:
+        r"""The names of the tensor: commas separate them, and \\, is a comma within a name."""
+        return [name.replace("\\,", ",") for name in re.split(r"(?<!\\),", self.attributes.get("names", "")) if name]
 
     @property
     def shape(self) -> PartialShape:
