@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -71,6 +70,13 @@ def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element
     return ready.pop()
 
 
+def split_names(text: str) -> list[str]:
+    r"""Return the names that the attribute `names` or `output_names` lists: commas separate them, \\, is a comma within one."""
+    if "\\," not in text:
+        return text.split(",") if text else []
+    return [name.replace("\0", ",") for name in text.replace("\\,", "\0").split(",")]
+
+
 @record(frozen=True, slots=True)
 class Port:
     """A Port is one input or output of a layer. In `dims` -1 is any size; no dims at all mean a scalar or an open rank.
@@ -92,8 +98,8 @@ class Port:
 
     @property
     def names(self) -> list[str]:
-        r"""The names of the tensor: commas separate them, and \\, is a comma within a name."""
-        return [name.replace("\\,", ",") for name in re.split(r"(?<!\\),", self.attributes.get("names", "")) if name]
+        """The names of the tensor."""
+        return split_names(self.attributes.get("names", ""))
 
     @property
     def shape(self) -> PartialShape:

@@ -1,4 +1,4 @@
-"""Which picks are up to rounding: near numbers, and equal ones that the conversion does not have equal."""
+"""Picks that are up to rounding: among near numbers, and equal ones that the conversion does not have equal."""
 
 from __future__ import annotations
 
