@@ -11,6 +11,7 @@ from ov_gather import logs
 
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
+from .ties import keep_order_of_ties
 
 if TYPE_CHECKING:
     import openvino
@@ -31,6 +32,7 @@ def finish(model: openvino.Model) -> list[Rewrite]:
     """Take away checks that nothing needs, and compute what OpenVINO's plugin would misread; return what was done."""
     from ov_gather.acceleration.shield_selects import shield_selects
 
+    keep_order_of_ties(model)
     done = [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
     shield_selects(model)
     return done

@@ -42,7 +42,7 @@ MODELS = (
     _avoided(
         name="near-ties",
         runtimes=_CPU_PLUGIN,
-        why="among numbers that are equal, or nearly, TopK, ArgMax and ArgMin pick others than onnxruntime's",
+        why="among numbers that are equal, or nearly, but for rounding, TopK, ArgMax and ArgMin pick others than onnxruntime's",
     ),
     _avoided(
         name="rounding-decides",

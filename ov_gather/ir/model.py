@@ -70,6 +70,13 @@ def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element
     return ready.pop()
 
 
+def split_names(text: str) -> list[str]:
+    r"""Return the names that the attribute `names` or `output_names` lists: commas separate them, \\, is a comma within one."""
+    if "\\," not in text:
+        return text.split(",") if text else []
+    return [name.replace("\0", ",") for name in text.replace("\\,", "\0").split(",")]
+
+
 @record(frozen=True, slots=True)
 class Port:
     """A Port is one input or output of a layer. In `dims` -1 is any size; no dims at all mean a scalar or an open rank.
@@ -88,6 +95,11 @@ class Port:
     def element_type(self) -> ElementType | None:
         """The element type is the one that `precision` names; None where `precision` is absent or unknown."""
         return element_types.by_precision(self.precision) if self.precision is not None else None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tensor."""
+        return split_names(self.attributes.get("names", ""))
 
     @property
     def shape(self) -> PartialShape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from ov_gather.ir.model import Layer, Model, Port
+from ov_gather.ir.model import Layer, Model, Port, split_names
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
@@ -77,7 +77,7 @@ def _names_interface(graph: Model, layer: Layer) -> bool:
 
 
 def _has_different_tensor_names(graph: Model) -> bool:
-    names = tensor_names(",".join(port.attributes["names"] for port in graph.output_ports if "names" in port.attributes))
+    names = split_names(",".join(port.attributes["names"] for port in graph.output_ports if "names" in port.attributes))
     return len(names) == len(set(names))
 
 
@@ -90,7 +90,7 @@ def duplicate_tensor_name(graph: Model) -> Iterator[Violation]:
     """
     first: dict[str, tuple[Layer, Port]] = {}
     for layer, port in graph.ports():
-        for name in tensor_names(port.attributes.get("names", "")):
+        for name in port.names:
             taken_by, taken = first.setdefault(name, (layer, port))
             if taken is not port:
                 line = taken_by.line + taken.below
@@ -128,15 +128,6 @@ def order_of_ports(graph: Model) -> Iterator[Violation]:
                 yield Violation.at(
                     layer, f"port {port.id} stands after port {before.id}", advice, port=port, fix=Fix(NumberPorts())
                 )
-
-
-def tensor_names(text: str) -> list[str]:
-    r"""Return the names that the attribute `names` or `output_names` lists, separated by commas; \\, is a comma within a
-    name.
-    """
-    if "\\," not in text:
-        return text.split(",") if text else []
-    return [name.replace("\0", ",") for name in text.replace("\\,", "\0").split(",")]
 
 
 def _with_several(graph: Model) -> Iterator[tuple[Layer, tuple[Port, ...]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,8 @@ import openvino as ov
 import pytest
 
 import ov_gather
-from helpers.planting import swapped
+from helpers.planting import candidates, swapped
+from ov_gather.crosscheck.bisect import inside
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
 
@@ -94,3 +96,54 @@ def test_a_fault_in_a_scan(tmp_path, direction):
         result = ov_gather.bisect(reference, wrong, inputs)
         assert result.node == "Subtract 'late'"
         assert ", in iteration 1 (the first is 0)." in result.partings[0].detail
+
+
+STACKED = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, int64 n) => (float[4] last, float[N,4] all) {
+    a = Tanh(x)
+    [loop] last, all = Loop (n, , a) <body = l (int64 i, bool k, float[4] u) => (bool k2, float[4] w, float[4] s) {
+        k2 = Identity(k) [sin] v = Sin(u) [add] w = Add(v, a) [late] e = Sub(u, v) [out] s = Exp(e) }> }"""
+STACKED_SCAN = SCAN.replace("[out] out = Neg(next)", "[behind] e = Sub(state, v) [out] out = Exp(e)")
+
+
+@pytest.mark.parametrize(
+    ("text", "node", "inputs"),
+    [
+        (STACKED, "late", {"x": np.float32([1, 2, 3, 4]), "n": np.array(3)}),
+        (
+            STACKED_SCAN.replace("DIRECTION", "0"),
+            "behind",
+            {"x": np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)},
+        ),
+    ],
+)
+def test_a_fault_that_reaches_only_stacked_outputs(tmp_path, text, node, inputs):
+    """What a body stacks has no name of its own in an IR: it corresponds by where it goes."""
+    source, ir = converted(tmp_path, text)
+    assert ov_gather.bisect(source, ir, inputs).passed
+    wrong = with_swapped(ir, node)
+    for reference in (source, ir):
+        result = ov_gather.bisect(reference, wrong, inputs, reproducers=tmp_path / "found")
+        assert result.node == f"Subtract '{node}'"
+        assert ", in iteration 0 (the first is 0)." in result.partings[0].detail
+        assert result.reproducer
+
+
+def test_a_body_that_gives_the_same(tmp_path):
+    """The body is right: what is wrong is the order in which its results are put together."""
+    source, ir = converted(tmp_path, STACKED)
+    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.array(3)}
+    model = read_ir(ir)
+    (way,) = candidates(model, "slices")
+    write_ir(way(random.Random(0)).model, tmp_path / "wrong.xml")
+    result = ov_gather.bisect(source, tmp_path / "wrong.xml", inputs)
+    assert result.node == "Loop 'all'"
+    assert result.partings[0].detail.endswith("Its body gives the same within 1e-04, followed through iterations: 3.")
+
+
+def test_iterations_that_are_not_followed(tmp_path, monkeypatch):
+    source, ir = converted(tmp_path, BODIES)
+    monkeypatch.setattr(inside, "MOST_ITERATIONS", 1)
+    inputs = {"x": np.float32([1, 2, 3, 4]), "c": np.array(True), "n": np.array(3)}
+    result = ov_gather.bisect(source, with_swapped(ir, "late"), inputs)
+    assert result.node == "Loop 'loop'"
+    assert result.partings[0].detail.endswith(", followed through iterations: 1; those after them were not followed.")

@@ -76,7 +76,7 @@ def test_a_case_that_does_not_fail_again_says_so(wrong, monkeypatch, tmp_path):
 
 
 def with_right_kernel(write, monkeypatch):
-    """From then on the kernel is right."""
+    """Make the kernel right from the moment that a case is written."""
 
     def wrapped(*arguments):
         monkeypatch.setitem(isolated.RUNTIMES, "kernel", ("ov_gather.runtimes.kernel", "KernelRuntime"))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
+import onnx.parser
 import openvino as ov
 import pytest
 from onnx import TensorProto, helper
 from rich.console import Console
 
 from helpers.saved_models import save
-from ov_gather import register
+from ov_gather import bisect, read_ir, register
+from ov_gather.converters import convert_model
 from ov_gather.crosscheck.comparisons import Status
 from ov_gather.crosscheck.inputs.onnx import made_up_inputs
 from ov_gather.crosscheck.models.intermediates import gathers, load, tensors_of
@@ -194,3 +197,29 @@ def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path):
     assert result.blamed == ()
     (line,) = [line for line in summary(result) if line.startswith("Every gather")]
     assert line.endswith("what differs comes from elsewhere in the model.")
+
+
+TIES = """<ir_version: 9, opset_import: ["": 18]> g (float[2,64] x) => (float[2,20] best, int64[2,20] places)
+    <int64[1] k = {20}> {
+    scores = Floor(x) [pick] best, places = TopK <axis = 1, sorted = SORTED> (scores, k) }"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_sorted", [1, 0])
+def test_ties_that_rounding_has_no_part_in(tmp_path, is_sorted):
+    """ONNX takes the lowest index: the conversion does, too, and stock OpenVINO's does not. No rounding excuses that."""
+    source = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(TIES.replace("SORTED", str(is_sorted))), source)
+    inputs = {"x": np.random.default_rng(0).uniform(0, 4, (2, 64)).astype(np.float32)}
+    ours = tmp_path / "ours.xml"
+    convert_model(source, output=ours)
+    assert verify_conversion(source, ours, inputs=inputs).passed
+    (right,) = (layer for layer in read_ir(ours).layers if layer.type == "TopK")
+    assert right.attributes["stable"] == "true"
+    stock = tmp_path / "stock.xml"
+    ov.save_model(ov.convert_model(source), stock, compress_to_fp16=False)
+    result = verify_conversion(source, stock, inputs=inputs)
+    assert [output.comparison.status for output in result.outputs][1] is Status.FAILED
+    found = bisect(source, stock, inputs)
+    assert found.node == "TopK 'places'"
+    assert bisect(source, ours, inputs).passed

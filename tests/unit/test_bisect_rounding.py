@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ov_gather.crosscheck.bisect.rounding import difference, largest_error
+from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors, largest_error
 
 RNG = np.random.default_rng(5)
 
@@ -48,3 +48,30 @@ def test_little_is_held_beside_the_arrays():
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < expected.nbytes
+
+
+def test_neighbours_move_what_rounding_moves():
+    """Whole numbers, infinities and integers are exact; other numbers move by less than 2e-6 of themselves in f32."""
+    rounding = Rounding("f32")
+    array = np.float32([0.1, 3.0, -0.0, np.inf, 1e-20, -7.25])
+    moved = rounding.neighbour(array, 0)
+    assert moved.dtype == np.float32
+    assert list(moved == array) == [False, True, True, True, False, False]
+    assert (np.abs(moved[[0, 4, 5]] - array[[0, 4, 5]]) <= 2e-6 * np.abs(array[[0, 4, 5]])).all()
+    assert not np.array_equal(rounding.neighbour(array, 1), moved)
+    whole = np.int64([1, 2])
+    assert rounding.neighbour(whole, 0) is whole
+    assert np.abs(Rounding("bf16").neighbour(array, 0)[0] - array[0]) > 1e-5
+
+
+def test_noise_of_each_element():
+    expected, found = np.float32([1e-8, 1e-8, 1.0]), np.float32([2e-8, 0.5, 1.0])
+    assert difference(expected, found, 0).count == 2
+    noise = np.float64([1e-9, 1e-9, 0])
+    assert difference(expected, found, 0, noise).position == (1,)
+    assert not difference(expected, np.float32([2e-8, 1e-8, 1.0]), 0, noise)
+
+
+def test_errors_of_arrays_that_cannot_be_compared():
+    assert list(errors(np.float32([1, 2]), np.float32([1, 4]))) == [0, 2]
+    assert list(errors(np.float32([1, 2]), np.float32([1]))) == [0, 0]

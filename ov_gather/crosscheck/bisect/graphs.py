@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -129,7 +128,7 @@ def ir_graph(model: Model) -> Graph:
         if layer.type not in _ENDS
     ]
     names: dict[Value, Sequence[str]] = {
-        (layer.id, port.id): known for layer in model.layers for port in layer.outputs if (known := _names(port))
+        (layer.id, port.id): known for layer in model.layers for port in layer.outputs if (known := port.names)
     }
     for variable, value in stored_values(model).items():
         names[value] = [*names.get(value, ()), f"what is stored in {variable}"]
@@ -147,11 +146,6 @@ def ir_graph(model: Model) -> Graph:
         names,
         {(layer.id, port.id): _shape(layer, port) for layer in model.layers for port in layer.outputs},
     )
-
-
-def _names(port: Port) -> list[str]:
-    """Read the names of a tensor, between which commas stand; a comma within a name is escaped."""
-    return [name.replace("\\,", ",") for name in re.split(r"(?<!\\),", port.attributes.get("names", "")) if name]
 
 
 def _shape(layer: Layer, port: Port) -> Sequence[int] | None:

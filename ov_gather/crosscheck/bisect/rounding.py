@@ -24,6 +24,8 @@ _EPSILON = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 _WITHIN = 1e-4
 """The least share that a value inside of the model may be off: OpenVINO approximates functions such as Exp, and adds up in any
 order. A fault that is smaller is none that can be told from rounding."""
+_MOVE = 2.0**-20
+"""The least share that operands are moved by to see what rounding can do: enough that hardly any sum comes out the same."""
 _DEEPEST = 64
 _UNUSUAL = 1e4
 """A number is unusual if it is so many times greater than the lower quartile of those that are not 0, as in masks."""
@@ -47,10 +49,10 @@ class Rounding:
         return max(TOLERANCE, self.share(depth))
 
     def neighbour(self, array: NDArray[Any], seed: int) -> NDArray[Any]:
-        """Move floating-point numbers at random by up to one unit in the last place; whole numbers are exact and stay."""
+        """Move floating-point numbers at random as rounding does; whole numbers are exact and stay."""
         if array.dtype.kind != "f":
             return array
-        unit = 2 * _EPSILON.get(self.precision, _EPSILON["f32"])
+        unit = max(2 * _EPSILON.get(self.precision, _EPSILON["f32"]), _MOVE)
         wide = array.astype(np.float64)
         moved = wide * (1 + unit * np.random.default_rng(seed).uniform(-1, 1, array.shape))
         return np.asarray(np.where(np.isfinite(wide) & (wide != np.rint(wide)), moved, wide)).astype(array.dtype)

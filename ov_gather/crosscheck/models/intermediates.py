@@ -36,23 +36,28 @@ class GatherTensors:
 def load(path: Path) -> onnx_ir.Model:
     """Load a model and inline its functions. Raises ValueError where the file is not a model."""
     with _naming(str(path)):
-        return _inlined(onnx_ir.load(path))
+        return _prepared(onnx_ir.load(path))
 
 
 def from_proto(proto: onnx.ModelProto) -> onnx_ir.Model:
     """Take a model that is in memory, and inline its functions. Raises ValueError where it is none."""
     with _naming("onnx.ModelProto"):
-        return _inlined(onnx_ir.from_proto(proto))
+        return _prepared(onnx_ir.from_proto(proto))
 
 
 def from_bytes(content: bytes) -> onnx_ir.Model:
     """Read a model from its bytes, and inline its functions. Raises ValueError where they are none."""
     with _naming("bytes"):
-        return _inlined(onnx_ir.from_proto(onnx.ModelProto.FromString(content)))
+        return _prepared(onnx_ir.from_proto(onnx.ModelProto.FromString(content)))
 
 
-def _inlined(model: onnx_ir.Model) -> onnx_ir.Model:
-    return InlinePass()(model).model if model.functions else model
+def _prepared(model: onnx_ir.Model) -> onnx_ir.Model:
+    """Inline functions, and sort what a TopK may give in any order, as conversions do."""
+    model = InlinePass()(model).model if model.functions else model
+    for node in model.graph.all_nodes():
+        if node.op_type == "TopK" and not node.domain:
+            node.attributes.pop("sorted", None)
+    return model
 
 
 @contextmanager

@@ -5,10 +5,11 @@ largest number in them, which rounding through a hundred layers stays below, and
 leaves small differences unnoticed, so each gather is executed alone, on the operands that it has in onnxruntime, and must be
 exact. Where a model only moves data, its outputs must be exact, too; integers, booleans and strings must be exact in any model.
 
-What a TopK, ArgMax or ArgMin picks is not defined by the model where the numbers that it picks from are equal, or differ by
-less than NEAR of the largest: rounding decides. Outputs behind such a node may differ, and the table says so. The values of
-outputs behind a random node are not compared, and the table says that, too. Outputs that onnxruntime itself computes otherwise
-when it does not optimise the model may be off by NOISE times as much as there.
+What a TopK, ArgMax or ArgMin picks is up to rounding if the numbers that it picks from are equal, or differ by less than NEAR
+of the largest, and the conversion computes others there. Outputs behind such a node may differ, and the table says so. Which of
+equal numbers is picked is up to ONNX if they are the same in both. The values of outputs behind a random node are not compared,
+and the table says that, too. Outputs that onnxruntime itself computes otherwise when it does not optimise the model may be off
+by NOISE times as much as there.
 """
 
 from __future__ import annotations
@@ -128,19 +129,30 @@ def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(np.int32).astype(array.dtype)
 
 
-def near_ties(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> dict[str, onnx_ir.Node]:
-    """Map the name of each value behind a node that picks among (nearly) equal numbers to the first such node.
+def scores(model: onnx_ir.Model) -> list[tuple[onnx_ir.Node, onnx_ir.Value]]:
+    """Return the nodes outside of bodies that pick, each with what it picks from."""
+    return [(node, node.inputs[0]) for node in model.graph if node.op_type in _PICKS and node.inputs[0] is not None]
 
-    Raises RefusedError, CrashedError.
+
+def near_ties(
+    model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any], converted: Mapping[str, NDArray[Any]]
+) -> dict[str, onnx_ir.Node]:
+    """Map the name of each value behind a node that picks by rounding to the first such node.
+
+    `converted` holds the scores of the conversion, by name, if it has them. Raises RefusedError, CrashedError.
     """
-    picks = [node for node in model.graph if node.op_type in _PICKS]
-    scores = [node.inputs[0] for node in picks if node.inputs[0] is not None]
-    arrays = intermediates.values(model, scores, inputs, runtime)
-    return dependents(model, [node for node, array in zip(picks, arrays, strict=True) if _is_near(node, array)])
+    picks = scores(model)
+    arrays = intermediates.values(model, [given for _, given in picks], inputs, runtime)
+    near = []
+    for (node, given), array in zip(picks, arrays, strict=True):
+        here = converted.get(str(given.name))
+        if (here is None or not np.array_equal(array, here)) and _is_near(node, array, with_equal=here is not None):
+            near.append(node)
+    return dependents(model, near)
 
 
-def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
-    """Tell whether two picked numbers are nearly equal, or the last picked one and the first that was not picked."""
+def _is_near(node: onnx_ir.Node, scores: NDArray[Any], *, with_equal: bool) -> bool:
+    """Return True if rounding decides between two picked numbers, or the last picked one and the first that was not."""
     default = -1 if node.op_type == "TopK" else 0
     axis = attribute(node, "axis", default)
     largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)
@@ -149,7 +161,7 @@ def _is_near(node: onnx_ir.Node, scores: NDArray[Any]) -> bool:
     count = _picked(node, axis, ordered.shape[-1])
     gaps = np.abs(np.diff(ordered[..., : count + 1]))
     scale = np.abs(scores[np.isfinite(scores)]).max(initial=0) if scores.size else 0
-    return bool((gaps <= NEAR * scale).any())
+    return bool(((gaps <= NEAR * scale) & (with_equal | (gaps > 0))).any())
 
 
 def _picked(node: onnx_ir.Node, axis: int, size: int) -> int:

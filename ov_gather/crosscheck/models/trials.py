@@ -19,7 +19,8 @@ from ov_gather.crosscheck.comparisons import OutputResult
 from ov_gather.crosscheck.inputs.onnx import Inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.dependents import dependents, random_nodes
-from ov_gather.crosscheck.models.outputs import ROUNDING, compare_outputs, excuse_rounding, near_ties
+from ov_gather.crosscheck.models.outputs import ROUNDING, compare_outputs, excuse_rounding, near_ties, scores
+from ov_gather.ir.cuts import with_results
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -129,7 +130,7 @@ class Trial:
         random = dependents(self._model, random_nodes(self._model))
         excuses = (
             ("random-values", "it depends on", random),
-            ("near-ties", "it depends on near ties in", near_ties(self._model, inputs, self._origin)),
+            ("near-ties", "it depends on near ties in", near_ties(self._model, inputs, self._origin, self._scores(inputs))),
         )
         outputs = compare_outputs(self._model, expected, found, self._target.name, excuses)
         if _all_passed(outputs):
@@ -139,6 +140,13 @@ class Trial:
                 return excuse_rounding(outputs, expected, intermediates.run(self._model, inputs, plain), found)
             except (RefusedError, CrashedError):  # it may lack a kernel for what is in its place otherwise
                 return outputs
+
+    def _scores(self, inputs: Inputs) -> dict[str, NDArray[Any]]:
+        """Compute what the conversion picks from, as far as it bears the names of the original; nothing if that is refused."""
+        named = {name: (layer.id, port.id) for layer, port in self._converted.ports() for name in port.names}
+        wanted = {name: named[name] for _, given in scores(self._model) if (name := str(given.name)) in named}
+        found = self._target.run(with_results(self._converted, list(wanted.values())), self._in_order(inputs))
+        return {} if isinstance(found, Exception) else dict(zip(wanted, found[len(found) - len(wanted) :], strict=True))
 
     def to_blame(self, attempt: Attempt) -> tuple[str, ...]:
         """Name the stock gathers of the IR if its outputs are right with ours in their place."""

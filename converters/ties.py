@@ -1,0 +1,23 @@
+"""Picks among equal numbers: ONNX takes the one with the lowest index, OpenVINO's TopK only if it is told to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import openvino
+
+
+def keep_order_of_ties(model: openvino.Model) -> None:
+    """Make every TopK of a model stable, in bodies, too.
+
+    Before: TopK(sort="none" or "value", stable=False). After: TopK(sort="value", stable=True). An ONNX TopK that is not sorted
+    may give its numbers in any order, so that sorting them is right for both.
+    """
+    from ov_gather.acceleration.graph import walk
+
+    for _, node in walk(model):
+        given = node.get_attributes() if node.get_type_name() == "TopK" else {}
+        if given.get("stable") is False and given["sort"] != "index":
+            node.set_attribute("sort", "value")
+            node.set_attribute("stable", True)

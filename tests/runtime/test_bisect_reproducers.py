@@ -1,0 +1,100 @@
+"""What `bisect` blames has a cause there, and the models that it writes show that; rounding is never blamed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import openvino as ov
+import pytest
+
+import ov_gather
+from helpers.planting import dropped, with_element
+from ov_gather.crosscheck.bisect import run
+from ov_gather.ir.reader import read_ir
+from ov_gather.ir.writer import write_ir
+
+pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
+
+
+def converted(folder, text):
+    onnx.save(onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["": 18]> {text}'), folder / "m.onnx")
+    ov.save_model(ov.Core().read_model(folder / "m.onnx"), folder / "m.xml", compress_to_fp16=False)
+    return folder / "m.onnx", read_ir(folder / "m.xml")
+
+
+def layer_of(model, kind):
+    (layer,) = (layer for layer in model.layers if layer.type == kind)
+    return layer
+
+
+DROPPED = "g (float[3,8] x) => (float[3,8] y) { a = Sin(x) [relu] r = Relu(a) y = Cos(r) }"
+DROPPED_AT_THE_END = "g (float[3,8] x) => (float[3,8] y) { a = Sin(x) [relu] y = Relu(a) }"
+OUTPUTS_BOTH = "g (float[3,8] x) => (float[3,8] y, float[3,8] a) { a = Sin(x) [relu] y = Relu(a) }"
+
+
+@pytest.mark.parametrize("text", [DROPPED, DROPPED_AT_THE_END, OUTPUTS_BOTH])
+@pytest.mark.parametrize("is_last_name", [True, False])
+def test_a_value_with_two_names(tmp_path, text, is_last_name):
+    """A dropped Relu leaves both names on one value, in any order: it stands for what is computed last."""
+    source, model = converted(tmp_path, text)
+    wrong = dropped(model, layer_of(model, "ReLU")).model
+    write_ir(wrong, tmp_path / "wrong.xml")
+    if not is_last_name:
+        file = tmp_path / "wrong.xml"
+        for names in ("a,r", "a,y"):
+            file.write_text(file.read_text().replace(f'names="{names}"', f'names="{names[::-1]}"'))
+    result = ov_gather.bisect(source, tmp_path / "wrong.xml", reproducers=tmp_path / "found")
+    assert result.node == "Sin 'a'"
+    assert result.partings[0].reference_node == "Relu 'relu'"
+    folder = Path(result.reproducer)
+    with np.load(folder / "inputs.npz") as file:
+        again = ov_gather.bisect(folder / "reference.onnx", folder / "model.xml", dict(file))
+    assert again.partings
+
+
+CENTRED = """g (float[3,64] x) => (float[3,1] s, float[3,64] z) <int64[1] axes = {1}, float large = {1000000.0}> {
+    t = Tanh(x) m = ReduceMean(t, axes) c = Sub(t, m) s = ReduceSum(c, axes) p = Mul(s, large) z = Add(t, p) }"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_of_centred_values_are_rounding(tmp_path, seed):
+    source, _ = converted(tmp_path, CENTRED)
+    inputs = {"x": np.random.default_rng(seed).standard_normal((3, 64)).astype(np.float32)}
+    result = ov_gather.bisect(source, tmp_path / "m.xml", inputs)
+    assert result.passed
+    assert all("off by rounding" in output.excuse for output in result.outputs if output.outcome)
+
+
+WITHOUT_EFFECT = """g (float[3,8] x) => (float[3,8] y) <float[1] w = {2.0}, float[1] zero = {0.0}, float[1] c = {0.5}> {
+    [first] a = Mul(x, w) n = Mul(a, zero) [second] b = Sub(x, c) y = Add(n, b) }"""
+
+
+def test_a_difference_that_changes_nothing_is_not_the_cause(tmp_path):
+    """The first value that differs is multiplied by 0: the cause of the wrong output is further down."""
+    source, model = converted(tmp_path, WITHOUT_EFFECT)
+    both = model
+    for name in ("w", "c"):
+        (const,) = (layer for layer in both.of_type("Const") if layer.name == name)
+        both = with_element(both, const, random.Random(0)).model
+        write_ir(both, tmp_path / f"{name}.xml")
+    assert ov_gather.bisect(source, tmp_path / "w.xml").passed
+    result = ov_gather.bisect(source, tmp_path / "c.xml", reproducers=tmp_path / "found")
+    assert result.node == "Subtract 'second'"
+    assert result.reproducer
+
+
+def test_a_reproducer_that_shows_nothing_is_not_kept(tmp_path, monkeypatch):
+    source, model = converted(tmp_path, DROPPED)
+    write_ir(dropped(model, layer_of(model, "ReLU")).model, tmp_path / "wrong.xml")
+    monkeypatch.setattr(run._Bisection, "_is_shown", lambda *arguments: False)
+    result = ov_gather.bisect(source, tmp_path / "wrong.xml", reproducers=tmp_path / "found")
+    (parting,) = result.partings
+    assert (parting.reproducer, parting.command) == ("", "")
+    assert "it does not show the fault, so that no reproducer is kept." in parting.detail
+    assert not list((tmp_path / "found").iterdir())
+    without = ov_gather.bisect(source, tmp_path / "wrong.xml")
+    assert "reproducer" not in without.partings[0].detail

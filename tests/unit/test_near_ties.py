@@ -1,0 +1,56 @@
+"""Picks that are up to rounding: among near numbers, and equal ones that the conversion does not have equal."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx.parser
+import onnx_ir
+import pytest
+
+from ov_gather.crosscheck.models.outputs import near_ties, scores
+
+TEXT = """<ir_version: 9, opset_import: ["": 18]> g (float[4] s) => (float[K] v, int64[K] i, int64[1] a) <int64[1] k = {K}> {
+    v, i = TopK <axis = 0, largest = LARGEST> (s, k) a = ArgMax <axis = 0> (t) }"""
+
+
+class Known:
+    """A runtime that is not asked: all scores are inputs."""
+
+
+def excused(numbers, converted, k=2, largest=1):
+    text = TEXT.replace("[K]", f"[{k}]").replace("{K}", f"{{{k}}}").replace("LARGEST", str(largest)).replace("(t)", "(s)")
+    model = onnx_ir.from_proto(onnx.parser.parse_model(text))
+    here = {} if converted is None else {"s": np.float32(converted)}
+    assert [(node.op_type, value.name) for node, value in scores(model)] == [("TopK", "s"), ("ArgMax", "s")]
+    return set(near_ties(model, {"s": np.float32(numbers)}, Known(), here))
+
+
+NEAR = 1 + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("numbers", "converted", "names"),
+    [
+        ([4, 3, 2, 1], None, ""),
+        ([4, 4 * NEAR, 2, 1], None, "via"),
+        ([4, 3, 3 * NEAR, 1], None, "vi"),  # the last that TopK picks, and the first that it does not
+        ([4, 3, 2, 2 * NEAR], None, ""),
+        ([4, 4, 2, 1], None, ""),  # equal in the conversion, too, for all that is known
+        ([4, 4, 2, 1], [4, 4, 2, 1], ""),
+        ([4, 4, 2, 1], [4, 4 * NEAR, 2, 1], "via"),
+        ([4, 4 * NEAR, 2, 1], [4, 4 * NEAR, 2, 1], ""),  # rounding has changed nothing
+        ([4, 4 * NEAR, 2, 1], [4, 4, 2, 1], "via"),
+    ],
+)
+def test_picks_of_the_largest(numbers, converted, names):
+    assert excused(numbers, converted) == set(names)
+
+
+@pytest.mark.parametrize(("numbers", "names"), [([1, 2, 2 * NEAR, 4], "vi"), ([1, 3, 4, 4 * NEAR], "a")])
+def test_picks_of_the_least(numbers, names):
+    """ArgMax still picks the largest."""
+    assert excused(numbers, None, largest=0) == set(names)
+
+
+def test_all_numbers_are_picked():
+    assert excused([4, 3, 2, 2 * NEAR], None, k=4) == {"v", "i"}
