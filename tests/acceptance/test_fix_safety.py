@@ -207,7 +207,7 @@ def test_indices_of_data_whose_size_only_a_port_tells(cli, tmp_path):
 
 
 def test_attributes_in_the_name_of_a_layer(cli, samples, tmp_path):
-    """In single quotes, a name may hold what looks like another attribute."""
+    """A name in single quotes may hold what looks like another attribute."""
     path = tmp_path / "m.xml"
     shutil.copy(samples / "invalid" / "OVG108" / "lower_case.xml", path)
     shutil.copy(samples / "invalid" / "OVG108" / "lower_case.bin", path.with_suffix(".bin"))

@@ -147,6 +147,28 @@ def test_a_missing_directory_is_told_before_work_begins(cli, folder, command):
     assert f"there is no directory {folder}/none to write" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "accelerate m.xml -o latest.xml",
+        "convert m.onnx -o latest.xml",
+        "convert m.xml -o latest.xml --target-release 2025.4",
+    ],
+)
+def test_the_bin_is_written_beside_the_path_that_is_named(cli, folder, command):
+    """The path leads to a file that has another .bin beside it, which was not asked about."""
+    (folder / "store").mkdir()
+    for name in ("old.xml", "old.bin"):
+        (folder / "store" / name).write_text("mine")
+    (folder / "latest.xml").symlink_to("store/old.xml")
+    done = cli(*command.split(), "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "store" / "old.bin").read_text() == "mine"
+    assert (folder / "store" / "old.xml").read_text().startswith("<?xml")
+    assert (folder / "latest.xml").is_symlink()
+    assert cli("validate", "latest.xml", cwd=folder).returncode == 0
+
+
 def test_two_outputs_of_one_name(cli, folder):
     done = cli("validate", "m.xml", "--baseline", "b.json", "--write-baseline", "-o", "b.json", cwd=folder)
     assert done.returncode == 2

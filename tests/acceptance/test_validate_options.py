@@ -175,7 +175,7 @@ def test_files_that_cannot_be_read(cli, tmp_path):
 
 
 def test_a_bin_means_the_xml_beside_it(cli, samples, tmp_path):
-    """As pre-commit names what a commit changes."""
+    """The hook of pre-commit names the files that a commit changes, and no others."""
     for suffix in (".xml", ".bin"):
         shutil.copy(samples / "valid" / f"gather_8{suffix}", tmp_path / f"m{suffix}")
     (tmp_path / "other.bin").write_bytes(b"not of an IR")
