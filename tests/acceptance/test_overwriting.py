@@ -26,6 +26,7 @@ def folder(samples: Path, tmp_path: Path) -> Path:
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.xml", size_threshold=0)
     (tmp_path / "link.xml").symlink_to("m.xml")
     os.link(tmp_path / "m.bin", tmp_path / "hard.npy")
+    shutil.copy(samples / "valid" / "onnx_page_1.expected.json", tmp_path / "m.expected.json")
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "notes.xml").write_text("mine")
     (tmp_path / "page.html").write_text("<!DOCTYPE html><html><body>ov-gather check, mine</body></html>")
@@ -52,6 +53,7 @@ OVER_INPUTS = [
     "validate m.xml --baseline m.bin --write-baseline",
     "check m.xml --report m.xml",
     "check m.xml --report m.bin",
+    "check m.xml --report m.expected.json",
     "check . --report spec_layer.xml",
     "check m.xml --input data=data.npy --report data.npy",
     "check m.onnx --report w.xml",
