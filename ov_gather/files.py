@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from stat import S_IMODE
-from tempfile import NamedTemporaryFile, TemporaryDirectory, gettempdir, mktemp
+from tempfile import NamedTemporaryFile, TemporaryDirectory, gettempdir
 from typing import IO
 
 from ov_gather import logs
@@ -81,14 +81,15 @@ def replacing_all(paths: Sequence[Path], *, private: bool = False) -> Iterator[l
 def replacing_together(path: Path) -> Iterator[Path]:
     """Give a path of the same name in a temporary directory beside `path`.
 
-    When all went well, the files that were written to that directory move to the directory of `path`, `path` itself last.
+    When all went well, the files that were written to that directory move to places beside `path`, `path` itself last. Each of
+    these places may be a symbolic link of its own.
     """
-    path = place_of(path)
-    with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as directory:
+    place = place_of(path)
+    with TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as directory:
         written = Path(directory, path.name)
         yield written
         files = sorted(Path(directory).iterdir(), key=written.__eq__)
-        _move([(file, path.with_name(file.name)) for file in files])
+        _move([(file, place_of(path.with_name(file.name))) for file in files])
         logs.info("files", "%s: written", path)
 
 
@@ -111,7 +112,7 @@ def _move(moves: Sequence[tuple[Path, Path]]) -> None:
         try:
             for number, (file, place) in enumerate(moves, start=1):
                 if number < len(moves):  # nothing follows the last one that could fail
-                    saved.append((place, _saved(place)))
+                    saved.append((place, _saved(place, file.with_name(f"{file.name}.old"))))
                 file.replace(place)
         except OSError:
             for place, other in reversed(saved):
@@ -122,11 +123,10 @@ def _move(moves: Sequence[tuple[Path, Path]]) -> None:
                 other.unlink(missing_ok=True)
 
 
-def _saved(place: Path) -> Path | None:
-    """Give a file a second name beside its own, or another one where the file system has no hard links; None without a file."""
+def _saved(place: Path, name: Path) -> Path | None:
+    """Give a file a second name, or another one where the file system has no hard links; None without a file."""
     if not place.exists():
         return None
-    name = Path(mktemp(dir=place.parent, prefix=f".{place.name}."))
     try:
         os.link(place, name)
     except OSError:

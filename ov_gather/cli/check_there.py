@@ -51,7 +51,7 @@ class Checks:
         outcomes: dict[int, CheckOutcome] = {}
         stopped = ""
         try:
-            items = ((file.absolute(), str(file), str(self.failures / str(number))) for number, file in enumerate(files))
+            items = ((file.absolute(), str(file), folder) for file, folder in zip(files, self._new_folders(), strict=False))
             for index, result in in_cluster(partial(_check_file, checks=self), items, scheduler):
                 if isinstance(result, Died):
                     hint = "was there enough memory? fewer threads a worker need less"
@@ -99,7 +99,7 @@ class Checks:
         """Yield the results of one part of the layers after another, without end."""
         early: dict[int, CrossCheckResult] = {}
         following = 0
-        items = ((start, str(self.failures / str(start // _LAYERS))) for start in count(0, _LAYERS))
+        items = zip(count(0, _LAYERS), self._new_folders(), strict=False)
         for index, result in in_cluster(partial(_check_part, checks=self), items, scheduler):
             if isinstance(result, Died):
                 raise ClusterError(f"the process that checked layers {index * _LAYERS} and on of the sweep {result}")
@@ -108,6 +108,11 @@ class Checks:
             while following in early:
                 yield early.pop(following)
                 following += 1
+
+    def _new_folders(self) -> Iterator[str]:
+        """Yield folders for failures, after those of earlier runs: a file that is checked may be one of theirs."""
+        earlier = [int(place.name) for place in self.failures.glob("*") if place.name.isdecimal()]
+        return (str(self.failures / str(number)) for number in count(max(earlier, default=-1) + 1))
 
     def _write(self, written: Files) -> None:
         for name, content in written.items():

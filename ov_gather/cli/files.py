@@ -68,7 +68,7 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
 def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, force: bool) -> None:
     """Raise UsageError unless a command may write all these outputs.
 
-    An output is never an input: neither a file that is named, nor the .bin of an .xml, nor the external data of an .onnx,
+    An output is never an input: neither a file that is named nor one read with it (.bin, .expected.json, external data),
     whatever links lead there. Another file that exists is overwritten only with `force`; a report of ours always is.
 
     Raises OSError for an output that cannot be written: it is a directory or a device, or there is no directory for it.
@@ -112,7 +112,7 @@ def _read_with(inputs: Iterable[Place], *, data: bool) -> Iterator[Path]:
             continue
         yield path
         if path.suffix == ".xml":
-            yield path.with_suffix(".bin")
+            yield from map(path.with_suffix, (".bin", ".expected.json"))
         elif path.suffix == ".onnx" and data:
             from ov_gather.converters.external_data import data_files
 

@@ -45,6 +45,12 @@ def test_pre_commit_hook(tmp_path):
     checked = [int(count) for count in re.findall(r"files: (\d+), errors: 0", done.stdout)]
     assert sum(checked) == len(files) - 1
     assert list((tmp_path / "home").rglob("ov_gather/cli"))
+    (clone / "ir_samples" / "valid" / "gather_8.bin").write_bytes(b"")
+    for commit in (["--files", "ir_samples/valid/gather_8.bin"], []):
+        run("git", "add", "ir_samples", cwd=clone)
+        done = run(BIN / "pre-commit", "run", *config, *commit, **options)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "ir_samples/valid/gather_8.xml" in done.stdout
     assert not [*(tmp_path / "home").rglob("_native*.so"), *(tmp_path / "home").rglob("openvino")]
 
 

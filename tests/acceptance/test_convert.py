@@ -11,6 +11,8 @@ import openvino
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from ov_gather.converters import ConversionError, convert_model
+
 pytestmark = pytest.mark.slow
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
@@ -201,7 +203,12 @@ def test_the_model_is_not_overwritten(cli, tmp_path):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--force")
     assert done.returncode == 2
-    assert f"writing {tmp_path}/m.bin would overwrite a part of the model" in done.stderr
+    assert f"the output is {tmp_path}/m.bin, which is read" in done.stderr
+    (tmp_path / "link.bin").symlink_to("m.bin")
+    for name in ("m.xml", "link.xml"):
+        with pytest.raises(ConversionError, match="would overwrite a part of the model"):
+            convert_model(tmp_path / "m.onnx", output=tmp_path / name)
+    (tmp_path / "link.bin").unlink()
     done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.onnx", "--legalize-only", "--force")
     assert done.returncode == 2
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

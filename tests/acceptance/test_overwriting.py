@@ -26,6 +26,7 @@ def folder(samples: Path, tmp_path: Path) -> Path:
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.xml", size_threshold=0)
     (tmp_path / "link.xml").symlink_to("m.xml")
     os.link(tmp_path / "m.bin", tmp_path / "hard.npy")
+    shutil.copy(samples / "valid" / "onnx_page_1.expected.json", tmp_path / "m.expected.json")
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "notes.xml").write_text("mine")
     (tmp_path / "page.html").write_text("<!DOCTYPE html><html><body>ov-gather check, mine</body></html>")
@@ -52,6 +53,7 @@ OVER_INPUTS = [
     "validate m.xml --baseline m.bin --write-baseline",
     "check m.xml --report m.xml",
     "check m.xml --report m.bin",
+    "check m.xml --report m.expected.json",
     "check . --report spec_layer.xml",
     "check m.xml --input data=data.npy --report data.npy",
     "check m.onnx --report w.xml",
@@ -145,6 +147,28 @@ def test_a_missing_directory_is_told_before_work_begins(cli, folder, command):
     done = cli(*command.split(), cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"there is no directory {folder}/none to write" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "accelerate m.xml -o latest.xml",
+        "convert m.onnx -o latest.xml",
+        "convert m.xml -o latest.xml --target-release 2025.4",
+    ],
+)
+def test_the_bin_is_written_beside_the_path_that_is_named(cli, folder, command):
+    """The path leads to a file that has another .bin beside it, which was not asked about."""
+    (folder / "store").mkdir()
+    for name in ("old.xml", "old.bin"):
+        (folder / "store" / name).write_text("mine")
+    (folder / "latest.xml").symlink_to("store/old.xml")
+    done = cli(*command.split(), "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "store" / "old.bin").read_text() == "mine"
+    assert (folder / "store" / "old.xml").read_text().startswith("<?xml")
+    assert (folder / "latest.xml").is_symlink()
+    assert cli("validate", "latest.xml", cwd=folder).returncode == 0
 
 
 def test_two_outputs_of_one_name(cli, folder):

@@ -172,3 +172,19 @@ def test_files_that_cannot_be_read(cli, tmp_path):
         f"{tmp_path}/unreadable.xml: error OVG008: cannot be opened: Input/output error\n"
         "files: 2, errors: 2, warnings: 0, notes: 0\n"
     )
+
+
+def test_a_bin_means_the_xml_beside_it(cli, samples, tmp_path):
+    """The hook of pre-commit names the files that a commit changes, and no others."""
+    for suffix in (".xml", ".bin"):
+        shutil.copy(samples / "valid" / f"gather_8{suffix}", tmp_path / f"m{suffix}")
+    (tmp_path / "other.bin").write_bytes(b"not of an IR")
+    (tmp_path / "m.bin").write_bytes(b"")
+    done = cli("validate", "m.bin", "other.bin", "--skip-other-xml", "--format", "concise", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("m.xml:")
+    assert rules(done) == {"OVG502"}
+    assert cli("validate", "m.bin", "m.xml", "--statistics", cwd=tmp_path).stdout.count("files: 1,") == 1
+    done = cli("validate", "other.bin", "--skip-other-xml", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"files: 0, {CLEAN}")
+    assert cli("validate", "other.bin", cwd=tmp_path).returncode == 1

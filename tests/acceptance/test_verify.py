@@ -114,3 +114,28 @@ def test_an_index_that_only_onnxruntime_refuses_is_found(cli, tmp_path):
     assert done.returncode == 1
     assert "parts from" in done.stdout
     assert "at Gather 'look_up'" in done.stdout
+
+
+def test_inputs_that_both_runtimes_refuse(cli, tmp_path):
+    """Nothing is known of the model then: nothing is written, and nothing FAILED."""
+    text = """<ir_version: 9, opset_import: ["": 18]> g (float[a] x, float[b] y) => (float[c] z) { z = Add(x, y) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    np.save(tmp_path / "x.npy", np.ones(3, np.float32))
+    np.save(tmp_path / "y.npy", np.ones(4, np.float32))
+    given = [word for name in "xy" for word in ("--input", f"{name}={tmp_path / name}.npy")]
+    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify", *given)
+    assert done.returncode == 2
+    assert "FAILED" not in done.stdout
+    assert "not verified: neither runtime accepts inputs of x [3], y [4]" in done.stderr
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["m.onnx", "x.npy", "y.npy"]
+
+
+def test_an_operator_that_onnxruntime_lacks(cli, tmp_path):
+    """No input would help: the IR is written, and said to be unverified."""
+    text = """<ir_version: 9, opset_import: ["": 18]> g (double[3] x) => (double[3] y) { y = Acosh(x) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    done = cli("convert", tmp_path / "m.onnx", "-o", tmp_path / "m.xml", "--verify")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"{tmp_path}/m.onnx: not verified: onnxruntime does not execute the original: " in done.stderr
+    assert f"{tmp_path}/m.xml: " in done.stdout
+    assert {"m.xml", "m.bin"} <= {file.name for file in tmp_path.iterdir()}

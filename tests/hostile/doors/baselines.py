@@ -1,0 +1,168 @@
+"""Baselines and caches of `validate`: damaged, shared, foreign, nested or linked, they give an error or what is true."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from helpers.paths import SAMPLES
+from ov_gather import validate
+from ov_gather.cli import run_command
+from ov_gather.rules.baseline import read_baseline, write_baseline
+
+TRIALS = 150
+SECONDS = 60
+SOURCES = [path for path in sorted((SAMPLES / "invalid").rglob("*.xml")) if path.stat().st_size < 20_000]
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it printed."""
+
+    code: int
+    output: str
+    errors: str
+
+
+def attack(rng: np.random.Generator, folder: Path) -> None:
+    """Make one attack of the four kinds."""
+    for number, source in enumerate(rng.choice(np.array(SOURCES, object), 3, replace=False)):
+        shutil.copy(source, folder / f"{number}.xml")
+        if source.with_suffix(".bin").exists():
+            shutil.copy(source.with_suffix(".bin"), folder / f"{number}.bin")
+    ATTACKS[rng.integers(len(ATTACKS))](rng, folder)
+
+
+def _models(folder: Path) -> list[Path]:
+    return sorted(folder.glob("?.xml"))
+
+
+def _run(*words: object) -> Done:
+    output, errors, code = StringIO(), StringIO(), 0
+    with redirect_stdout(output), redirect_stderr(errors):
+        try:
+            run_command([*map(str, words)])
+        except SystemExit as end:
+            code = int(end.code or 0)
+    done = Done(code, output.getvalue(), errors.getvalue())
+    assert code in (0, 1, 2), done
+    for text in ("Traceback", "OpenVINO:", "fault of ov-gather"):
+        assert text not in done.errors + done.output, done
+    assert code < 2 or len(done.errors.strip().splitlines()[-1]) < 2000, "an error is a line, and not the file"
+    return done
+
+
+def _damaged(rng: np.random.Generator, folder: Path) -> None:
+    """A baseline with other bytes or other values: an error without a change of any file, or findings that count as before."""
+    baseline = folder / "baseline.json"
+    right = _run("validate", *_models(folder), "--fail-on", "warning")
+    assert _run("validate", *_models(folder), "--baseline", baseline, "--write-baseline").code == 0
+    original = baseline.read_bytes()
+    content = _broken(original, rng)
+    baseline.write_bytes(content)
+    done = _run("validate", *_models(folder), "--baseline", baseline, "--fail-on", "warning")
+    known = content.decode(errors="replace")
+    if done.code == 0 and right.code == 1:
+        worst = [finding for path in _models(folder) for finding in validate(path) if finding.severity.value != "note"]
+        assert all(finding.fingerprint in known for finding in worst), "a finding is suppressed that the baseline does not hold"
+    assert baseline.read_bytes() == content
+    written = _run("validate", *_models(folder), "--baseline", baseline, "--write-baseline")
+    assert (written.code == 2) == (baseline.read_bytes() == content and done.code == 2), (written, done)
+    if written.code == 0:
+        assert _run("validate", *_models(folder), "--baseline", baseline, "--fail-on", "warning").code == 0
+
+
+def _broken(content: bytes, rng: np.random.Generator) -> bytes:
+    match rng.integers(5):
+        case 0:
+            return bytes(content[: int(rng.integers(len(content)))])
+        case 1:
+            return rng.choice([b"[", b'{"a":', b'{"format":1,"findings":[[']) * int(rng.choice([10, 990, 100_000]))
+        case 2:
+            text = bytearray(content)
+            for _ in range(rng.integers(1, 6)):
+                text[int(rng.integers(len(text)))] = int(rng.integers(256))
+            return bytes(text)
+        case 3:
+            return bytes(
+                rng.choice([b"", b"null", b"\xff\xfe", b"NaN", b"9" * 5000, b"[" + content + b"]", b"\xef\xbb\xbf" + content])
+            )
+    return json.dumps(_with_another_value(json.loads(content), rng)).encode()
+
+
+def _with_another_value(document: Any, rng: np.random.Generator) -> Any:
+    """Replace one value, at any depth."""
+    if isinstance(document, (dict, list)) and document and rng.random() < 0.85:
+        key = list(document)[rng.integers(len(document))] if isinstance(document, dict) else int(rng.integers(len(document)))
+        document[key] = _with_another_value(document[key], rng)
+        return document
+    odd = [None, [], {}, 0, -1, 1e308, 10**40, True, "", "\0", "\ud800", "x" * 3000, "../" * 2000, "http://[", [[[]]]]
+    return odd[rng.integers(len(odd))]
+
+
+def _shared(rng: np.random.Generator, folder: Path) -> None:
+    """Several writers at once: each finding of each file is known afterwards."""
+    baseline, parts = folder / "baseline.json", [[path] for path in _models(folder)]
+    found = {path: validate(path) for path in _models(folder)}
+
+    def write(part: list[Path]) -> None:
+        for _ in range(int(rng.integers(1, 4))):
+            write_baseline(baseline, [str(path) for path in part], [finding for path in part for finding in found[path]])
+
+    threads = [Thread(target=write, args=(part,)) for part in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kept = read_baseline(baseline)
+    assert all(kept.holds(finding) for findings in found.values() for finding in findings), "entries were lost"
+    assert not list(folder.glob(".*")), "something was left behind"
+
+
+def _foreign(rng: np.random.Generator, folder: Path) -> None:
+    """A baseline that is a model, a .bin, a report, a directory, a device or a link: nothing is written over."""
+    place = folder / "baseline.json"
+    target = folder / str(rng.choice(["0.xml", "1.bin", "none", "baseline.json", "loop", "there/baseline.json", "."]))
+    if rng.random() < 0.5:
+        place.symlink_to(target)
+        if target.name == "loop":
+            target.symlink_to("baseline.json")
+    elif target.is_file():
+        place.hardlink_to(target)
+    else:
+        place.write_bytes(rng.choice([b"{}", b"notes", b'{"generator": "ov-gather", "findings": []}', b""]))
+    before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    done = _run("validate", *_models(folder), "--baseline", place, "--write-baseline", *(["--force"] * int(rng.integers(2))))
+    assert {file: file.read_bytes() for file in before} == before
+    assert done.code == (0 if place.is_file() and place not in before else 2), done
+
+
+def _cached(rng: np.random.Generator, folder: Path) -> None:
+    """A cache that is not of these files, or damaged, does not hide that there are findings."""
+    cache = folder / "cache"
+    words = ("validate", *_models(folder), "--format", "concise", "--fail-on", "warning")
+    right = _run(*words)
+    first = _run(*words, "--cache", cache)
+    assert (first.code, first.output.splitlines()[:-1]) == (right.code, right.output.splitlines()[:-1])
+    entries = sorted(cache.glob("*.json"))
+    if rng.random() < 0.3 and len(entries) > 1:  # the entry of another file
+        shutil.copy(entries[0], entries[1])
+        assert _run(*words, "--cache", cache).output.splitlines()[:-1] == right.output.splitlines()[:-1]
+        return
+    for entry in entries:
+        entry.write_bytes(_broken(entry.read_bytes(), rng))
+    done = _run(*words, "--cache", cache)
+    assert done.code in (0, 1)
+    assert done.output.splitlines()[-1].startswith("files: 3"), done
+
+
+ATTACKS: tuple[Callable[[np.random.Generator, Path], None], ...] = (_damaged, _damaged, _shared, _foreign, _cached)
