@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -155,6 +156,7 @@ def main() -> int:
     if arguments.run:
         return run_chosen(arguments.run)
     os.chdir(ROOT)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the file that is changed is restored
     console = Console()
     found = load(arguments.calls) or trace(arguments.tests)
     if arguments.calls:
