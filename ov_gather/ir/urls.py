@@ -81,8 +81,8 @@ class Url(os.PathLike[str]):
 
     @property
     def _path(self) -> str:
-        """What stands before the query of an http URL; other URLs have none."""
-        return self.text.partition("?")[0] if self.text.startswith("http") else self.text
+        """What stands before the query and the fragment of an http URL; other URLs have none."""
+        return re.split("[?#]", self.text, maxsplit=1)[0] if self.text.startswith("http") else self.text
 
 
 def url_of(source: object) -> Url | None:
