@@ -294,12 +294,11 @@ def test_what_is_left_of_a_url(text, expected):
         ("loop", "TooManyRedirects"),
     ],
 )
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_server_that_misbehaves(cli, behaviour, reason, jobs):
+def test_a_server_that_misbehaves(cli, behaviour, reason):
     with misbehaving() as address:
         start = time.monotonic()
         urls = [f"{address}/{behaviour}/{name}.xml" for name in ("a", "b")]
-        done = cli("validate", *urls, "--timeout", "0.5", "--jobs", jobs, "--format", "concise")
+        done = cli("validate", *urls, "--timeout", "0.5", "--jobs", "2", "--format", "concise")
         assert time.monotonic() - start < 20
     first, second, _ = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (1, "")
@@ -316,8 +315,8 @@ def test_a_server_that_misbehaves(cli, behaviour, reason, jobs):
         ("silent", "the server takes longer than 0.5 s; --timeout allows more"),
     ],
 )
-@pytest.mark.parametrize("pattern", ["", "**/*.xml"])
-def test_a_listing_without_end(cli, behaviour, reason, pattern):
+def test_a_listing_without_end(cli, behaviour, reason):
+    pattern = "**/*.xml" if behaviour == "nest" else ""
     with misbehaving() as address:
         start = time.monotonic()
         done = cli("validate", f"{address}/{behaviour}/{pattern}", "--timeout", "0.5")
