@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import trustme
 
-from helpers.hostile_server import misbehaving
+from helpers.hostile_server import DOCUMENT, misbehaving
 from helpers.web_server import Served, serving
 from ov_gather import read_ir, validate
 from ov_gather.cli.each_file import Checks
@@ -261,8 +261,12 @@ def test_another_signature_matches_the_baseline(cli, site, model, tmp_path):
         assert "suppressed: 1" in done.stdout
 
 
-def test_the_page_of_a_check_has_no_password(cli, site, model, tmp_path):
-    done = cli("check", model.replace("//", "//user:S3CR3T@"), "--cases", "1", "--report", "page.html", cwd=tmp_path)
+def test_the_page_of_a_check_has_no_password(cli, site, tmp_path):
+    site.files["/s.xml"] = Served(DOCUMENT)
+    url = f"{site.address.replace('//', '//user:S3CR3T@')}/s.xml"
+    options = ("--cases", "1", "--runtimes", "kernel,openvino", "--report", "page.html")
+    done = cli("check", url, *options, cwd=tmp_path)
+    assert f"{site.address}/s.xml" in done.stdout
     assert "S3CR3T" not in done.stdout + done.stderr + (tmp_path / "page.html").read_text()
 
 
