@@ -72,7 +72,7 @@ def convert_model(
             nodes.
 
     Raises:
-        ConversionError: the source is not a valid model, or a .pt2 without `trust`; a node of it cannot be converted (the message
+        ConversionError: the source is not a valid model, or a .pt2 without `trust`; a node cannot be converted (the message
             names it); the output would overwrite it; or `strict` and it would not do on OpenVINO what the source says.
         OSError: a file cannot be read or written.
         ImportError: the source is an exported program, and PyTorch is not installed.

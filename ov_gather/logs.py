@@ -9,6 +9,8 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ov_gather.tables import printable
+
 if TYPE_CHECKING:
     import logging
 
@@ -16,13 +18,18 @@ if TYPE_CHECKING:
 def info(part: str, text: str, *values: object) -> None:
     """Tell the logger of a part of the package that something was changed or written."""
     if "logging" in sys.modules:
-        _logger(part).info(text, *values)
+        _logger(part).info(text, *map(_harmless, values))
 
 
 def debug(part: str, text: str, *values: object) -> None:
     """Tell the logger of a part of the package what is of interest only where something is wrong."""
     if "logging" in sys.modules:
-        _logger(part).debug(text, *values)
+        _logger(part).debug(text, *map(_harmless, values))
+
+
+def _harmless(value: object) -> object:
+    """Return a number as it is, and anything else, which may hold names, as a printable text."""
+    return value if isinstance(value, int | float) else printable(str(value))
 
 
 @cache

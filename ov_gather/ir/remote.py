@@ -38,10 +38,14 @@ def redacted(text: str) -> str:
     return _QUERY.sub(r"\1\2", _USER.sub(r"\1\2", text))
 
 
-def file_system(url: str, timeout: float) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path in it. Raises ImportError, ValueError where none is installed."""
+def require_fsspec() -> None:
+    """Raise ImportError if fsspec is not installed."""
     if find_spec("fsspec") is None:
         raise missing("fsspec")
+
+
+def file_system(url: str, timeout: float) -> tuple[Any, str]:
+    """Return the file system of a URL, and the path in it. Raises whatever file systems raise."""
     from fsspec.core import url_to_fs
 
     options = {"client_kwargs": _client(timeout)} if re.match("https?://", url) else {}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ov_gather.ir.remote import PIECE, file_system, files_below, plain_errors, redacted, within
+from ov_gather.ir.remote import PIECE, file_system, files_below, plain_errors, redacted, require_fsspec, within
 from ov_gather.ir.weights import Weights
 
 T = TypeVar("T")
@@ -81,8 +81,8 @@ class Url(os.PathLike[str]):
 
     @property
     def _path(self) -> str:
-        """What stands before the query of an http URL; other URLs have none."""
-        return self.text.partition("?")[0] if self.text.startswith("http") else self.text
+        """What stands before the query and the fragment of an http URL; other URLs have none."""
+        return re.split("[?#]", self.text, maxsplit=1)[0] if self.text.startswith("http") else self.text
 
 
 def url_of(source: object) -> Url | None:
@@ -99,8 +99,9 @@ class RemoteFile:
     def __init__(self, url: Url) -> None:
         self.url = url
         self._open: Any = None
-        self._system, self._path = file_system(url.text, url.timeout)
+        require_fsspec()
         with plain_errors():
+            self._system, self._path = file_system(url.text, url.timeout)
             self._state = self._look()
         # Only the file system for http asks for the size again otherwise, and all others know best themselves.
         self._known = {"size": self._state["size"]} if "http" in self._system.protocol else {}
@@ -228,12 +229,16 @@ def irs_at(url: Url) -> list[Url]:
 
     Raises OSError where they cannot be listed; ImportError, ValueError where nothing is installed for such URLs.
     """
+    require_fsspec()
+    from fsspec import get_filesystem_class
+
+    get_filesystem_class(url.text.partition("://")[0].partition("::")[0])
     is_pattern = "*" in url.text
-    system, path = file_system(url.text, url.timeout)
     if url.suffix == ".xml" and not is_pattern:
         return [url]
     try:
         with plain_errors():
+            system, path = file_system(url.text, url.timeout)
             found = _matching(system, path, url.timeout) if is_pattern else _below(system, path, url.timeout)
             names = [system.unstrip_protocol(file) for file in sorted(found) if file.endswith(".xml")]
     except OSError as error:

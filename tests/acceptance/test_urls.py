@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import ssl
 import sys
+import time
 
 import fsspec
 import numpy as np
 import pytest
 import trustme
 
+from helpers.hostile_server import DOCUMENT, misbehaving
 from helpers.web_server import Served, serving
 from ov_gather import read_ir, validate
 from ov_gather.cli.each_file import Checks
@@ -20,9 +23,11 @@ from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.files import find_irs
+from ov_gather.ir.remote import redacted
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.urls import Url
 from ov_gather.ir.writer import to_bytes
+from ov_gather.report.findings import FORMATS
 from ov_gather.rules.selection import Chosen
 
 GIGABYTE = 1 << 30
@@ -224,3 +229,102 @@ def test_python_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ImportError, match=r"pip install 'ov-gather\[urls\]'"):
         validate("https://localhost/m.xml")
+
+
+SIGNED = "?X-Amz-Credential=S3CR3T&X-Amz-Signature={0}S3CR3T"
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_no_report_has_a_signature_or_a_password(cli, site, model, tmp_path, format_):
+    site.files |= {f"/m.{kind}{SIGNED.format(1)}": site.files[f"/m.{kind}"] for kind in ("xml", "bin")}
+    url = f"{model.replace('//', '//user:S3CR3T@')}{SIGNED.format(1)}"
+    done = cli("validate", url, "--format", format_, "--baseline", "known.json", cwd=tmp_path)
+    assert "S3CR3T" not in done.stdout + done.stderr
+    done = cli("validate", url, "--format", format_, "-o", "report", "--show-suppressed", "--jobs", "2", cwd=tmp_path)
+    assert "OVG602" in (tmp_path / "report").read_text()
+    cli("validate", url, "--baseline", "known.json", "--write-baseline", "--cache", "cache", cwd=tmp_path)
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        assert b"S3CR3T" not in path.read_bytes(), path
+    assert model in (tmp_path / "known.json").read_text()
+
+
+def test_another_signature_matches_the_baseline(cli, site, model, tmp_path):
+    for number in (1, 2):
+        site.files |= {f"/m.{kind}{SIGNED.format(number)}": site.files[f"/m.{kind}"] for kind in ("xml", "bin")}
+    options = ("--fail-on", "warning", "--baseline", "known.json")
+    assert cli("validate", model + SIGNED.format(1), *options, "--write-baseline", cwd=tmp_path).returncode == 0
+    known = tmp_path / "known.json"
+    for text in (known.read_text(), known.read_text().replace(model, model + SIGNED.format(0))):  # as older releases wrote it
+        known.write_text(text)
+        done = cli("validate", model + SIGNED.format(2), *options, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "suppressed: 1" in done.stdout
+
+
+def test_the_page_of_a_check_has_no_password(cli, site, tmp_path):
+    site.files["/s.xml"] = Served(DOCUMENT)
+    url = f"{site.address.replace('//', '//user:S3CR3T@')}/s.xml"
+    options = ("--cases", "1", "--runtimes", "kernel,openvino", "--report", "page.html")
+    done = cli("check", url, *options, cwd=tmp_path)
+    assert f"{site.address}/s.xml" in done.stdout
+    assert "S3CR3T" not in done.stdout + done.stderr + (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("https://h/m.xml", "https://h/m.xml"),
+        ("https://token@h:8/a@b/m.xml?sig=x&y#z", "https://h:8/a@b/m.xml"),
+        ("s3://key:secret@bucket/m.xml?versionId=1", "s3://bucket/m.xml"),
+        ("abfss://container@account.dfs.core.windows.net/m.xml", "abfss://container@account.dfs.core.windows.net/m.xml"),
+        ("hf://user/repo@main/m.xml", "hf://user/repo@main/m.xml"),
+        ("simplecache::https://u:p@h/m.xml?sig=x", "simplecache::https://h/m.xml"),
+        ("403, url='https://u:p@h/m?sig=x' and https://v:q@i/?s", "403, url='https://h/m' and https://i/"),
+        ("no URL: what? 10:30 a@b", "no URL: what? 10:30 a@b"),
+    ],
+)
+def test_what_is_left_of_a_url(text, expected):
+    assert redacted(text) == expected
+    assert "secret" not in repr(Url(text)) + str(Url(text))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("silent", "the server takes longer than 0.5 s; --timeout allows more"),
+        ("drip", "the server takes longer than 0.5 s; --timeout allows more"),
+        ("endless", "it is larger than 268435456 bytes"),
+        ("long", "it is larger than 268435456 bytes"),
+        ("loop", "TooManyRedirects"),
+    ],
+)
+def test_a_server_that_misbehaves(cli, behaviour, reason):
+    with misbehaving() as address:
+        start = time.monotonic()
+        urls = [f"{address}/{behaviour}/{name}.xml" for name in ("a", "b")]
+        done = cli("validate", *urls, "--timeout", "0.5", "--jobs", "2", "--format", "concise")
+        assert time.monotonic() - start < 20
+    first, second, _ = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (1, "")
+    assert all("OVG008" in line and reason in line for line in (first, second))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("nest", "directories are more than 32 deep"),
+        ("wide", "there are more than 100,000 files and directories|the search takes longer than 5 s"),
+        ("self", "the search takes longer than 5 s|directories are more than 32 deep"),
+        ("endless", "the page that lists it is larger than 16777216 bytes"),
+        ("silent", "the server takes longer than 0.5 s; --timeout allows more"),
+    ],
+)
+def test_a_listing_without_end(cli, behaviour, reason):
+    pattern = "**/*.xml" if behaviour == "nest" else ""
+    with misbehaving() as address:
+        start = time.monotonic()
+        done = cli("validate", f"{address}/{behaviour}/{pattern}", "--timeout", "0.5")
+        assert time.monotonic() - start < 20
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.match(f"error: {address}/{behaviour}/.* cannot be listed: ({reason})", done.stderr)
+    assert done.stderr.count("\n") == 1

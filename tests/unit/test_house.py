@@ -158,3 +158,24 @@ def test_few_things_stand_at_the_top():
     top = [path for path in (ROOT / "ov_gather").iterdir() if not path.name.startswith(("_", "."))]
     assert len([path for path in top if path.is_dir()]) <= 14
     assert len([path for path in top if path.suffix == ".py"]) <= 8
+
+
+def test_all_that_is_printed_goes_through_one_place():
+    """ov_gather/cli/output.py prints, and cells of tables are made in ov_gather/tables.py: both escape what names may hold."""
+    forbidden = re.compile(
+        r"\bclick\.s?echo\(|(?<!\.)\bprint\(|\bConsole\(|\bText\(|sys\.(stdout|stderr)\.write\(|click\.secho"
+    )
+    allowed = {
+        "ov_gather/cli/output.py",
+        "ov_gather/tables.py",
+        "ov_gather/extension/compiling.py",  # a bar without names
+        "ov_gather/bench/validation.py",  # the text of a process that is measured
+    }
+    places = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in modules().values()
+        if path.suffix == ".py" and str(path.relative_to(ROOT)) not in allowed
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if forbidden.search(line)
+    ]
+    assert not places, "\n".join(places)

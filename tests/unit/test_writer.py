@@ -20,6 +20,7 @@ from ov_gather.ir.element_types import ELEMENT_TYPES, F32, by_name
 from ov_gather.ir.model import Edge, Element, Layer, Model
 from ov_gather.ir.reader import read_document
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.ir.tree import legal
 from ov_gather.ir.writer import canonical, to_bytes, write_ir
 
 # Layers that the writer puts into another order, payloads that it does not know, moves, or cannot take for strings.
@@ -211,16 +212,23 @@ def test_identical_payloads_are_stored_once():
 
 @settings(max_examples=50, deadline=None)
 @given(name=st.text(min_size=1))
-def test_any_name_survives_or_is_refused(name):
+def test_any_name_survives_or_is_escaped(name):
     builder = ModelBuilder(name)
     builder.result(name, builder.parameter(name, F32, PartialShape.of([2])))
+    model = read_ir(to_bytes(builder.build())[0])
+    assert model.name == model.layers[0].name == legal(name)
+
+
+@settings(max_examples=50, deadline=None)
+@given(name=st.text(min_size=1))
+def test_any_name_that_is_given_survives_or_is_refused(name):
     try:
-        xml, _ = to_bytes(builder.build())
+        xml, _ = to_bytes(replace(ModelBuilder("").build(), name=name))
     except IRError as error:
+        assert legal(name) != name
         assert "XML cannot hold" in str(error)
         return
-    model = read_ir(xml)
-    assert model.name == model.layers[0].name == name
+    assert read_ir(xml).name == name == legal(name)
 
 
 @settings(max_examples=200, deadline=None)

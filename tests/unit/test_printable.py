@@ -1,0 +1,37 @@
+"""Names become harmless where they are printed, and legal where they are written to XML."""
+
+from __future__ import annotations
+
+import pytest
+
+from ov_gather.ir.tree import legal
+from ov_gather.tables import as_text, cell, printable, table_of
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("größe/名前 x", "größe/名前 x"),
+        ("\x1b[31m\x9b1m\x07\x7f", r"\x1b[31m\x9b1m\x07\x7f"),
+        ("a\nb\rc\td\u2028e\x85", r"a\nb\rc\td\u2028e\x85"),
+        ("\u202eexe\u2066\u200b\ufeff", r"\u202eexe\u2066\u200b\ufeff"),
+        ("::error::x", r"\x3a:error::x"),
+        ("  ::error::x", r"  \x3a:error::x"),
+        ("std::vector", "std::vector"),
+        ("a ##[error]b ##vso[c]d ###e", r"a #\x23[error]b #\x23vso[c]d ###e"),
+        ("\udcff", r"\udcff"),
+    ],
+)
+def test_printable(name, shown):
+    assert printable(name) == shown
+    assert printable(shown) == shown
+
+
+def test_a_name_ends_no_line_of_a_table():
+    (line,) = (line for line in as_text(table_of(["name"], [["x\n::error::y"]])).splitlines() if "error" in line)
+    assert r"x\n::error::y" in line
+    assert cell("one\nline", "another").plain == "one\\nline\nanother"
+
+
+def test_what_xml_cannot_hold():
+    assert legal("a\x1bb\x00\ufffe\udfffc\nd\u202e") == "a\\x1bb\\x00\\ufffe\\udfffc\nd\u202e"
