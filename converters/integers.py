@@ -87,8 +87,8 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     of_sizes = node.op_type in _DIVISIONS
     return not all(
         interval is not None
-        and (interval.low >= -_EXACT or (of_sizes and is_of_sizes(interval.lows)))
-        and (interval.high <= _EXACT or (of_sizes and is_of_sizes(interval.highs)))
+        and (interval.low >= -_EXACT or (of_sizes and any(map(is_of_sizes, interval.lows))))
+        and (interval.high <= _EXACT or (of_sizes and any(map(is_of_sizes, interval.highs))))
         for interval in intervals
     )
 
