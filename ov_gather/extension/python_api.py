@@ -15,7 +15,6 @@ if hasattr(openvino, "Node"):
         Tensor,
         Type,
         op,
-        opset8,
         opset13,
         opset15,
     )
@@ -33,7 +32,6 @@ else:
             Tensor,
             Type,
             op,
-            opset8,
             opset13,
             opset15,
         )
@@ -57,7 +55,6 @@ __all__ = [
     "Tensor",
     "Type",
     "op",
-    "opset8",
     "opset13",
     "opset15",
 ]
