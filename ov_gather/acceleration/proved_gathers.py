@@ -23,7 +23,7 @@ from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import MOVED_EXACTLY
 from ov_gather.extension.python_api import Model, Node
-from ov_gather.extension.python_api import opset13 as ops
+from ov_gather.extension.python_api import opset8 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 _SHORT = 64

@@ -15,6 +15,7 @@ if hasattr(openvino, "Node"):
         Tensor,
         Type,
         op,
+        opset8,
         opset13,
         opset15,
     )
@@ -32,6 +33,7 @@ else:
             Tensor,
             Type,
             op,
+            opset8,
             opset13,
             opset15,
         )
@@ -55,6 +57,7 @@ __all__ = [
     "Tensor",
     "Type",
     "op",
+    "opset8",
     "opset13",
     "opset15",
 ]
