@@ -20,6 +20,7 @@ from ov_gather.acceleration.graph import (
     is_computed_early,
     is_gather,
     is_scatter,
+    readers,
     take_place,
     walk,
 )
@@ -65,6 +66,9 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
             tracker.kept(scatter, reason)
             continue
         data, updates, order = _operands(scatter, block)
+        if order is None and _may_be_overwritten(scatter, block):
+            tracker.kept(scatter, "OpenVINO may write over a Concat that several operations read")
+            continue
         block = block if order is None else block.moved(order)
         earlier = data.get_node()
         if len(block.cut) == 1:
@@ -122,6 +126,15 @@ def _why_not(scatter: Node, block: Block, quantised: bool) -> str:
     if updates.get_partial_shape().is_dynamic or prod(updates.get_shape()) != prod(block.sizes):
         return "the shape of the updates is open"
     return "too small to gain" if len(block.cut) > 1 and too_small(updates) else ""
+
+
+def _may_be_overwritten(scatter: Node, block: Block) -> bool:
+    """Return True if a Concat in the place of a scatter may lose its elements before the last of several readers.
+
+    OpenVINO 2026.4.1 lets the parts of a Concat lie in its memory if no dimension before the axis is larger than 1. Abs, and
+    others like it, then write their output there, too, though the Concat is still read.
+    """
+    return len(readers(scatter)) > 1 and prod(block.whole[: block.cut[0]]) == 1
 
 
 def _operands(scatter: Node, block: Block) -> tuple[Output, Output, list[int] | None]:

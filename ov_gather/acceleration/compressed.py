@@ -12,7 +12,7 @@ import numpy as np
 from ov_gather.acceleration.gather_halves import is_half_table, of_half_table
 from ov_gather.acceleration.graph import constant, dims, nodes_of, ours, take_place
 from ov_gather.extension.python_api import Model, Output
-from ov_gather.extension.python_api import opset8 as ops
+from ov_gather.extension.python_api import opset13 as ops
 
 _DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
 

@@ -21,7 +21,7 @@ from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
 from ov_gather.acceleration.slices import MOVED_EXACTLY, Slices, why_not_stock
 from ov_gather.extension.python_api import Model, Node, Output
-from ov_gather.extension.python_api import opset8 as ops
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def gather_tuples(model: Model, tracker: Tracker) -> None:

@@ -15,7 +15,7 @@ from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 from ov_gather.extension.python_api import Model, Node
-from ov_gather.extension.python_api import opset8 as ops
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assume_in_bounds: bool = False) -> None:

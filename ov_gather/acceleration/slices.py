@@ -13,7 +13,7 @@ from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 from ov_gather.divergences import low_precision
 from ov_gather.extension.python_api import Dimension, Node, Output
-from ov_gather.extension.python_api import opset8 as ops
+from ov_gather.extension.python_api import opset13 as ops
 
 MOVED_EXACTLY = ("boolean", "i8", "u8", "i32", "i64", "f32")
 """Types of which OpenVINO's Gather gives out the same bits as went in."""

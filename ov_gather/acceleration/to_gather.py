@@ -9,7 +9,7 @@ from ov_gather.acceleration.ranges import Bounds
 from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
 from ov_gather.acceleration.slices import slices_of, why_not_stock
 from ov_gather.extension.python_api import Model
-from ov_gather.extension.python_api import opset8 as ops
+from ov_gather.extension.python_api import opset13 as ops
 
 
 def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False) -> None:

@@ -13,10 +13,12 @@ RNG = np.random.default_rng(0)
 ROWS, COLUMNS = 300, 256
 
 
-def scatter_model(reduction="none", *, kind=np.float32, axis=1, data=None, updates=100, old=False, **options):
+def scatter_model(
+    reduction="none", *, kind=np.float32, axis=1, data=None, updates=100, old=False, index_type=np.int64, **options
+):
     shape = [ROWS, updates] if axis % 2 else [updates, COLUMNS]
     data = parameter("data", [ROWS, COLUMNS], kind) if data is None else data
-    inputs = data, parameter("i", shape, np.int64), parameter("u", shape, kind), ops.constant(axis)
+    inputs = data, parameter("i", shape, index_type), parameter("u", shape, kind), ops.constant(axis)
     if old:
         return model_of(opset3.scatter_elements_update(*inputs))
     return model_of(opset12.scatter_elements_update(*inputs, reduction, **options))
@@ -43,6 +45,16 @@ def test_many_updates_of_an_input(reduction, kind, axis):
     assert operations(other) == ["ov_gather.ScatterElements"]
     assert summary.changes[0].rounds_elsewhere == (reduction == "sum" and kind is np.float32)
     check_same(model, other, arrays_for(model))
+
+
+@pytest.mark.parametrize("index_type", [np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64])
+def test_indices_of_every_type(index_type):
+    """Ours takes indices of i32 and i64: others are converted before it."""
+    model = scatter_model(index_type=index_type)
+    other, _ = accelerated(model)
+    assert "ov_gather.ScatterElements" in operations(other)
+    data, _, updates = arrays_for(model)
+    check_same(model, other, [data, RNG.integers(0, 128, updates.shape).astype(index_type), updates])
 
 
 def test_many_updates_of_a_constant_against_numpy():

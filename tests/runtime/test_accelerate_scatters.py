@@ -266,6 +266,24 @@ def test_what_is_no_block(options, reason):
     assert reason in summary.changes[0].reason
 
 
+@pytest.mark.parametrize(("data", "axis", "stays"), [([7], 0, True), ([7, 2], 0, True), ([1, 7], 1, True), ([2, 7], 1, False)])
+def test_a_block_that_several_operations_read(data, axis, stays):
+    """OpenVINO writes what Abs computes over a Concat whose parts lie in its memory, though others still read that."""
+    where = np.full([1 if i == axis else size for i, size in enumerate(data)], 2)
+    given = parameter("data", data), ops.constant(where), parameter("u", list(where.shape))
+    written = ops.scatter_elements_update(*given, ops.constant(axis))
+    model = model_of(ops.negative(written), ops.abs(written), ops.relu(written))
+    other, summary = accelerated(model, "assign-blocks")
+    assert bool(summary.changed) != stays
+    arrays = [-RNG.random(data, np.float32), -RNG.random(where.shape, np.float32)]
+    expected = arrays[0].copy()
+    np.put_along_axis(expected, where, arrays[1], axis)
+    negative, absolute, positive = outputs_of(other, arrays)
+    assert np.array_equal(negative, -expected)
+    assert np.array_equal(absolute, -expected)
+    assert not positive.any()
+
+
 def test_open_shapes_and_reductions_are_no_blocks():
     where = ops.constant(tuples((0, 2)))
     opened = opset15.scatter_nd_update(parameter("data", [-1, 5]), where, parameter("u", [2, 5]))

@@ -141,6 +141,12 @@ def test_constant_tuples_become_constant_places():
     check_same(model, other, [RNG.random((5, 5, 2), np.float32)])
 
 
+def test_no_tuples_at_all():
+    model = model_of(ops.gather_nd(parameter("data", [5, 5, -1]), ops.constant(np.zeros((0, 2), np.int64)), 0))
+    other, _ = accelerated(model, portable=True)
+    check_same(model, other, [RNG.random((5, 5, 3), np.float32)])
+
+
 @pytest.mark.parametrize("case", ["negative", "not in bounds", "one tensor", "open sizes", "too small"])
 def test_coordinates_that_stay(case, monkeypatch):
     if case == "one tensor":
