@@ -52,12 +52,13 @@ def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], redu
         output[...] = native
         return in_bounds
     if dtype.name in _WIDENED:
-        with np.errstate(invalid="ignore"):  # a signalling NaN, of which NumPy warns on aarch64
+        # Of a signalling NaN NumPy warns on aarch64; what is too large becomes infinite, without a warning as in other dtypes.
+        with np.errstate(invalid="ignore", over="ignore"):
             before, widened = output.astype(np.float32), updates.astype(np.float32)
-        wide = before.copy()
-        in_bounds = update(wide, widened, reduction)
-        # What has not changed keeps all its bits, which a NaN would lose on the way there and back.
-        np.copyto(output, wide.astype(dtype), where=wide.view(np.uint32) != before.view(np.uint32))
+            wide = before.copy()
+            in_bounds = update(wide, widened, reduction)
+            # What has not changed keeps all its bits, which a NaN would lose on the way there and back.
+            np.copyto(output, wide.astype(dtype), where=wide.view(np.uint32) != before.view(np.uint32))
         return in_bounds
     if dtype.kind == "b" and reduction in _OF_BOOLEANS:
         return update(output, updates, _OF_BOOLEANS[reduction])
