@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NATIVE = ("none", "add", "mul", "min", "max")
-"""ONNX's names of reductions, in the order in which the compiled kernel numbers them."""
+NATIVE = {"none": 0, "add": 1, "sum": 1, "mul": 2, "prod": 2, "min": 3, "max": 4}
+"""The numbers that the compiled kernel has for reductions: ONNX's names, and sum for add and prod for mul."""
 
 _WIDENED = ("float16", "bfloat16")
 _COMPUTED = (np.float32, np.float64, np.complex64, np.complex128)
@@ -20,14 +20,13 @@ Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
 """An Update changes an array in place by updates of its dtype and by a reduction; returns whether indices are in bounds."""
 
 
-def checked_reduction(function: str, reduction: str, known: tuple[str, ...]) -> str:
-    """Return ONNX's name of a reduction. Raises ValueError where it is not one of those that are known."""
-    name = _SYNONYMS.get(reduction, reduction) if isinstance(reduction, str) else ""
-    if name not in known:
-        raise ValueError(
-            f"{function}: reduction must be one of {', '.join(known)}, or sum for add or prod for mul, not {reduction!r}"
-        )
-    return name
+def checked_reduction(function: str, reduction: str, *others: str) -> str:
+    """Return ONNX's name of a reduction of the kernel, or the name if it is one of `others`. Raises ValueError."""
+    known = [*NATIVE, *others]
+    if not isinstance(reduction, str) or reduction not in known:
+        names = ", ".join(name for name in known if name not in _SYNONYMS)
+        raise ValueError(f"{function}: reduction must be one of {names}, or sum for add or prod for mul, not {reduction!r}")
+    return _SYNONYMS.get(reduction, reduction)
 
 
 def check_updates(function: str, updates: NDArray[Any], data: NDArray[Any], shape: tuple[int, ...], meaning: str) -> None:
