@@ -46,7 +46,7 @@ def random_call(rng: np.random.Generator) -> Call:
 
 def _shape(rng: np.random.Generator, lowest: int = 1, highest: int = 4, times: int = 1) -> tuple[int, ...]:
     """Return a shape, rarely a large one, unless it is that of elements of this size."""
-    if times < 100 and rng.random() < 0.02:
+    if times < 5 and rng.random() < 0.02:
         return tuple(map(int, rng.choice([1, 2, 64, 200, 700], max(lowest, 2))))
     return tuple(map(int, rng.choice([0, 1, 1, 2, 3, 4, 5, 9], rng.integers(lowest, highest + 1))))
 
