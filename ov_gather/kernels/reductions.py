@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NATIVE = ("none", "add", "mul", "min", "max")
-"""ONNX's names of reductions, in the order in which the compiled kernel numbers them."""
+NATIVE = {"none": 0, "add": 1, "sum": 1, "mul": 2, "prod": 2, "min": 3, "max": 4}
+"""The numbers that the compiled kernel has for reductions: ONNX's names, and sum for add and prod for mul."""
 
 _WIDENED = ("float16", "bfloat16")
 _COMPUTED = (np.float32, np.float64, np.complex64, np.complex128)
@@ -20,14 +20,13 @@ Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
 """An Update changes an array in place by updates of its dtype and by a reduction; returns whether indices are in bounds."""
 
 
-def checked_reduction(function: str, reduction: str, known: tuple[str, ...]) -> str:
-    """Return ONNX's name of a reduction. Raises ValueError where it is not one of those that are known."""
-    name = _SYNONYMS.get(reduction, reduction) if isinstance(reduction, str) else ""
-    if name not in known:
-        raise ValueError(
-            f"{function}: reduction must be one of {', '.join(known)}, or sum for add or prod for mul, not {reduction!r}"
-        )
-    return name
+def checked_reduction(function: str, reduction: str, *others: str) -> str:
+    """Return ONNX's name of a reduction of the kernel, or the name if it is one of `others`. Raises ValueError."""
+    known = [*NATIVE, *others]
+    if not isinstance(reduction, str) or reduction not in known:
+        names = ", ".join(name for name in known if name not in _SYNONYMS)
+        raise ValueError(f"{function}: reduction must be one of {names}, or sum for add or prod for mul, not {reduction!r}")
+    return _SYNONYMS.get(reduction, reduction)
 
 
 def check_updates(function: str, updates: NDArray[Any], data: NDArray[Any], shape: tuple[int, ...], meaning: str) -> None:
@@ -52,12 +51,13 @@ def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], redu
         output[...] = native
         return in_bounds
     if dtype.name in _WIDENED:
-        with np.errstate(invalid="ignore"):  # a signalling NaN, of which NumPy warns on aarch64
+        # Of a signalling NaN NumPy warns on aarch64; what is too large becomes infinite, without a warning as in other dtypes.
+        with np.errstate(invalid="ignore", over="ignore"):
             before, widened = output.astype(np.float32), updates.astype(np.float32)
-        wide = before.copy()
-        in_bounds = update(wide, widened, reduction)
-        # What has not changed keeps all its bits, which a NaN would lose on the way there and back.
-        np.copyto(output, wide.astype(dtype), where=wide.view(np.uint32) != before.view(np.uint32))
+            wide = before.copy()
+            in_bounds = update(wide, widened, reduction)
+            # What has not changed keeps all its bits, which a NaN would lose on the way there and back.
+            np.copyto(output, wide.astype(dtype), where=wide.view(np.uint32) != before.view(np.uint32))
         return in_bounds
     if dtype.kind == "b" and reduction in _OF_BOOLEANS:
         return update(output, updates, _OF_BOOLEANS[reduction])

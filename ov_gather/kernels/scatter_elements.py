@@ -60,12 +60,12 @@ def scatter_elements(
 
     Source: ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12.
     """
-    name = checked_reduction("scatter_elements", reduction, (*NATIVE, "mean"))
     kernel = native.load()
-    if kernel is not None and use_init_val and name in NATIVE:
-        done = kernel.scatter_elements(data, indices, updates, axis, NATIVE.index(name), out)
+    if kernel is not None and use_init_val and isinstance(reduction, str) and reduction in NATIVE:
+        done = kernel.scatter_elements(data, indices, updates, axis, NATIVE[reduction], out)
         if isinstance(done, np.ndarray):
             return done
+    name = checked_reduction("scatter_elements", reduction, "mean")
     if has_tensor(data, indices, updates, out):
         options = {"axis": axis, "reduction": name, "use_init_val": use_init_val}
         return on_arrays(scatter_elements, data, indices, updates, **options, out=out)
@@ -144,7 +144,7 @@ def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], 
         return True
     target = native.plain(output)
     in_bounds: bool = kernel.update_elements(
-        target, native.plain(indices), native.plain(updates), axis, kind_of(output.dtype), NATIVE.index(reduction)
+        target, native.plain(indices), native.plain(updates), axis, kind_of(output.dtype), NATIVE[reduction]
     )
     if target is not output:
         output[...] = target

@@ -50,12 +50,12 @@ def scatter_nd(
 
     Source: ONNX ScatterND-18, OpenVINO ScatterNDUpdate-15.
     """
-    name = checked_reduction("scatter_nd", reduction, NATIVE)
     kernel = native.load()
-    if kernel is not None:
-        done = kernel.scatter_nd(data, indices, updates, NATIVE.index(name), out)
+    if kernel is not None and isinstance(reduction, str) and reduction in NATIVE:
+        done = kernel.scatter_nd(data, indices, updates, NATIVE[reduction], out)
         if isinstance(done, np.ndarray):
             return done
+    name = checked_reduction("scatter_nd", reduction)
     if has_tensor(data, indices, updates, out):
         return on_arrays(scatter_nd, data, indices, updates, reduction=name, out=out)
     table, where, values = (
@@ -90,6 +90,6 @@ def _update(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], row
         reference.scatter_nd(target, flat, updates, rows, reduction)
     else:
         given = np.ascontiguousarray(native.plain(updates))
-        kernel.update_rows(target, rows, flat, given, kind_of(output.dtype), NATIVE.index(reduction))
+        kernel.update_rows(target, rows, flat, given, kind_of(output.dtype), NATIVE[reduction])
     if target is not output:
         output[...] = target

@@ -94,7 +94,7 @@ def test_records_with_objects():
     assert gather(data, [1, 3], bounds="zero").tolist() == [("b", 2), (0, 0)]
     assert gather_nd(data, [[-1], [1]]).tolist() == [("c", 3), ("b", 2)]
     assert scatter_elements(data, [0], data[2:]).tolist() == [("c", 3), ("b", 2), ("c", 3)]
-    with pytest.raises(TypeError, match="has no reduction sum"):
+    with pytest.raises(TypeError, match="has no reduction add"):
         scatter_elements(data, [0], data[2:], reduction="sum")
 
 
@@ -324,14 +324,14 @@ def test_scatter_refuses(arguments, error, text):
 
 
 def test_scatter_refuses_what_has_no_reduction():
-    with pytest.raises(TypeError, match="U3 has no reduction sum"):
+    with pytest.raises(TypeError, match="U3 has no reduction add"):
         scatter_elements(np.array(["a", "b"], "U3"), [0], np.array(["c"], "U3"), reduction="sum")
-    with pytest.raises(ValueError, match="reduction must be one of none, sum"):
-        scatter_elements(np.ones(2), [0], [1.0], reduction="add")
+    with pytest.raises(ValueError, match="reduction must be one of none, add"):
+        scatter_elements(np.ones(2), [0], [1.0], reduction="sub")
 
 
 @pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn"])
-@pytest.mark.parametrize("reduction", ["sum", "max", "mean"])
+@pytest.mark.parametrize("reduction", ["add", "max", "mean"])
 def test_no_reduction_of_8_bit_floating_point(name, reduction):
     """NumPy calls one of these types a float, but the compiled kernel would take its bits for integers."""
     data = np.array([1, 2, 3], getattr(ml_dtypes, name))

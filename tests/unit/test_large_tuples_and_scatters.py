@@ -120,7 +120,7 @@ def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form):
 
 def test_a_type_without_this_reduction_is_not_replaced():
     data = np.zeros(4, np.longdouble)
-    with pytest.raises(TypeError, match="has no reduction sum"):
+    with pytest.raises(TypeError, match="has no reduction add"):
         scatter_elements(data, np.array([1]), np.ones(1, np.longdouble), reduction="sum")
 
 

@@ -29,7 +29,7 @@ struct Part {
 };
 
 // Finds those of some updates that go to these rows, in order, and returns how many they are.
-int64_t find_updates(const Range& updates, const int64_t* rows, const Range& of, int64_t* found) {
+int64_t find_updates(Range updates, const int64_t* rows, Range of, int64_t* found) {
     int64_t count = 0;
     for (int64_t i = updates.begin(); i < updates.end(); ++i) {
         found[count] = i;

@@ -8,6 +8,8 @@
 #include <numpy/arrayobject.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -44,26 +46,26 @@ private:
 bool is_movable(PyArrayObject* array) {
     const npy_intp size = PyArray_ITEMSIZE(array);
     if (size == 0 || size > 16 || (size & (size - 1)) != 0 || PyDataType_REFCHK(PyArray_DESCR(array))) return false;
-    if (PyArray_SIZE(array) == 0) return true;
     const npy_intp alignment = size < 16 ? size : 8;
     npy_intp low_bits = reinterpret_cast<npy_intp>(PyArray_DATA(array)) & (alignment - 1);
     for (int i = 0; i < PyArray_NDIM(array); ++i)
         if (PyArray_DIM(array, i) > 1) low_bits |= PyArray_STRIDE(array, i) & (size - 1);
-    return low_bits == 0;
+    return low_bits == 0 || PyArray_SIZE(array) == 0;
 }
 
 // Returns true if each dimension steps over the dimensions of smaller strides, so that no two elements share memory. Elements
 // of other arrays may be distinct nevertheless.
 bool is_nested(PyArrayObject* array) {
     if (PyArray_IS_C_CONTIGUOUS(array)) return true;
-    std::vector<std::pair<npy_intp, npy_intp>> steps;
+    std::array<std::pair<npy_intp, npy_intp>, NPY_MAXDIMS> steps;
+    auto end = steps.begin();
     for (int i = 0; i < PyArray_NDIM(array); ++i)
-        if (PyArray_DIM(array, i) > 1) steps.emplace_back(std::abs(PyArray_STRIDE(array, i)), PyArray_DIM(array, i));
-    std::sort(steps.begin(), steps.end());
+        if (PyArray_DIM(array, i) > 1) *end++ = {std::abs(PyArray_STRIDE(array, i)), PyArray_DIM(array, i)};
+    std::sort(steps.begin(), end);
     npy_intp reach = PyArray_ITEMSIZE(array);
-    for (const auto& [stride, size] : steps) {
-        if (stride < reach) return false;
-        reach += stride * (size - 1);
+    for (auto step = steps.begin(); step != end; ++step) {
+        if (step->first < reach) return false;
+        reach += step->first * (step->second - 1);
     }
     return true;
 }

@@ -1,0 +1,147 @@
+"""A signal ends a call of the kernel soon, on one thread or several; threads that are too many end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ov_gather import gather_elements, scatter_elements, scatter_nd, set_num_threads
+from ov_gather.kernels import native
+
+pytestmark = [
+    pytest.mark.sanitized,
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals"),
+]
+ENDLESS = 10**12
+"""Updates that would take an hour and more; all of them are one in memory."""
+
+
+class SignalError(Exception):
+    """What the handler of the signal raises."""
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request):
+    set_num_threads(request.param)
+    yield request.param
+    set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+
+
+@contextmanager
+def interrupted(seconds=0.3):
+    """Send a signal, and expect its error within two seconds of it."""
+
+    def handle(number, frame):
+        raise SignalError
+
+    before = signal.signal(signal.SIGALRM, handle)
+    start = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        with pytest.raises(SignalError):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - start < seconds + 2
+
+
+def same(value, shape, dtype):
+    return np.broadcast_to(np.asarray(value, dtype), shape)
+
+
+@pytest.mark.parametrize(
+    ("data", "shape", "axis"),
+    [
+        ((5,), (ENDLESS,), 0),
+        ((5, 2), (ENDLESS, 2), 0),
+        ((5, 3000), (ENDLESS, 3000), 0),
+        ((3, 5), (3, ENDLESS), 1),
+        ((200_000, 3), (ENDLESS, 3), 0),
+    ],
+)
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_scatter_elements(threads, data, shape, axis, reduction):
+    """The thread that called works, or waits for others, which have longer parts."""
+    with interrupted():
+        scatter_elements(np.zeros(data), same(1, shape, np.int64), same(1, shape, np.float64), axis, reduction=reduction)
+
+
+def test_the_kernel_works_afterwards(threads):
+    for _ in range(3):
+        with interrupted(0.1):
+            scatter_elements(np.zeros(5), same(1, (ENDLESS,), np.int64), same(1, (ENDLESS,), np.float64))
+        indices = np.random.default_rng(0).integers(0, 1000, 500_000)
+        np.testing.assert_array_equal(gather_elements(np.arange(1000), indices), indices)
+
+
+def test_a_call_of_another_thread_goes_on(threads):
+    """Signals are Python's main thread's."""
+    count = 3_000_000
+    results = []
+    updates = np.ones((count, 2))
+
+    def work():
+        results.append(scatter_nd(np.zeros((2, 2)), np.zeros((count, 1), int), updates, reduction="add"))
+
+    other = threading.Thread(target=work)
+    other.start()
+    with interrupted(0.05):
+        time.sleep(2)
+    other.join()
+    np.testing.assert_array_equal(results[0], [[count, count], [0, 0]])
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux to count threads")
+def test_threads_end_when_fewer_are_asked_for():
+    code = """
+import os, time, numpy as np
+from ov_gather import gather_elements, set_num_threads
+def threads(count):
+    set_num_threads(count)
+    assert (gather_elements(data, indices) == indices).all()
+    for _ in range(100):
+        if len(os.listdir("/proc/self/task")) - others == count - 1:
+            return
+        time.sleep(0.05)
+    raise AssertionError((count, len(os.listdir("/proc/self/task")) - others))
+data, indices = np.arange(1000), np.random.default_rng(0).integers(0, 1000, 2_000_000)
+others = len(os.listdir("/proc/self/task"))
+for count in (60, 2, 30, 1, 8, 3):
+    threads(count)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_changes_of_the_number_of_threads_while_calls_run():
+    indices = np.random.default_rng(0).integers(0, 1000, 300_000)
+    data = np.arange(1000)
+    end = time.monotonic() + 2
+
+    def call():
+        while time.monotonic() < end:
+            np.testing.assert_array_equal(gather_elements(data, indices), indices)
+
+    others = [threading.Thread(target=call) for _ in range(3)]
+    for other in others:
+        other.start()
+    rng = np.random.default_rng(1)
+    while time.monotonic() < end:
+        set_num_threads(int(rng.choice([1, 2, 5, 20])))
+        time.sleep(0.001)
+    for other in others:
+        other.join(60)
+        assert not other.is_alive()
+
+
+def test_the_kernel_is_there():
+    assert native.load() is not None, "the compiled kernel is missing from this installation"
