@@ -7,6 +7,7 @@ from onnx_ir.passes.common import ShapeInferencePass
 
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
+from .passes.copies import copies
 from .passes.empty_constants import empty_constants
 from .passes.empty_gathers import empty_gathers
 from .passes.empty_scatters import empty_scatters
@@ -60,12 +61,13 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     empty_scatters(rewriter)
     constant_indices(rewriter)
+    empty_gathers(rewriter)
     if target == "stock":
         fold_constants(rewriter)
-        empty_gathers(rewriter)
         slice_data(rewriter)
         keep_slices(rewriter)
     empty_constants(rewriter)
+    copies(rewriter)
     for value, (given, shape) in zip(model.graph.outputs, outputs, strict=True):
         value.type, value.shape = given, shape
     return [*inlined, *rewriter.rewrites]

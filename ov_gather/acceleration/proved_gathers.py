@@ -54,7 +54,7 @@ def _only_moves(node: Node) -> bool:
 
 def _stock_gather(gather: Node, quantised: bool) -> Node | None:
     data, indices, axis = gather.input_values()
-    is_empty = any(dim.is_static and dim.get_length() == 0 for dim in dims(indices) or ())
+    is_empty = any(dim.is_static and dim.get_length() == 0 for value in (data, indices) for dim in dims(value) or ())
     is_altered = data.get_element_type().is_real() and (quantised or is_fused_over(data, gather))
     if gather.get_attributes()["batch_dims"] or is_empty or is_altered:
         return None
