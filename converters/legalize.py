@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import onnx_ir
-from onnx_ir.passes.common import ShapeInferencePass
+from onnx_ir.passes.common import RemoveUnusedNodesPass, ShapeInferencePass
 
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
@@ -51,6 +51,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     inlined = inline_functions(model)
+    RemoveUnusedNodesPass()(model)  # they would count among what computes with the inputs
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, Ranges(model))
@@ -61,9 +62,9 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     fold_broadcast(rewriter, unchecked=assume_in_bounds or target == "extension", stock=target == "stock")
     empty_scatters(rewriter)
     constant_indices(rewriter)
-    empty_gathers(rewriter)
     if target == "stock":
         fold_constants(rewriter)
+        empty_gathers(rewriter)
         slice_data(rewriter)
         keep_slices(rewriter)
     empty_constants(rewriter)

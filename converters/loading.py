@@ -76,7 +76,7 @@ def naming(source: OnnxSource) -> Iterator[None]:
     except ConversionError as error:
         if isinstance(source, _IN_MEMORY):
             raise
-        raise ConversionError(f"{os.fspath(source)}: {error}") from error
+        raise type(error)(f"{os.fspath(source)}: {error}") from error
 
 
 def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
