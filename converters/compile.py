@@ -17,6 +17,7 @@ from .models import read
 from .moves import is_index, is_only_bound, is_read
 from .passes.empty_constants import lost_constants
 from .passes.lanes import travel_in_lanes
+from .refusals import refuse_nested
 
 if TYPE_CHECKING:
     from .compiled import CompiledModel
@@ -53,6 +54,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
 
     with naming(model):
         original = load(model)
+        refuse_nested(original)
         legalize(original, target=_TARGET)
         inputs, outputs = (list(map(port_of, side)) for side in (inputs_of(original), original.graph.outputs))
         _drop_unused_inputs(original.graph)

@@ -35,6 +35,7 @@ def test_an_empty_constant_of_complex_numbers(kind, dtype):
 @pytest.mark.parametrize("dtype, kind", [(np.float32, "float"), (np.int64, "int64")])
 @pytest.mark.parametrize("end, expected", [(2**63 - 1, slice(1, None)), (-(2**63), slice(1, 0)), (3, slice(1, 3))])
 def test_ends_of_slices_saturate(dtype, kind, end, expected):
+    nodes = "s = Constant<value_ints = [1]>() r = Reshape(e, s) y = Slice(x, s, r)"
     text = f"g ({kind}[n] x, int64 e) => ({kind}[m] y) {{ {nodes} }}"
     x = np.arange(4).astype(dtype)
     assert exactly(parsed(text))(x, np.array(end))["y"].tolist() == x[expected].tolist()
