@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir
 from numpy.typing import NDArray
+from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from .calls import port_of
 from .graphs import constant_of, inputs_of, is_used, uses_of
@@ -56,6 +57,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         original = load(model)
         refuse_nested(original)
         legalize(original, target=_TARGET)
+        RemoveUnusedNodesPass()(original)  # they would count among what computes with the inputs
         inputs, outputs = (list(map(port_of, side)) for side in (inputs_of(original), original.graph.outputs))
         _drop_unused_inputs(original.graph)
         travel = travel_in_lanes(original, stock=False)

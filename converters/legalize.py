@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import onnx_ir
-from onnx_ir.passes.common import RemoveUnusedNodesPass, ShapeInferencePass
+from onnx_ir.passes.common import ShapeInferencePass
 
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
@@ -51,7 +51,6 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     inlined = inline_functions(model)
-    RemoveUnusedNodesPass()(model)  # they would count among what computes with the inputs
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
     ShapeInferencePass(check_type=False, strict_mode=False)(model)
     rewriter = Rewriter(model, Ranges(model))
