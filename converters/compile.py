@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import onnx_ir
 from numpy.typing import NDArray
+from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from .calls import port_of
 from .graphs import constant_of, inputs_of, is_used, uses_of
@@ -14,9 +15,10 @@ from .inexactness import LossyConversionWarning, altered_constants, find_inexact
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
 from .models import read
-from .moves import is_index, is_read
+from .moves import is_index, is_only_bound, is_read
 from .passes.empty_constants import lost_constants
 from .passes.lanes import travel_in_lanes
+from .refusals import refuse_nested
 
 if TYPE_CHECKING:
     from .compiled import CompiledModel
@@ -53,7 +55,9 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
 
     with naming(model):
         original = load(model)
+        refuse_nested(original)
         legalize(original, target=_TARGET)
+        RemoveUnusedNodesPass()(original)  # they would count among what computes with the inputs
         inputs, outputs = (list(map(port_of, side)) for side in (inputs_of(original), original.graph.outputs))
         _drop_unused_inputs(original.graph)
         travel = travel_in_lanes(original, stock=False)
@@ -64,12 +68,13 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
             if any(is_index(*use) for use in uses_of(value, passes=lambda node, position: True))
         }
         unread_inputs = {str(value.name) for value in original.graph.inputs if not is_read(value)}
+        bounds = {str(value.name) for value in original.graph.inputs if is_used(value) and is_only_bound(value)}
         inexactness = find_inexactness(original, target=_TARGET, checks_inputs=True)
         converted = read(original, _TARGET)
         use_stock_where_proved(converted)
         keep_compressed(converted)
         shield_selects(converted)
-        compiled = CompiledModel(converted, inputs, outputs, travel, carried, index_inputs, unread_inputs, device)
+        compiled = CompiledModel(converted, inputs, outputs, travel, carried, index_inputs, unread_inputs, bounds, device)
     for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)
     return compiled

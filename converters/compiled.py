@@ -43,17 +43,20 @@ class CompiledModel:
         carried: Mapping[str, NDArray[Any]],
         index_inputs: Collection[str],
         unread_inputs: Collection[str],
+        bounds: Collection[str],
         device: str,
     ) -> None:
         """Take a model that `read` made, its inputs and outputs in ONNX, those that are in lanes, and arrays for inputs added
         to those.
 
-        Indices come from `index_inputs`, and only the shape matters of `unread_inputs`. No other check of an input is needless
-        because indices are proved to be in bounds: OpenVINO would read another element for an index that it has cut to 32 bits.
+        Indices come from `index_inputs`, only the shape matters of `unread_inputs`, and `bounds` of Slices saturate. No other
+        check of an input is needless because indices are proved to be in bounds: OpenVINO would read another element for an
+        index that it has cut to 32 bits.
         """
         self._model, self._device = model, device
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self._carried, self._index_inputs, self._unread_inputs = carried, index_inputs, unread_inputs
+        self._bounds = bounds
         self._ports = {port.get_node().get_friendly_name(): port for port in model.inputs}
         self._names = [port.name for port in inputs]
         self._travel = travel
@@ -88,6 +91,8 @@ class CompiledModel:
         inputs = arrays_by_name(self._names, self._needed, arrays, named)
         given = {name: _in_native_order(np.asarray(as_array(f"input '{name}'", inputs[name]))) for name in self._needed}
         for name, array in given.items():
+            if name in self._bounds and array.dtype == np.int64:
+                given[name] = array = np.clip(array, _INT32.min, _INT32.max)
             if name in self._ports:
                 self._check(name, array)
             else:

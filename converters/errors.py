@@ -10,6 +10,10 @@ class ConversionError(ValueError):
     """An ONNX node, value or model that cannot become IR; the message names it."""
 
 
+class ConstantIndexError(ConversionError, IndexError):
+    """A constant index that is out of bounds whatever the inputs are."""
+
+
 def describe(node: onnx_ir.Node | onnx.NodeProto) -> str:
     """Tell how errors name a node."""
     names = node.output if isinstance(node, onnx.NodeProto) else (str(value.name) for value in node.outputs)

@@ -68,6 +68,7 @@ def find_inexactness(
         Inexactness(describe(node), ROUNDED[node.op_type]) for node in nodes_of(model, *ROUNDED) if is_rounded(node, ranges)
     ]
     found += _of_pads(model)
+    found += [Inexactness(describe(node), _QUIETED) for node in nodes_of(model, *_QUIETING) if _takes_halves(node)]
     found += [Inexactness(describe(node), SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges)]
     found += [Inexactness(describe(node), WRAPPED) for node in model.graph.all_nodes() if is_wrapped(node, ranges)]
     if target == "stock":
@@ -182,6 +183,18 @@ def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bo
     instead = OUT_OF_BOUNDS.get(node.op_type)
     if instead and not assume_in_bounds and not ranges.are_in_bounds(node):
         yield Inexactness(describe(node), f"an index out of bounds {instead}; target extension raises")
+
+
+_QUIETED = "OpenVINO's CPU plugin makes signalling NaNs of float16 quiet"
+_QUIETING = (
+    *("CenterCropPad", "ConcatFromSequence", "DepthToSpace", "SequenceAt", "SequenceConstruct", "SequenceInsert"),
+    *("SpaceToDepth", "SplitToSequence", "Trilu"),
+)
+"""Operators that only move values, but not in lanes."""
+
+
+def _takes_halves(node: onnx_ir.Node) -> bool:
+    return any(value is not None and value.dtype is onnx_ir.DataType.FLOAT16 for value in (*node.inputs, *node.outputs))
 
 
 _TILED = "repeats that the model computes may leave a part of the output unwritten on OpenVINO's CPU plugin"

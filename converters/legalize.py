@@ -7,6 +7,7 @@ from onnx_ir.passes.common import ShapeInferencePass
 
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
+from .passes.copies import copies
 from .passes.empty_constants import empty_constants
 from .passes.empty_gathers import empty_gathers
 from .passes.empty_ranges import empty_ranges
@@ -72,6 +73,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         slice_data(rewriter)
         keep_slices(rewriter)
     empty_constants(rewriter)
+    copies(rewriter)
     for value, (given, shape) in zip(model.graph.outputs, outputs, strict=True):
         value.type, value.shape = given, shape
     return [*inlined, *rewriter.rewrites]

@@ -16,6 +16,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors
 from .graphs import bodies_of, nodes_of
+from .refusals import refuse_endless
 
 OnnxSource = str | os.PathLike[str] | bytes | onnx.ModelProto
 _IN_MEMORY = bytes | onnx.ModelProto
@@ -46,6 +47,7 @@ def load(source: OnnxSource) -> onnx_ir.Model:
             reason = reason.__cause__
         first_line = str(reason).strip().partition("\n")[0]
         raise ConversionError(f"not a valid ONNX model: {first_line}") from error
+    refuse_endless(model)
     for node in nodes_of(model, *GATHERS, *SCATTERS):
         _check_types(node, model.opset_imports[""])
     for node in nodes_of(model, *_OF_BODIES):
@@ -77,7 +79,7 @@ def naming(source: OnnxSource) -> Iterator[None]:
     except ConversionError as error:
         if isinstance(source, _IN_MEMORY):
             raise
-        raise ConversionError(f"{os.fspath(source)}: {error}") from error
+        raise type(error)(f"{os.fspath(source)}: {error}") from error
 
 
 def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:

@@ -29,6 +29,7 @@ from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
 from .passes.lanes import Travel, travel_in_lanes
 from .port_names import restore_names
 from .pytorch.sources import is_program
+from .refusals import refuse_fatal
 from .saving import data_file, save_onnx, temporary_file
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
     from ov_gather.extension import register
 
     _refuse_types(model)
+    refuse_fatal(model)
     core = register(openvino.Core()) if target == "extension" else openvino.Core()
     RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, takes an input with a value for a constant
     with temporary_file(model) as path:  # a path, as a protobuf ends at 2 GB

@@ -46,6 +46,18 @@ def is_index(node: onnx_ir.Node, position: int) -> bool:
     return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
 
 
+def is_only_bound(value: onnx_ir.Value) -> bool:
+    """Tell whether a value, perhaps moved, serves as starts and ends of Slices and as nothing else: any number beyond 32 bits
+    means the same as the nearest that fits, as no dimension is longer.
+    """
+    return not value.is_graph_output() and all(
+        (is_default(node, ("Slice",)) and position in (1, 2))
+        or is_default(node, OF_SHAPES)
+        or (carries_elements(node, position) and not any(output.is_graph_output() for output in node.outputs))
+        for node, position in uses_of(value, carries_elements)
+    )
+
+
 def is_read(value: onnx_ir.Value) -> bool:
     """Tell whether anything depends on the elements of a value, and not on its shape alone."""
     return value.is_graph_output() or not all(is_default(node, OF_SHAPES) for node, _ in value.uses())

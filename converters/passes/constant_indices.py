@@ -10,8 +10,8 @@ import onnx_ir
 from ov_gather.kernels.arguments import out_of_bounds, unravel
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS, attribute
 
+from ..errors import ConstantIndexError, ConversionError, describe
 from ..graphs import axis_of, constant_of, nodes_of
-from ..nodes import ConversionError, describe
 from ..passes.rewriter import Rewriter
 
 # An axis of data, its size, and which elements of the indices index it.
@@ -53,7 +53,7 @@ def _refuse_beyond_32_bits(node: onnx_ir.Node, array: np.ndarray) -> None:
     beyond = (array < limits.min) | (array > limits.max)
     if beyond.any():
         place = unravel(int(beyond.argmax()), array.shape)
-        raise ConversionError(
+        raise ConstantIndexError(
             f"{describe(node)}: indices[{', '.join(map(str, place))}] = {array[place]} is out of bounds for every axis: "
             "it does not fit in int32, in which OpenVINO computes"
         )
@@ -77,7 +77,7 @@ def _count_negative(node: onnx_ir.Node, array: np.ndarray, part: Part) -> int:
     bad = (chosen < -size) | (chosen >= size)
     if bad.any():
         position = unravel(int(bad.argmax()), chosen.shape)
-        raise ConversionError(str(out_of_bounds(describe(node), array, (*position, *where[1:]), axis, size)))
+        raise ConstantIndexError(str(out_of_bounds(describe(node), array, (*position, *where[1:]), axis, size)))
     return int((chosen < 0).sum())
 
 

@@ -16,6 +16,8 @@ _WITH_SETTINGS = (
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
     *("ReduceSum", "ReduceSumSquare"),
 )
+# Strings cannot be cast, and OpenVINO has no complex numbers: `compile_onnx` computes the lanes of these.
+_LEFT = (onnx_ir.DataType.STRING, onnx_ir.DataType.COMPLEX64, onnx_ir.DataType.COMPLEX128)
 # OpenVINO 2026.4.1 dies of an empty constant there, also of one that it has computed.
 _FATAL = ("LayerNormalization", "Tile", "Unique")
 
@@ -26,7 +28,7 @@ def empty_constants(rewriter: Rewriter) -> None:
         tensor, graph, before = constant_of(value), value.graph, value.producer()
         if before is None and isinstance(graph, onnx_ir.Graph) and len(graph):
             before = graph[0]
-        if before is None or tensor is None or tensor.dtype == onnx_ir.DataType.STRING or rewriter.opset < 9:
+        if before is None or tensor is None or tensor.dtype in _LEFT or rewriter.opset < 9:
             continue
         sizes = [int(size) for size in tensor.shape.numpy()]
         empty = rewriter.insert(before, "ConstantOfShape", [rewriter.constant(before, sizes)], onnx_ir.DataType.FLOAT, sizes)

@@ -6,8 +6,8 @@ from math import prod
 
 import onnx_ir
 
+from ..errors import ConstantIndexError, describe
 from ..graphs import axis_of, nodes_of
-from ..nodes import ConversionError, describe
 from ..passes.rewriter import Rewriter
 
 
@@ -20,7 +20,7 @@ def empty_gathers(rewriter: Rewriter) -> None:
         axis = axis_of(node, len(data))
         shape = (*data[:axis], *indices, *data[axis + 1 :])
         if prod(shape):
-            raise ConversionError(
+            raise ConstantIndexError(
                 f"{describe(node)}: no index is valid for axis {axis} of size 0, and there are {prod(indices)} of them"
             )
         dtype = None if node.inputs[0] is None else node.inputs[0].dtype

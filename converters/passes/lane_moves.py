@@ -19,10 +19,15 @@ from ..moves import only_scatters
 from .lane_nodes import Move, in_lanes, shifted, shifted_axes, unsqueezed
 from .lane_pads import can_pad, pad
 
+_OLDEST = 7  # older Reshapes and others have attributes where inputs are extended
+_SAME_FROM_FIRST = ("Gather", "Identity", "Slice", "Squeeze", "Transpose", "Unsqueeze")
+
 
 def is_move(node: onnx_ir.Node, opset: int) -> bool:
     """Tell whether the values of a node can be moved in lanes."""
     if node.domain != "" or node.op_type not in _MOVES or any(attr.is_ref() for attr in node.attributes.values()):
+        return False
+    if opset < _OLDEST and node.op_type not in _SAME_FROM_FIRST:
         return False
     condition = _CONDITIONS.get(node.op_type)
     return condition is None or condition(node, opset)

@@ -21,7 +21,7 @@ def can_pad(node: onnx_ir.Node, opset: int) -> bool:
     data, pads, *_ = node.inputs
     has_axes = len(node.inputs) > 3 and node.inputs[3] is not None
     has_rank = data is not None and data.shape is not None
-    return has_axes or has_rank or (pads is not None and constant_of(pads) is not None)
+    return has_axes or has_rank or (pads is not None and _count(pads) is not None)
 
 
 def pad(move: Move) -> Sequence[Value]:
@@ -52,6 +52,13 @@ def pad(move: Move) -> Sequence[Value]:
     return [move.insert("Where", [is_kept, padded, fill], move.kind.lane, shape)]
 
 
+def _count(pads: Value) -> int | None:
+    """Return the number of pads, which is twice the rank; None if it is open."""
+    tensor = constant_of(pads)
+    sizes = pads.shape if tensor is None else tensor.shape
+    return sizes[0] if sizes is not None and isinstance(sizes[0], int) else None
+
+
 def _attribute_value(node: onnx_ir.Node) -> float:
     return node.attributes["value"].as_float() if "value" in node.attributes else 0
 
@@ -71,9 +78,10 @@ def _longer_pads(move: Move, pads: Value) -> Value:
     if tensor is not None:
         begins, ends = np.split(tensor.numpy(), 2)
         return move.constant([*begins.tolist(), 0, *ends.tolist(), 0])
-    data = move.node.inputs[0]
-    assert data is not None and data.shape is not None  # because such a Pad is no move otherwise
-    rank, none = data.shape.rank(), move.constant([0])
+    data, count = move.node.inputs[0], _count(pads)
+    assert data is not None and (data.shape is not None or count is not None)  # because such a Pad is no move otherwise
+    rank = data.shape.rank() if data.shape is not None else (count or 0) // 2
+    none = move.constant([0])
     places = [move.constant([place]) for place in (0, rank, 2 * rank)]
     halves = [move.insert("Slice", [pads, *bounds], DataType.INT64, [rank]) for bounds in (places[:2], places[1:])]
     return move.insert("Concat", [halves[0], none, halves[1], none], DataType.INT64, [2 * rank + 2], axis=0)

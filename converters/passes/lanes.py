@@ -17,14 +17,13 @@ from ov_gather.ops.onnx_nodes import attribute
 from ..graphs import bodies_of, is_used
 from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
 from ..ranges import Ranges
+from .empty_constants import empty_constants
 from .lane_flow import Flow, is_shape, tensor_of
 from .lane_loops import LoopParts, Slices
 from .lane_moves import move, sources_of
 from .lane_nodes import Move, in_lanes, unsqueezed
 from .lane_scatters import scatter, takes_lanes
 from .rewriter import Rewriter, drop
-
-_OLDEST = 7  # older Reshapes and others have attributes where inputs are extended
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,9 @@ def travel_in_lanes(model: onnx_ir.Model, *, stock: bool) -> Travel:
         stock: use only operations of OpenVINO.
     """
     rewriter = Rewriter(model, Ranges(model))
-    if rewriter.opset < _OLDEST:
-        return Travel()
-    return _Building(rewriter, Flow(rewriter, stock), stock).build()
+    travel = _Building(rewriter, Flow(rewriter, stock), stock).build()
+    empty_constants(rewriter)  # lanes of complex numbers
+    return travel
 
 
 class _Building:

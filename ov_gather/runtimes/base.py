@@ -14,6 +14,10 @@ ModelT = TypeVar("ModelT")
 HANGS = "hangs"
 
 
+NESTED_IFS = 12
+"""How many If may lie inside each other: OpenVINO's CPU plugin (2026.4.1) takes twice as long to compile for each more."""
+
+
 class RefusedError(RuntimeError):
     """A runtime cannot load or execute a model; the message is the runtime's own, shortened."""
 

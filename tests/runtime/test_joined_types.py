@@ -1,4 +1,4 @@
-"""What our operations give in 64 bits meets stock tensors of 64 bits: `--target extension` and `accelerate` write what compiles."""
+"""Where 64-bit results of our operations meet stock tensors of 64 bits, the model compiles."""
 
 import warnings
 
@@ -61,7 +61,13 @@ JOINS = {
     "Where, behind what is removed": [N("Reshape", ["a", "all"], ["r"]), N("Where", ["c", "r", "u"], ["y"])],
     "Where, behind a Cast to int64": [N("Cast", ["a"], ["r"], to=I64), N("Where", ["c", "r", "u"], ["y"])],
     "Where, in a branch": [
-        N("If", ["yes"], ["y"], then_branch=branch(N("Where", ["c", "a", "u"], ["t"])), else_branch=branch(N("Neg", ["u"], ["e"])))
+        N(
+            "If",
+            ["yes"],
+            ["y"],
+            then_branch=branch(N("Where", ["c", "a", "u"], ["t"])),
+            else_branch=branch(N("Neg", ["u"], ["e"])),
+        )
     ],
     "Where, in a loop": [N("Loop", ["trip", "yes", "u"], ["y"], body=body(N("Where", ["c", "state", "a"], ["state_2"])))],
     "Where, of the same body": [N("Loop", ["trip", "yes", "a"], ["y"], body=scattering_body())],
@@ -78,7 +84,13 @@ JOINS = {
     "updates of ScatterND": [N("ScatterND", ["u", "ii", "a"], ["y"])],
     "Gather": [N("Gather", ["a", "i"], ["y"])],
     "If": [
-        N("If", ["yes"], ["y"], then_branch=branch(N("Identity", ["a"], ["t"])), else_branch=branch(N("Identity", ["u"], ["e"])))
+        N(
+            "If",
+            ["yes"],
+            ["y"],
+            then_branch=branch(N("Identity", ["a"], ["t"])),
+            else_branch=branch(N("Identity", ["u"], ["e"])),
+        )
     ],
     "carried value": [N("Loop", ["trip", "yes", "a"], ["y"], body=body(N("Add", ["state", "u"], ["state_2"])))],
     "Scan": [N("Scan", ["five", "a"], ["last", "y"], num_scan_inputs=1, body=scanned())],
@@ -138,7 +150,10 @@ def test_the_written_model_keeps_names_and_types_of_its_outputs():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         converted = convert_model(model_of("ScatterElements", "Where", (3,)), target="extension")
-    assert [(port.any_name, port.get_element_type().get_type_name()) for port in converted.outputs] == [("y", "i64"), ("a", "i64")]
+    assert [(port.any_name, port.get_element_type().get_type_name()) for port in converted.outputs] == [
+        ("y", "i64"),
+        ("a", "i64"),
+    ]
 
 
 def test_accelerate_puts_ours_where_a_select_compiles():

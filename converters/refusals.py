@@ -1,0 +1,63 @@
+"""Models that would end the process, or move strings wrongly, on OpenVINO's CPU plugin: they are refused."""
+
+from __future__ import annotations
+
+import onnx_ir
+
+from ov_gather.runtimes.base import NESTED_IFS
+
+from .errors import ConversionError, describe
+from .graphs import bodies_of, constant_of, nodes_of
+
+_ELEMENTS = 2**31
+# The plugin copies strings as bytes in other operators: results are wrong, or memory is freed twice. Its front end has no
+# conversion for most operators that compute with strings, and says so.
+_MOVES_STRINGS = (
+    *("Compress", "Concat", "Constant", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape", "Scatter"),
+    *("ScatterElements", "ScatterND", "Shape", "Size", "Squeeze", "Transpose", "Unsqueeze"),
+)
+
+
+def refuse_fatal(model: onnx_ir.Model) -> None:
+    """Raise ConversionError for a node that OpenVINO's CPU plugin dies of."""
+    for node in model.graph.all_nodes():
+        values = [value for value in (*node.inputs, *node.outputs) if value is not None and _is_string(value)]
+        if values and node.domain == "" and node.op_type not in _MOVES_STRINGS:
+            raise ConversionError(
+                f"{describe(node)}: OpenVINO's CPU plugin copies strings as bytes in {node.op_type}, which ends the process; "
+                f"it moves them in {', '.join(name for name in _MOVES_STRINGS if name != 'Constant')}"
+            )
+
+
+def refuse_nested(model: onnx_ir.Model) -> None:
+    """Raise ConversionError for so many nested Ifs that OpenVINO would compile them for minutes."""
+    left = [(model.graph, 0)]
+    while left:
+        graph, depth = left.pop()
+        for node in graph:
+            inside = depth + (node.op_type == "If" and node.domain == "")
+            if inside > NESTED_IFS:
+                raise ConversionError(
+                    f"{describe(node)}: more than {NESTED_IFS} If are nested, "
+                    "and OpenVINO takes twice as long to compile for each more"
+                )
+            left += [(body, inside) for _, body in bodies_of(node)]
+
+
+def refuse_endless(model: onnx_ir.Model) -> None:
+    """Raise ConversionError for a constant Range that has more elements than OpenVINO counts; shape inference would hang."""
+    for node in nodes_of(model, "Range"):
+        tensors = [None if value is None else constant_of(value) for value in node.inputs]
+        if len(tensors) != 3 or None in tensors:
+            continue
+        start, limit, delta = (tensor.numpy().astype(object).item() for tensor in tensors if tensor is not None)
+        count = (limit - start) / delta if delta else 0
+        if not count < _ELEMENTS:
+            raise ConversionError(f"{describe(node)}: {count:.0f} elements, but OpenVINO has tensors of fewer than 2^31")
+
+
+def _is_string(value: onnx_ir.Value) -> bool:
+    kind = value.type
+    while isinstance(kind, onnx_ir.SequenceType | onnx_ir.OptionalType):
+        kind = kind.elem_type
+    return kind is not None and kind.dtype is onnx_ir.DataType.STRING

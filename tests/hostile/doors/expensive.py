@@ -1,0 +1,110 @@
+"""Models of a few kilobytes that could cost exponential time or huge memory: every command ends, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import openvino
+from onnx import TensorProto, helper, numpy_helper
+
+TRIALS = 3
+SECONDS = 150
+LIMIT = 40  # seconds for one command; those that import everything need 5
+MEMORY = 8 * 2**30  # bytes of address space, of which OpenVINO reserves more than it uses
+ON_ONNX = (
+    ["convert", "-o", "out.xml"],
+    ["convert", "-o", "out.xml", "--target", "extension"],
+    ["legalize", "-o", "out.onnx"],
+    ["prove"],
+)
+ON_IR = (
+    *(["validate"], ["check"], ["prove"], ["accelerate", "-o", "out.xml"], ["harden", "-o", "out.xml"], ["diff", "in.xml"]),
+    ["bisect", "in.xml"],
+)
+N = helper.make_node
+
+
+def _info(name: str, kind: int = TensorProto.FLOAT, shape: object = (3,)) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def nested_ifs(depth: int) -> list[onnx.NodeProto]:
+    """Return nodes for `y`: a gather within so many Ifs, each in the first branch of the one around it."""
+    nodes = [N("Gather", ["x", "i"], ["inner"])]
+    for k in range(depth):
+        other = helper.make_graph([N("Neg", ["x"], [f"e{k}"])], f"else{k}", [], [_info(f"e{k}")])
+        then = helper.make_graph(nodes, f"then{k}", [], [_info(nodes[-1].output[0])])
+        nodes = [N("If", ["c"], [f"y{k}"], then_branch=then, else_branch=other)]
+    return [*nodes, N("Identity", [nodes[-1].output[0]], ["y"])]
+
+
+def doubled(operator: str, depth: int) -> list[onnx.NodeProto]:
+    """Return nodes for `y` by which so many sums of a value with itself lead: 2^depth paths."""
+    nodes, last = [N("Gather", ["x", "i"], ["first"])], "first"
+    for k in range(depth):
+        nodes.append(N(operator, [last, last], [f"d{k}"]))
+        last = f"d{k}"
+    return [*nodes, N("Identity", [last], ["y"])]
+
+
+def indexed(depth: int) -> list[onnx.NodeProto]:
+    """Return nodes for `y`: indices that are doubled so many times before the gather."""
+    nodes, last = [], "i"
+    for k in range(depth):
+        nodes.append(N("Add", [last, last], [f"d{k}"]))
+        last = f"d{k}"
+    return [*nodes, N("Mod", [last, "three"], ["m"]), N("Gather", ["x", "m"], ["y"])]
+
+
+def constant(size: int) -> list[onnx.NodeProto]:
+    """Return nodes for `y`: a gather by a constant Range of so many elements."""
+    end = numpy_helper.from_array(np.array(size), "end")
+    return [N("Constant", [], ["end"], value=end), N("Range", ["zero", "end", "one"], ["r"]), N("Gather", ["x", "r"], ["y"])]
+
+
+def model(nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
+    """Return a model of nodes that make `y`."""
+    constants = {"zero": np.array(0), "one": np.array(1), "three": np.array(3)}
+    tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+    inputs = [_info("x"), _info("i", TensorProto.INT64), _info("c", TensorProto.BOOL, [])]
+    graph = helper.make_graph(nodes, "g", inputs, [_info("y", shape=None)], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+
+
+def attack(rng: np.random.Generator, folder: Path) -> None:
+    """Make one such model, and try two commands on it: one on ONNX, one on the IR if OpenVINO reads it."""
+    depth = int(rng.integers(13, 24))
+    made = [
+        lambda: nested_ifs(depth),
+        lambda: doubled(str(rng.choice(["Add", "Mul"])), 4 * depth),
+        lambda: indexed(4 * depth),
+        lambda: constant(2 ** int(rng.integers(32, 63))),
+    ][int(rng.integers(4))]()
+    onnx.save(model(made), folder / "in.onnx")
+    _run(folder, ON_ONNX[int(rng.integers(len(ON_ONNX)))], "in.onnx")
+    if any(node.op_type == "Range" for node in made):
+        return
+    openvino.save_model(openvino.Core().read_model(folder / "in.onnx"), folder / "in.xml")
+    _run(folder, ON_IR[int(rng.integers(len(ON_IR)))], "in.xml")
+
+
+def _run(folder: Path, arguments: list[str], name: str) -> None:
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    command = [sys.executable, "-c", "from ov_gather.cli import main; main()", arguments[0], name, *arguments[1:]]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, preexec_fn=limited, capture_output=True, text=True, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"{' '.join(command[3:])}: no end within {LIMIT} s") from None
+    assert done.returncode in (0, 1, 2), f"{' '.join(command[3:])}: exit {done.returncode}\n{done.stderr[-500:]}"
+    assert "Traceback" not in done.stderr, done.stderr[-1000:]

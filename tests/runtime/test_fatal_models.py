@@ -1,0 +1,156 @@
+"""Forms that stock OpenVINO dies of or computes wrongly: converted right, warned of, or refused."""
+
+import warnings
+
+import numpy as np
+import onnx.parser
+import openvino
+import pytest
+
+from ov_gather import register
+from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
+
+F32 = np.float32
+HEADER = '<ir_version: 10, opset_import: ["": 18]> '
+LONG = np.array([f"{letter} is longer than the strings that stand in the object" for letter in "abcdef"], object)
+
+
+def parsed(text):
+    return onnx.parser.parse_model(HEADER + text)
+
+
+def converted(model, feeds, target):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LossyConversionWarning)
+        made = convert_model(model, target=target)
+    core = register(openvino.Core()) if target == "extension" else openvino.Core()
+    request = core.compile_model(
+        made, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+    ).create_infer_request()
+    request.start_async(feeds)
+    request.wait()
+    return [tensor.data.copy() for tensor in request.output_tensors]
+
+
+def assert_everywhere(text, feeds, expected):
+    model = parsed(text)
+    for results in (
+        converted(model, feeds, "stock"),
+        converted(model, feeds, "extension"),
+        list(compile_onnx(model)(feeds).values()),
+    ):
+        assert [array.tolist() for array in results] == expected
+
+
+def scan(next_state, kind="float", shape="", constants=""):
+    one, three = f"{kind}{shape}", f"{kind}[3,{shape[1:]}" if shape else f"{kind}[3]"
+    body = f"b ({one} st, {one} el) => ({one} nx, {one} o) {{ {constants} {next_state} o = Identity(st) }}"
+    return f"g ({one} s, {three} x) => ({one} f, {three} y) {{ f, y = Scan<num_scan_inputs = 1, body = {body}>(s, x) }}"
+
+
+@pytest.mark.parametrize("kind, dtype", [("float", F32), ("int32", np.int32), ("int64", np.int64), ("uint8", np.uint8)])
+def test_the_next_state_of_a_scan_is_its_element(kind, dtype):
+    feeds = {"s": np.array(7, dtype), "x": np.array([10, 20, 30], dtype)}
+    assert_everywhere(scan("nx = Identity(el)", kind), feeds, [30, [7, 10, 20]])
+
+
+@pytest.mark.parametrize(
+    "next_state, constants",
+    [
+        ("nx = Where(yes, el, st)", "yes = Constant<value = bool {1}>()"),
+        ("nx = Add(el, zero)", "zero = Constant<value = float {0}>()"),
+        ("up = Unsqueeze(el, at) nx = Squeeze(up, at)", "at = Constant<value_ints = [0]>()"),
+    ],
+)
+def test_the_next_state_of_a_scan_becomes_its_element(next_state, constants):
+    feeds = {"s": np.array(7, F32), "x": np.array([10, 20, 30], F32)}
+    assert_everywhere(scan(next_state, constants=constants), feeds, [30, [7, 10, 20]])
+
+
+@pytest.mark.parametrize("size", [1, 2, "n"])
+def test_the_element_is_a_vector(size):
+    feeds = {"s": np.full(2 if size == "n" else size, 7, F32)}
+    feeds["x"] = np.arange(3 * len(feeds["s"]), dtype=F32).reshape(3, -1)
+    expected = [feeds["x"][-1].tolist(), np.concatenate([feeds["s"][None], feeds["x"][:-1]]).tolist()]
+    assert_everywhere(scan("nx = Identity(el)", shape=f"[{size}]"), feeds, expected)
+
+
+def test_two_states_of_a_scan_pass_the_element_on():
+    text = """g (float a, float b, float[3] x) => (float f, float e, float[3] y) {
+        f, e, y = Scan<num_scan_inputs = 1, body = b (float s, float t, float el) => (float u, float v, float o)
+            { u = Identity(t) v = Identity(el) o = Add(s, t) }>(a, b, x) }"""
+    feeds = {"a": np.array(1, F32), "b": np.array(2, F32), "x": np.array([10, 20, 30], F32)}
+    assert_everywhere(text, feeds, [20, 30, [3, 12, 30]])
+
+
+@pytest.mark.parametrize(
+    "nodes", ["z = Concat<axis = 0>(x, x)", "z = Concat<axis = 0>(x, w)", "c = Concat<axis = 0>(x, x) z = Identity(c)"]
+)
+@pytest.mark.parametrize(
+    "rest", ["y = Abs(z)", "r = Reshape(z, all) y = Abs(r)", "n = Unsqueeze(z, one) q = Squeeze(n, one) y = Abs(q)"]
+)
+def test_abs_leaves_a_concat_alone(nodes, rest):
+    constants = "all = Constant<value_ints = [-1]>() one = Constant<value_ints = [1]>()"
+    text = f"g (float[2] x, float[2] w) => (float[4] z, float[4] y) {{ {constants} {nodes} {rest} }}"
+    feeds = {"x": np.array([-1, 2], F32), "w": np.array([-1, 2], F32)}
+    if "w" not in nodes:
+        text, feeds = text.replace(", float[2] w", ""), {"x": feeds["x"]}
+    assert_everywhere(text, feeds, [[-1, 2, -1, 2], [1, 2, 1, 2]])
+
+
+def test_abs_leaves_a_concat_to_others():
+    text = "g (float[2] x) => (float[4] y, float[4] w) { z = Concat<axis = 0>(x, x) y = Abs(z) w = Neg(z) }"
+    assert_everywhere(text, {"x": np.array([-1, 2], F32)}, [[1, 2, 1, 2], [1, -2, 1, -2]])
+
+
+@pytest.mark.parametrize("kind, dtype", [("float", F32), ("int64", np.int64), ("bool", np.bool_)])
+@pytest.mark.parametrize("given", ["", "int64[2] i"])
+def test_gather_of_no_data(kind, dtype, given):
+    index = "" if given else "i = Constant<value_ints = [0, 1]>()"
+    text = f"g ({kind}[0,3] x{', ' + given if given else ''}) => ({kind}[0,2] y) {{ {index} y = Gather<axis = 1>(x, i) }}"
+    feeds = {"x": np.zeros((0, 3), dtype)} | ({"i": np.array([0, 1])} if given else {})
+    results = compile_onnx(parsed(text))(feeds)
+    assert results["y"].shape == (0, 2) and results["y"].dtype == dtype
+    for target in ("stock", "extension"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LossyConversionWarning)
+            made = convert_model(parsed(text), target=target)
+        used = {port.any_name: feeds[port.any_name] for port in made.inputs}
+        core = register(openvino.Core()) if target == "extension" else openvino.Core()
+        assert core.compile_model(made, "CPU")(used)[0].shape == (0, 2)
+
+
+STRINGS = {
+    "Split": "p, y = Split<num_outputs = 2>(x)",
+    "Slice": "a = Constant<value_ints = [1]>() b = Constant<value_ints = [3]>() y = Slice(x, a, b)",
+    "If": """y = If(t)<then_branch = p () => (string[6] a) { a = Identity(x) },
+        else_branch = q () => (string[6] b) { b = Identity(w) }>""",
+    "DepthToSpace": "s = Constant<value_ints = [1, 4, 1, 1]>() r = Reshape(x, s) y = DepthToSpace<blocksize = 2>(r)",
+    "Where": """n = Constant<value = int64 {2}>() y = Loop(n, t, x)<body = b (int64 i, bool on, string[6] st)
+        => (bool on2, string[6] next) { on2 = Identity(on) next = Where(c, st, w) }>""",
+    "SequenceConstruct": "s = SequenceConstruct(x, w) k = Constant<value = int64 {1}>() y = SequenceAt(s, k)",
+}
+
+
+@pytest.mark.parametrize("operator", STRINGS)
+@pytest.mark.parametrize("convert", [compile_onnx, convert_model, lambda model: convert_model(model, target="extension")])
+def test_strings_are_refused_where_openvino_copies_bytes(operator, convert):
+    text = f"g (string[6] x, string[6] w, bool[6] c, bool t) => (string[6] y) {{ {STRINGS[operator]} }}"
+    with pytest.raises(ConversionError, match=f"node (Loop|{operator}) .*copies strings as bytes in"):
+        convert(parsed(text))
+
+
+def test_strings_are_moved_elsewhere():
+    text = """g (string[6] x, string[6] w, int64[6] i) => (string[12] y) {
+        s = Constant<value_ints = [3, 2]>() r = Reshape(x, s) t = Transpose(r) f = Constant<value_ints = [-1]>()
+        l = Reshape(t, f) g = Gather(l, i) y = Concat<axis = 0>(g, w) }"""
+    order = np.array([5, 4, 3, 2, 1, 0])
+    got = compile_onnx(parsed(text))({"x": LONG, "w": LONG, "i": order})["y"]
+    assert got.tolist() == [*LONG.reshape(3, 2).T.ravel()[order], *LONG]
+
+
+def test_nans_of_sequences_are_named():
+    text = "g (float16[3] x) => (float16[6] y) { s = SequenceConstruct(x, x) y = ConcatFromSequence<axis = 0>(s) }"
+    for convert in (compile_onnx, convert_model):
+        with pytest.warns(LossyConversionWarning, match="signalling NaNs of float16 quiet: node SequenceConstruct"):
+            convert(parsed(text))
