@@ -75,7 +75,7 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     """Return True if a node of ROUNDED may compute with integers that float32 does not have.
 
-    Quotients of sizes are excepted: no model with computed shapes would be exact if an axis counted as longer than 2^24.
+    What is computed of sizes is excepted: no model with computed shapes would be exact if tensors counted as that large.
     """
     element_type, computes = element_type_of(node.inputs[0]), node.op_type in (*_DIVISIONS, *_TOTALS)
     if element_type not in (I32, U32, I64, U64) or (element_type in (I64, U64) and node.op_type in _NARROWED):
@@ -84,11 +84,10 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     intervals = [ranges.of(value) for value in values if value is not None]
     if computes and element_type in (I64, U64) and any(map(_is_wide, intervals)):
         return False  # the narrowing is told
-    of_sizes = node.op_type in _DIVISIONS
     return not all(
         interval is not None
-        and (interval.low >= -_EXACT or (of_sizes and is_of_sizes(interval.lows)))
-        and (interval.high <= _EXACT or (of_sizes and is_of_sizes(interval.highs)))
+        and (interval.low >= -_EXACT or (computes and is_of_sizes(interval.lows)))
+        and (interval.high <= _EXACT or (computes and is_of_sizes(interval.highs)))
         for interval in intervals
     )
 

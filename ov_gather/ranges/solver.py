@@ -20,6 +20,7 @@ from ov_gather.ranges.algebra.values import (
     is_of_sizes,
     name_of_number,
 )
+from ov_gather.ranges.folding import with_folding
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.reuse import Earlier
 from ov_gather.ranges.rules.call import Call, Semantics
@@ -99,6 +100,8 @@ class Solver:
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
                 found = step.rule(Call(self._algebra, self._semantics, inputs, declared))
+                if self._semantics.is_memory_read:
+                    found = with_folding(self._graph, self._algebra, step, found)
             if len(found) != len(declared):  # because a broken model may give an operation more outputs than it has, or fewer
                 found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):
