@@ -18,12 +18,13 @@ SIZE = 128  # of the table that is gathered from, which takes indices from -SIZE
 
 @dataclass(frozen=True)
 class Sample:
-    """A model, arrays for its inputs, what each output must be, and the largest number on the way."""
+    """A model, arrays for its inputs, what each output and each other value must be, and the largest of the numbers."""
 
     model: onnx.ModelProto
     feed: dict[str, np.ndarray]
     expected: dict[str, np.ndarray]
     largest: float
+    values: dict[str, np.ndarray]
 
 
 def sample(rng: np.random.Generator) -> Sample:
@@ -74,4 +75,4 @@ def _finished(b: Arithmetic) -> Sample:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
     largest = max((float(abs(array.astype(np.float64)).max()) for array in b.values.values() if array.size), default=0.0)
     feed = {given.name: b.values[given.name] for given in b.inputs}
-    return Sample(model, feed, {name: b.values[name] for name in ends}, largest)
+    return Sample(model, feed, {name: b.values[name] for name in ends}, largest, b.values)
