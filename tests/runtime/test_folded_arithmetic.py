@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import onnx
 import onnx_ir
@@ -171,6 +173,9 @@ WARNED = {
     "Mod": ("int32[3] x", "y = Mod (x, c)", "divides integers as f32"),
     "ReduceSum": ("int32[3] x", "y = ReduceSum (x)", "adds and multiplies integers as f32"),
     "MatMul": ("int32[3] x", "y = MatMul (x, c)", "adds and multiplies integers as f32"),
+    "Equal": ("int32[3] x, int32[3] z", "b = Equal (x, z) y = Cast <to = 6> (b)", "compares integers as f32"),
+    "Less": ("int64[3] x, int64[3] z", "b = Less (x, z) y = Cast <to = 6> (b)", "compares integers as f32"),
+    "Clip": ("int32[3] x", "y = Clip (x, d)", "compares integers as f32"),
     "u16": ("uint16[3] x", "z = BitwiseNot (x) y = Cast <to = 6> (z)", "do not wrap around"),
     "Cast": ("int32[3] x", "z = Cast <to = 5> (x) y = Cast <to = 6> (z)", "do not wrap around"),
 }
@@ -180,14 +185,20 @@ WARNED = {
 def test_what_the_plugin_rounds_is_named(name):
     inputs, text, told = WARNED[name]
     with pytest.warns(LossyConversionWarning, match=told):
-        compile_onnx(model(f"g ({inputs}) => (int32[n] y) {{ {text} }}", c=np.array([7, 7, 7], np.int32)))
+        compile_onnx(
+            model(f"g ({inputs}) => (int32[n] y) {{ {text} }}", c=np.array([7, 7, 7], np.int32), d=np.int32(2**24 + 1))
+        )
 
 
 def test_small_numbers_and_sizes_are_not_warned_of():
-    text = "s = Shape (x) d = Div (s, two) p = ReduceProd (s) r = Cast <to = 6> (b) q = Div (r, three) m = Mod (r, three)"
-    inputs = "float[n, m] x, uint8[k] b"
-    proto = model(f"g ({inputs}) => (int64[2] d, int64[i] p, int32[k] q, int32[k] m) {{ {text} }}", two=[2], three=np.int32(3))
-    compile_onnx(proto)
+    text = """s = Shape (x) d = Div (s, two) p = ReduceProd (s) r = Cast <to = 6> (u) q = Div (r, three) m = Mod (r, three)
+        l = Less (i, three) f = Equal (s, j) k = Clip (i, three, most)"""
+    inputs = "float[n, m] x, uint8[k] u, int32[h] i, int64[2] j"
+    outputs = "int64[2] d, int64[v] p, int32[k] q, int32[k] m, bool[h] l, bool[2] f, int32[h] k"
+    numbers = {"two": [2], "three": np.int32(3), "most": np.int32(2**31 - 1)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_onnx(model(f"g ({inputs}) => ({outputs}) {{ {text} }}", **numbers))
 
 
 @pytest.mark.parametrize("way", ["memory", "file"])
