@@ -17,7 +17,10 @@ SECONDS = 60
 EXACT = 2**24  # float32 has all integers up to this one
 # No sample has a value beyond 32 bits, or an index out of bounds: a warning of that explains nothing.
 EXPLAINS_NOTHING = ("an index out of bounds", "u32 is computed as i32")
-EXPLAINS_LARGE_NUMBERS = ("i64 is computed as i32", "u64 is computed as i32", "OpenVINO's CPU plugin")
+EXPLAINS_LARGE_NUMBERS = (
+    *("i64 is computed as i32", "u64 is computed as i32"),
+    *(f"OpenVINO's CPU plugin {verb}" for verb in ("adds", "compares", "divides", "multiplies", "resizes", "rounds")),
+)
 STOCK = {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32"}
 
 
