@@ -108,7 +108,11 @@ def _may_divide(one: _Array, other: _Array) -> bool:
 def _power(_: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
     one, other = _both(operands)
     result = np.power(one.astype(np.float64), other.astype(np.float64))
-    is_exact = one.dtype.kind in "iu" and other.dtype.kind in "iu" and bool((abs(result) < _EXACT).all())
+    is_exact = (
+        one.dtype.kind in "iu"
+        and other.dtype.kind in "iu"
+        and bool(((abs(result) < _EXACT) & (result == np.trunc(result))).all())
+    )
     return _cast_to(result, one.dtype) if is_exact else None
 
 

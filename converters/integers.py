@@ -11,7 +11,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import every_value, is_of_sizes
 
-from .graphs import bodies_of, uses_of
+from .graphs import bodies_of, constant_of, uses_of
 from .loading import is_default
 from .moves import OF_SHAPES, carries_elements, element_type_of, is_index, moves
 from .ranges import Ranges
@@ -27,10 +27,12 @@ SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
 """What happens at a node that `is_signed`."""
 _AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
 _DIVISIONS = ("Div", "Mod")
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _NARROWED = ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample")  # of 64 bits, which is told instead
 _TOTALS = ("MatMul", "Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
 ROUNDED = {
     **dict.fromkeys(_DIVISIONS, _AS_FLOAT.format("divides")),
+    **dict.fromkeys((*_COMPARISONS, "Clip"), _AS_FLOAT.format("compares")),
     **dict.fromkeys(_TOTALS, _AS_FLOAT.format("adds and multiplies")),
     "ReverseSequence": _AS_FLOAT.format("reverses") + "; target extension keeps them",
     "Resize": _AS_FLOAT.format("resizes"),
@@ -75,22 +77,35 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     """Return True if a node of ROUNDED may compute with integers that float32 does not have.
 
-    Quotients of sizes are excepted: no model with computed shapes would be exact if an axis counted as longer than 2^24.
+    What is computed of sizes is excepted: no model with computed shapes would be exact if tensors counted as that large.
     """
-    element_type, computes = element_type_of(node.inputs[0]), node.op_type in (*_DIVISIONS, *_TOTALS)
+    element_type = element_type_of(node.inputs[0])
     if element_type not in (I32, U32, I64, U64) or (element_type in (I64, U64) and node.op_type in _NARROWED):
         return False
-    values = [*node.inputs, *node.outputs] if computes else node.inputs[:1]
+    if node.op_type == "Clip":
+        return any(map(_is_rounded_bound, node.inputs[1:]))
+    computes = node.op_type in (*_DIVISIONS, *_TOTALS)
+    values = [*node.inputs, *node.outputs] if computes else node.inputs[: 2 if node.op_type in _COMPARISONS else 1]
     intervals = [ranges.of(value) for value in values if value is not None]
     if computes and element_type in (I64, U64) and any(map(_is_wide, intervals)):
         return False  # the narrowing is told
-    of_sizes = node.op_type in _DIVISIONS
-    return not all(
-        interval is not None
-        and (interval.low >= -_EXACT or (of_sizes and any(map(is_of_sizes, interval.lows))))
-        and (interval.high <= _EXACT or (of_sizes and any(map(is_of_sizes, interval.highs))))
-        for interval in intervals
-    )
+    if node.op_type in _COMPARISONS:  # what is rounded stays on its side of a small number
+        return not any(_fits(interval, sizes=True) for interval in intervals)
+    return not all(_fits(interval, sizes=computes) for interval in intervals)
+
+
+def _fits(interval: Interval | None, *, sizes: bool) -> bool:
+    if interval is None:
+        return False
+    least, most = interval.low > -_EXACT, interval.high < _EXACT
+    return (least or (sizes and any(map(is_of_sizes, interval.lows)))) and (most or (sizes and any(map(is_of_sizes, interval.highs))))
+
+
+def _is_rounded_bound(value: onnx_ir.Value | None) -> bool:
+    """Return True for a constant that float32 does not have; bounds that the model computes are compared as integers."""
+    tensor = None if value is None else constant_of(value)
+    number = 0 if tensor is None or tensor.size != 1 else int(tensor.numpy().item())
+    return INT32.min < number < INT32.max and int(np.float32(number)) != number
 
 
 def _is_wide(interval: Interval | None) -> bool:

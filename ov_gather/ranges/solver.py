@@ -21,6 +21,7 @@ from ov_gather.ranges.algebra.values import (
     name_of_number,
     product,
 )
+from ov_gather.ranges.folding import with_folding
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.reuse import Earlier
 from ov_gather.ranges.rules.call import Call, Semantics
@@ -104,6 +105,8 @@ class Solver:
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
                 found = step.rule(Call(self.algebra, self._semantics, inputs, declared))
+                if self._semantics.is_memory_read:
+                    found = with_folding(self._graph, self.algebra, step, found)
             if len(found) != len(declared):  # because a broken model may give an operation more outputs than it has, or fewer
                 found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):

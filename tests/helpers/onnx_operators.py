@@ -23,7 +23,7 @@ class Runner:
 
     def run(self, node: onnx.NodeProto, values: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
         """The outputs of a node; None where an operand is missing, or onnxruntime refuses it."""
-        operands = list(dict.fromkeys([*filter(None, node.input), *_captured(node)]))
+        operands = operands_of(node)
         if not all(name in values for name in operands):
             return None
         if not _is_right(node, [values[name] for name in node.input if name]):
@@ -72,6 +72,11 @@ def _limited(operator: str, arrays: Sequence[np.ndarray | None]) -> np.ndarray:
     for work, other in zip(works, others, strict=False):
         found = found if other is None else work(found, other)
     return np.asarray(found)
+
+
+def operands_of(node: onnx.NodeProto) -> list[str]:
+    """The values that a node and its bodies take."""
+    return list(dict.fromkeys([*filter(None, node.input), *_captured(node)]))
 
 
 def _captured(node: onnx.NodeProto) -> list[str]:

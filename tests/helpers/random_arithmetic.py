@@ -11,19 +11,20 @@ from onnx import TensorProto, helper
 from helpers.arithmetic_builder import OPSET, TYPES, Arithmetic, kind_of
 from helpers.arithmetic_moves import MOVES
 from helpers.arithmetic_nodes import VALUES
-from helpers.onnx_operators import Runner
+from helpers.onnx_operators import Runner, operands_of
 
 SIZE = 128  # of the table that is gathered from, which takes indices from -SIZE to SIZE - 1
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A model, arrays for its inputs, what each output must be, and the largest number on the way."""
+    """A model, arrays for its inputs, what each output and each other value must be, and the largest number before each."""
 
     model: onnx.ModelProto
     feed: dict[str, np.ndarray]
     expected: dict[str, np.ndarray]
-    largest: float
+    largest: dict[str, float]
+    values: dict[str, np.ndarray]
 
 
 def sample(rng: np.random.Generator) -> Sample:
@@ -72,6 +73,11 @@ def _finished(b: Arithmetic) -> Sample:
     outputs = [helper.make_tensor_value_info(name, kind_of(b.values[name]), [None] * b.values[name].ndim) for name in ends]
     graph = helper.make_graph(b.nodes, "arithmetic", inputs, outputs, b.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
-    largest = max((float(abs(array.astype(np.float64)).max()) for array in b.values.values() if array.size), default=0.0)
+    largest: dict[str, float] = {}
+    for name, array in b.values.items():
+        node = next((node for node in b.nodes if name in node.output), None)
+        sources = [] if node is None else [one for one in operands_of(node) if one in largest]
+        own = float(abs(array.astype(np.float64)).max()) if array.size else 0.0
+        largest[name] = max([own, *(largest[one] for one in sources)])
     feed = {given.name: b.values[given.name] for given in b.inputs}
-    return Sample(model, feed, {name: b.values[name] for name in ends}, largest)
+    return Sample(model, feed, {name: b.values[name] for name in ends}, largest, b.values)

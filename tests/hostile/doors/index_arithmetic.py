@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,41 +12,47 @@ import openvino
 from helpers.random_arithmetic import Sample, sample
 from ov_gather.converters import ConversionError, LossyConversionWarning, compile_onnx, convert_model
 
-TRIALS = 60
+TRIALS = 120
 SECONDS = 60
 EXACT = 2**24  # float32 has all integers up to this one
 # No sample has a value beyond 32 bits, or an index out of bounds: a warning of that explains nothing.
 EXPLAINS_NOTHING = ("an index out of bounds", "u32 is computed as i32")
-EXPLAINS_LARGE_NUMBERS = ("i64 is computed as i32", "u64 is computed as i32", "OpenVINO's CPU plugin")
+EXPLAINS_LARGE_NUMBERS = (
+    *("i64 is computed as i32", "u64 is computed as i32"),
+    *(f"OpenVINO's CPU plugin {verb}" for verb in ("adds", "compares", "divides", "multiplies", "resizes", "rounds")),
+)
 STOCK = {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32"}
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
     """Convert a random model and compare each of its outputs."""
-    one, execute = sample(rng), _stock if rng.random() < 0.3 else _extension
+    one = sample(rng)
+    execute = _stock if rng.random() < 0.3 else _extension
     if not one.expected:
         return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = execute(one)
+            found, failure = execute(one, caught), ""
         except ConversionError:
             return
         except Exception as error:
-            _refuse(one, [str(each.message) for each in caught], f"{type(error).__name__}: {error}")
-            return
-    told = [str(each.message) for each in caught if issubclass(each.category, LossyConversionWarning)]
+            found, failure = {}, f"{type(error).__name__}: {error}"
     for name, expected in one.expected.items():
-        if found[name].shape != expected.shape or not np.array_equal(found[name], expected):
-            _refuse(one, told, f"{name}: {found[name].tolist()}, not {expected.tolist()}")
+        is_same = name in found and found[name].shape == expected.shape and np.array_equal(found[name], expected)
+        what = failure or f"{name}: {found[name].tolist()}, not {expected.tolist()}"
+        assert is_same or _explains(one.largest[name], caught), f"{what}\nwarnings: {_lines(caught)}"
 
 
-def _extension(one: Sample) -> dict[str, np.ndarray]:
+def _extension(one: Sample, caught: Sequence[warnings.WarningMessage]) -> Mapping[str, np.ndarray]:
     return compile_onnx(one.model)(one.feed)
 
 
-def _stock(one: Sample) -> dict[str, np.ndarray]:
+def _stock(one: Sample, caught: Sequence[warnings.WarningMessage]) -> Mapping[str, np.ndarray]:
+    """Execute only what nothing was warned of: an index that is wrong, as told, may end the process."""
     converted = convert_model(one.model)
+    if _explains(max(one.largest.values()), caught):
+        raise ConversionError("warned of")
     try:
         request = openvino.Core().compile_model(converted, "CPU", STOCK).create_infer_request()
     except RuntimeError as error:
@@ -56,7 +62,11 @@ def _stock(one: Sample) -> dict[str, np.ndarray]:
     return {name: request.get_tensor(name).data.copy() for name in one.expected}
 
 
-def _refuse(one: Sample, told: Sequence[str], what: str) -> None:
-    """Raise AssertionError unless a warning explains the difference."""
-    useless = EXPLAINS_NOTHING if one.largest > EXACT else (*EXPLAINS_NOTHING, *EXPLAINS_LARGE_NUMBERS)
-    assert any(not line.startswith(useless) for line in told), f"{what}\nwarnings: {told}"
+def _explains(largest: float, caught: Sequence[warnings.WarningMessage]) -> bool:
+    """Return True if one of the warnings says why what comes from such numbers may differ from onnxruntime."""
+    useless = EXPLAINS_NOTHING if largest > EXACT else (*EXPLAINS_NOTHING, *EXPLAINS_LARGE_NUMBERS)
+    return any(not line.startswith(useless) for line in _lines(caught))
+
+
+def _lines(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    return [str(each.message) for each in caught if issubclass(each.category, LossyConversionWarning)]
