@@ -45,7 +45,10 @@ def can_be_met(condition: Assumption, given: Assumption, graph: Graph, counts: L
     both = joined(given, condition)
     dims = {name: _common(bounds, graph.bounds.get(name, (0, inf))) for name, bounds in both.dims.items()}
     sizes = Sizes(ChainMap(dims, graph.bounds), (0, LARGEST_DIM))
-    has_sizes = all(low <= high for low, high in dims.values())
+    has_sizes = all(low <= high for low, high in dims.values()) and all(
+        sizes.least(same) <= min(sizes.of(name)[1], LARGEST_DIM) and sizes.greatest(same) >= sizes.of(name)[0]
+        for name, same in both.same.items()
+    )
     limits = counts.with_conditions(both.same, both.limits)
     has_products = all(sizes.least(product) <= limit for name in _sizes_of(both) for product, limit in limits.about(name))
     return has_sizes and has_products and all(_has_values(sizes, *pair) for pair in _intervals(both.inputs, graph))
