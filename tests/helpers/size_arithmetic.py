@@ -62,6 +62,7 @@ class Trial:
         shapes: the shape of each input.
         numbers: the elements of the inputs that are scalars.
         non_zero: the number of non-zero elements of each input.
+        counts_back: whether Range counts from 0 to -5 as far as from 0 to 5, as the CPU plugin does, or nothing, as ONNX says.
         saturates: whether a conversion keeps what its type does not hold at the nearest end, rather than its lowest bits.
         exact: whether all that is computed so far is exact in float32, too.
     """
@@ -69,6 +70,7 @@ class Trial:
     shapes: Mapping[str, tuple[int, ...]]
     numbers: Mapping[str, int]
     non_zero: Mapping[str, int]
+    counts_back: bool
     saturates: bool
     exact: bool = True
     vectors: dict[Tree, Integers] = field(default_factory=dict)
@@ -115,9 +117,9 @@ def _true(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Gen
 
 
 def _range(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
-    """Count from 0 in steps; the CPU plugin counts from 0 to -5 as far as from 0 to 5, and ONNX nothing."""
+    """Count from 0 in steps."""
     stop = int(operands[0])
-    length = -(-abs(stop) // tree.detail)
+    length = -(-(abs(stop) if trial.counts_back else max(stop, 0)) // tree.detail)
     return tree.detail * _positions(tree, trial, length, rng)
 
 

@@ -10,7 +10,7 @@ from helpers.range_analysis import by_ir, by_openvino
 
 @pytest.mark.parametrize("seed", [243, 279, 302, 397, 482, 621])
 def test_both_adapters_say_the_same_of_each_site(seed: int) -> None:
-    """In an IR only inputs have dimensions with bounds: what bounds the others are rules for shapes."""
+    """Bounds of inner dimensions, which an IR does not hold, follow from rules for shapes."""
     model = sample(seed).model
     (_, in_ir), (_, in_memory) = by_ir(model), by_openvino(model)
     assert {name: verdict.status for name, verdict in in_ir.items()} == {
