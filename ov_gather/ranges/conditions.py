@@ -90,8 +90,11 @@ class Conditions:
         limits = self._limits(site)
         for guess in self._all_guesses(site):
             for limited in [guess] if limits is None else [guess, joined(guess, limits)]:
-                if can_be_met(limited, self._given, self._graph):
+                if self._can_be_met(limited):
                     yield limited
+
+    def _can_be_met(self, condition: Assumption) -> bool:
+        return can_be_met(condition, self._given, self._graph, self._runs.under(Assumption()).counts)
 
     def _limits(self, site: Site) -> Assumption | None:
         """Limit sizes until nothing that is computed of them exceeds its type; None if nothing does."""
@@ -120,8 +123,15 @@ class Conditions:
     def _all_sizes(self, site: Site) -> Iterator[Assumption]:
         yield self._sizes(site, 1)
         yield self._before(site)
-        yield self._same_sizes(site, LARGE)
+        yield self._large_sizes(site)
         yield self._same_sizes(site, 1, SMALL)
+
+    def _large_sizes(self, site: Site) -> Assumption:
+        """Take open dimensions for as large as tensors of these sizes can be."""
+        least = LARGE
+        while least > SMALL and not self._can_be_met(self._same_sizes(site, least)):
+            least //= 2
+        return self._same_sizes(site, least)
 
     def _before(self, site: Site) -> Assumption:
         """Join the conditions of the sites on the way to a site."""

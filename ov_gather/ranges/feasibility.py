@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import inf
 
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
+from ov_gather.ranges.algebra.limits import Limits
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.algebra.values import every_value
@@ -36,14 +37,27 @@ def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) ->
     return Assumption(dims=sizes, limits=limits)
 
 
-def can_be_met(condition: Assumption, given: Assumption, graph: Graph) -> bool:
-    """Return True if the bounds of each input, dimension and product leave a value, each one looked at alone."""
+def can_be_met(condition: Assumption, given: Assumption, graph: Graph, counts: Limits) -> bool:
+    """Return True if the bounds of each input, dimension and product leave a value, each one looked at alone.
+
+    Tensors with as many elements as `counts` limits exist for the least sizes.
+    """
     both = joined(given, condition)
     dims = {name: _common(bounds, graph.bounds.get(name, (0, inf))) for name, bounds in both.dims.items()}
     sizes = Sizes(ChainMap(dims, graph.bounds), (0, LARGEST_DIM))
-    has_sizes = all(low <= high for low, high in dims.values())
-    has_products = all(sizes.least(product) <= limit for product, limit in both.limits.items())
+    has_sizes = all(low <= high for low, high in dims.values()) and all(
+        sizes.least(same) <= min(sizes.of(name)[1], LARGEST_DIM) and sizes.greatest(same) >= sizes.of(name)[0]
+        for name, same in both.same.items()
+    )
+    limits = counts.with_conditions(both.same, both.limits)
+    has_products = all(sizes.least(product) <= limit for name in _sizes_of(both) for product, limit in limits.about(name))
     return has_sizes and has_products and all(_has_values(sizes, *pair) for pair in _intervals(both.inputs, graph))
+
+
+def _sizes_of(condition: Assumption) -> set[str]:
+    """Return the names of dimensions that a condition speaks of."""
+    names = {name for same in condition.same.values() for name in same.names}
+    return names.union(condition.dims, condition.same, *(product.names for product in condition.limits))
 
 
 def _common(one: tuple[int, Number], other: tuple[int, Number]) -> tuple[int, Number]:

@@ -136,8 +136,8 @@ def keeps(trial: Trial, bounds: Bounds) -> bool:
     arrays = dict(zip(trial.names, trial.arrays, strict=True))
     for name, (low, high) in bounds.items():
         least, greatest = ends(low, high, trial.sizes)
-        if name in trial.sizes:
-            inside = least <= trial.sizes[name] <= greatest
+        if name.startswith("dim("):  # a dimension, or a product of some
+            inside = least <= number(name, trial.sizes) <= greatest
         else:
             array = arrays[name].view(np.uint8) if arrays[name].dtype == np.bool_ else arrays[name]
             inside = bool(((array >= least) & (array <= greatest)).all())
@@ -151,7 +151,7 @@ def trial_within(label: str, sample: Inputs, rng: np.random.Generator, bounds: B
     for _ in range(TRIES):
         sizes = {name: int(rng.integers(low, high + 1)) for name, (low, high) in sample.sizes.items()}
         trial = _trial(label, sample, rng, sizes, _small if rng.random() < 0.5 else _mixed)
-        if keeps(trial, {name: pair for name, pair in bounds.items() if name in trial.sizes}):
+        if keeps(trial, {name: pair for name, pair in bounds.items() if name.startswith("dim(")}):
             for given, array in zip(sample.inputs, trial.arrays, strict=True):
                 if given.name in bounds:
                     low, high = ends(*bounds[given.name], trial.sizes)

@@ -93,7 +93,7 @@ JOINS = [
     ),
     ("Broadcast opset3 mode=bidirectional", "i64[3, 1] 1..2; (4)", "i64[...]", "i64[3, 4] 1..2"),
     ("Broadcast opset3 mode=numpy", "i64[1] 1..2; (n, 4)", "i64[...]", "i64[n, 4] 1..2"),
-    ("Broadcast opset3 mode=explicit", "i64[3] 1..2; (4, 3); (1)", "i64[d, d]", "i64[d, d] 1..2"),
+    ("Broadcast opset3 mode=explicit", "i64[3] 1..2; (4, 3); (1)", "i64[d, d]", "i64[4, 3] 1..2"),
     ("Broadcast opset3", "i64[3] 1..2; i64[2]", "i64[d, d]", "i64[d, d] 1..2"),
     ("Broadcast opset1 mode=none", HALVES + "; (2, 2); (0)", "i64[2, 2]", "i64[2, 2] 1..9"),
     ("Broadcast opset1 mode=pdpd", HALVES + "; (2, 2)", "i64[2, 2]", "i64[2, 2] 1..9"),

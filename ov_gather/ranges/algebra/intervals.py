@@ -127,6 +127,9 @@ class Algebra:
         low, high = one.low + other.low, one.high + other.high
         if _are_numbers(one, other):
             return Interval(low, high)
+        first, second = one.exactly, other.exactly
+        if first is not None and second is not None:
+            return self._made([first + second], [first + second], low, high)
         lows = [a + b for a, b in product(self.lows(one), self.lows(other))]
         highs = [a + b for a, b in product(self.highs(one), self.highs(other))]
         return self._made(lows, highs, low, high)

@@ -41,13 +41,14 @@ class Sizes:
             self.changed.add(name)
             self._least.clear()
 
-    def narrow(self, dim: Polynomial, most: Number) -> None:
-        """Remember that a dimension is at most a number, if it is nothing but a name."""
+    def narrow(self, dim: Polynomial, most: Number, least: int = 0) -> None:
+        """Remember bounds of a dimension, if it is nothing but a name."""
         if len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1:
             ((name,), _) = dim.terms[0]
             low, high = self.of(name)
-            if low <= most < high:
-                self.learn(name, (low, most))
+            bounds = max(low, least), min(high, most)
+            if bounds[0] <= bounds[1] and bounds != (low, high):
+                self.learn(name, bounds)
 
     def of(self, name: str) -> tuple[int, Number]:
         """Give the least and the greatest value of a name."""

@@ -135,15 +135,35 @@ def top_k(call: Call, axis: int) -> Sequence[Value]:
         return list(call.outputs)
     axis %= len(data.shape)
     number = call.dims(1)
-    is_enough = number is not None and len(number) == 1 and call.algebra.sizes.is_at_most(number[0], data.shape[axis])
-    if call.semantics.is_memory_read and not is_enough:
-        return list(call.outputs)  # because OpenVINO does not refuse more elements than there are
+    wanted = call.value(1)
+    if call.semantics.is_memory_read and (wanted is None or not call.algebra.is_at_most(wanted.elements, data.shape[axis])):
+        # because OpenVINO does not refuse more elements than there are
+        return [replace(output, shape=_with_axis_of(output.shape, data.shape, axis)) for output in call.outputs]
     if number is None or len(number) != 1:
         return [call.output(data, shape=call.outputs[0].shape, parts=None), _places(call, data.shape[axis], 1)]
     shape = (*data.shape[:axis], number[0], *data.shape[axis + 1 :])
     values = call.output(data, shape=shape, parts=None)
     places = [_places(call, data.shape[axis], position) for position in range(1, len(call.outputs))]
     return [values, *(replace(found, shape=shape) for found in places)]
+
+
+def _with_axis_of(declared: Shape | None, shape: Shape, axis: int) -> Shape | None:
+    """Take an axis of the declared shape, and all others of a shape that is known."""
+    if declared is None or len(declared) != len(shape):
+        return declared
+    return (*shape[:axis], declared[axis], *shape[axis + 1 :])
+
+
+def unique(call: Call) -> Sequence[Value]:
+    """The different elements of data, where they are first, which of them each element is, and how often each occurs."""
+    data = call.value(0)
+    if data is None or data.shape is None or len(call.inputs) > 1:
+        return list(call.outputs)
+    least, most = count(call.algebra, data.shape)
+    for output in call.outputs:
+        for dim in output.shape or ():
+            call.algebra.sizes.narrow(dim, most, min(int(least), 1))
+    return [replace(shaped, shape=(product(data.shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
 
 
 def arg_extreme(call: Call, axis: int) -> Sequence[Value]:

@@ -183,7 +183,7 @@ def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
 def _broadcast(operation: Described) -> Rule:
     mode = operation.attributes.get("mode", "numpy").lower()
     is_lined_up_at_the_end = mode in ("numpy", "bidirectional")  # otherwise by an operand or an attribute
-    return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.elements_only
+    return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.broadcast_along
 
 
 def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:
@@ -323,6 +323,7 @@ _RULES: Mapping[str, _Make] = {
     "Tile": _always(shaping.tile),
     "TopK": lambda operation: partial(indexing.top_k, axis=operation.integer("axis", -1)),
     "Transpose": _always(lambda call: shaping.transpose(call, call.integers(1))),
+    "Unique": _always(indexing.unique),
     "Unsqueeze": _always(lambda call: shaping.unsqueeze(call, call.integers(1))),
     "VariadicSplit": _always(_variadic_split),
 }

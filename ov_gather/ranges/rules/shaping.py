@@ -129,6 +129,12 @@ def broadcast(call: Call, *, both_ways: bool) -> Sequence[Value]:
     return [call.output(moves.broadcast(value, _merged(shape, declared)))]
 
 
+def broadcast_along(call: Call) -> Sequence[Value]:
+    """The shape of the second operand, whose axes are lined up with those of the first in another way."""
+    found, wanted = _elements(call), call.dims(1)
+    return [replace(found, shape=_merged(None if wanted is None else tuple(wanted), found.shape))]
+
+
 def tile(call: Call) -> Sequence[Value]:
     """The first operand repeated along each axis, as often as the second one says."""
     value, repeats = call.value(0), call.dims(1)

@@ -1,0 +1,279 @@
+"""`prove` and `prove_onnx` on arithmetic of sizes at the limits of types, judged by NumPy with the runtime's integers.
+
+Sizes go up to what docs/prove.md assumes, and no tensor is made of these. With small sizes OpenVINO and onnxruntime confirm
+what NumPy computes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from math import inf, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import openvino as ov
+
+from helpers.size_arithmetic import (
+    LARGEST_COUNT,
+    LARGEST_DIM,
+    LIMITS,
+    NUMBERS,
+    SAMPLED,
+    Grower,
+    Integers,
+    OutsideError,
+    Source,
+    Tree,
+    Trial,
+    evaluate,
+    wrapped,
+)
+from helpers.size_models import DTYPES, GATHERS, OnnxModel, OpenvinoModel
+from ov_gather import prove
+from ov_gather.converters import prove_onnx
+
+TRIALS = 40
+SECONDS = 60
+SAMPLES = 60
+MEETING = 25
+DIM = re.compile(r"dim\(\w+(?:, \d+)?\)")
+
+Requires = Mapping[str, tuple[Any, Any]]
+
+
+def attack(rng: np.random.Generator, folder: Path) -> None:
+    """Prove one random model through one door, and look for sizes and elements for which the proof is false."""
+    sources = _sources(rng)
+    grower = Grower(rng, sources)
+    data, size = _data(rng, sources)
+    index = grower.index(size)
+    kind, is_onnx = str(rng.choice(["i32", "i64"])), bool(rng.random() < 0.4)
+    gather = "Gather-8" if is_onnx else str(rng.choice(list(GATHERS)))
+    made = OnnxModel(sources, kind, index, data) if is_onnx else OpenvinoModel(sources, kind, index, data, gather)
+    proof = _proof(made, folder, in_memory=bool(rng.random() < 0.5))
+    shown = f"{gather if not is_onnx else 'ONNX'} {kind} {sources} of {data}[{size}] at {index}: {proof}"
+    computed = kind if is_onnx else "i32"
+    judge = _Judge(proof, index, size, computed, gather != "Gather-8", rng, shown)
+    for trial in _trials(rng, sources, proof.requires, counts_back=not is_onnx):
+        judge.judge(trial)
+    has_texts = any(isinstance(bound, str) for bounds in proof.requires.values() for bound in bounds)
+    assert judge.met or has_texts, f"no input was found that meets the condition of {shown}"
+    _confirm(made, sources, index, computed, rng, shown)
+
+
+def _sources(rng: np.random.Generator) -> list[Source]:
+    """Inputs of one to three dimensions, a scalar, and a table that is only read from."""
+    found = [
+        Source(name, "u8", tuple(None if rng.random() < 0.85 else int(rng.choice([1, 2, 7, 256])) for _ in range(rank)))
+        for name, rank in zip("xyz", rng.integers(1, 4, int(rng.integers(1, 4))), strict=False)
+    ]
+    scalar = Source("n", str(rng.choice(["i32", "i64", "u8", "i8"])), ())
+    return [*found, scalar, Source("t", "f32", (int(rng.choice([1, 3, 6, 100, 256, 65536])), 2))]
+
+
+def _data(rng: np.random.Generator, sources: list[Source]) -> tuple[Tree, Tree]:
+    """Choose what is read, and the size of its first axis."""
+    source = sources[int(rng.integers(len(sources) - 2))]
+    if rng.random() < 0.5:
+        return Tree("input", (), "t"), Tree("constant", (), sources[-1].dims[0])
+    if rng.random() < 0.5:
+        return Tree("flat", (), source.name), Tree("count", (), source.name)
+    return Tree("input", (), source.name), Tree("dim", (), (source.name, 0))
+
+
+def _proof(made: OnnxModel | OpenvinoModel, folder: Path, *, in_memory: bool) -> Any:
+    if isinstance(made, OnnxModel):
+        proofs = prove_onnx(made.model)
+    elif in_memory:
+        proofs = prove(made.model)
+    else:
+        ov.serialize(made.model, folder / "model.xml")
+        proofs = prove(folder / "model.xml")
+    (proof,) = (proof for proof in proofs if proof.layer == "site")
+    return proof
+
+
+def _trials(rng: np.random.Generator, sources: list[Source], requires: Requires, *, counts_back: bool) -> Iterator[Trial]:
+    """Yield sizes and numbers at their limits, and at those of a condition."""
+    for _ in range(SAMPLES):
+        yield _trial(rng, sources, {}, counts_back=counts_back)
+    for _ in range(MEETING if requires else 0):
+        yield _trial(rng, sources, requires, counts_back=counts_back)
+
+
+def _trial(rng: np.random.Generator, sources: list[Source], requires: Requires, *, counts_back: bool) -> Trial:
+    shapes, numbers = {}, {}
+    for source in sources:
+        dims = [_dim(rng, requires.get(f"dim({source.name}, {axis})", (None, None))) for axis in range(len(source.dims))]
+        for axis in rng.permutation(len(dims)):  # until there are no more elements than a tensor may have
+            rest = prod(dim for other, dim in enumerate(dims) if other != axis)
+            dims[axis] = source.dims[axis] or min(
+                dims[axis], LARGEST_COUNT // max(rest, 1) if rng.random() < 0.9 else dims[axis]
+            )
+        shapes[source.name] = tuple(dims)
+    _keep_products(rng, sources, shapes, requires)
+    for name in filter(DIM.fullmatch, requires):
+        low, high = (_value(bound, _dims_of(shapes), end) for bound, end in zip(requires[name], (0, LARGEST_DIM), strict=True))
+        _set(shapes, _position(name), max(low, min(high, _dims_of(shapes)[_position(name)])))
+    for source in sources:
+        if not source.dims:
+            numbers[source.name] = _number(rng, source.kind, requires.get(source.name, (None, None)), _dims_of(shapes))
+    counts = {name: prod(shape) for name, shape in shapes.items()}
+    non_zero = {name: int(rng.choice([0, 1, count // 2, count])) if count else 0 for name, count in counts.items()}
+    non_zero |= {name: int(number != 0) for name, number in numbers.items()}
+    return Trial(shapes, numbers, non_zero, counts_back, saturates=bool(rng.random() < 0.5))
+
+
+def _dim(rng: np.random.Generator, bounds: tuple[Any, Any]) -> int:
+    low, high = (bound if isinstance(bound, int) else None for bound in bounds)
+    near = [bound + by for bound in (low, high) if bound is not None for by in (-1, 0, 1)]
+    limits = [*LIMITS, int(2 ** rng.uniform(0, 23)), *near * 4]
+    return min(max(int(rng.choice(limits)), low or 0), LARGEST_DIM if high is None else high)
+
+
+def _keep_products(
+    rng: np.random.Generator, sources: list[Source], shapes: dict[str, tuple[int, ...]], requires: Requires
+) -> None:
+    """Make one factor of each product that is limited so small that the product is near its limit."""
+    static = {f"dim({source.name}, {axis})" for source in sources for axis, dim in enumerate(source.dims) if dim is not None}
+    for name, (_, high) in requires.items():
+        factors = _factors(name)
+        if len(factors) > 1 and isinstance(high, int):
+            dims = _dims_of(shapes)
+            chosen = str(rng.choice([factor for factor in factors if factor not in static] or factors))
+            rest = prod(dims[factor] for factor in factors if factor != chosen)
+            _set(shapes, chosen, min(dims[chosen] if rng.random() < 0.3 else LARGEST_DIM, high // max(rest, 1)))
+
+
+def _factors(product: str) -> list[str]:
+    return [_position(factor) for factor in DIM.findall(product)]
+
+
+def _position(dim: str) -> str:
+    """Name a dimension by input and axis: ONNX models of these tests name them x_0."""
+    return re.sub(r"dim\((\w)_(\d)\)", r"dim(\1, \2)", dim)
+
+
+def _set(shapes: dict[str, tuple[int, ...]], dim: str, size: int) -> None:
+    name, axis = dim[4:-1].split(", ")
+    shape = list(shapes[name])
+    shape[int(axis)] = size
+    shapes[name] = tuple(shape)
+
+
+def _dims_of(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+    return {f"dim({name}, {axis})": size for name, shape in shapes.items() for axis, size in enumerate(shape)}
+
+
+def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: Mapping[str, int]) -> int:
+    held = np.iinfo(DTYPES[kind])
+    low, high = (_value(bound, dims, end) for bound, end in zip(bounds, (int(held.min), int(held.max)), strict=True))
+    choices = [*NUMBERS, -(2**31), low, high, (low + high) // 2, int(rng.integers(-9, 10))]
+    return int(np.clip(max(min(int(choices[int(rng.integers(len(choices)))]), high), low), held.min, held.max))
+
+
+def _value(bound: Any, dims: Mapping[str, int], missing: Any) -> Any:
+    """Return the number that a bound is, or a text of sizes."""
+    if bound is None or bound in (inf, -inf):
+        return missing
+    if not isinstance(bound, str):
+        return bound
+    words = DIM.sub(lambda match: str(dims[_position(match[0])]), bound).replace("^", "**")
+    return eval(words, {"__builtins__": {}}, {"min": min, "max": max})
+
+
+def _is_known(words: str, dims: Mapping[str, int]) -> bool:
+    return all(factor in dims for factor in _factors(words)) and not re.search("[a-z]", DIM.sub("", words))
+
+
+class _Judge:
+    """Compares what is claimed with what is computed in each trial."""
+
+    def __init__(
+        self, proof: Any, index: Tree, size: Tree, kind: str, from_start: bool, rng: np.random.Generator, shown: str
+    ) -> None:
+        self._proof, self._index, self._size, self._kind, self._rng = proof, index, size, kind, rng
+        self._from_start, self._shown = from_start, shown
+        self.met = False
+
+    def judge(self, trial: Trial) -> None:
+        if any(dim > LARGEST_DIM for dim in trial.dims.values()) or any(
+            prod(shape) > LARGEST_COUNT for shape in trial.shapes.values()
+        ):
+            return
+        keeps = self._keeps(trial)
+        self.met |= keeps
+        try:
+            indices = evaluate(self._index, trial, self._kind, self._rng)
+            size = int(evaluate(self._size, trial, "i64", self._rng))
+        except OutsideError:
+            return
+        outside = [int(one) for one in indices.ravel() if not (0 if self._from_start else -size) <= one < size]
+        said = f"{trial.shapes} {trial.numbers} non-zero {trial.non_zero}: {indices.ravel()[:9]} of {size}: {self._shown}"
+        if self._proof.status == "proved" or (self._proof.status == "conditional" and keeps):
+            assert not outside, said
+        if self._proof.status == "refuted" and not indices.ndim:
+            assert outside, said
+        if indices.size:
+            self._compare_range(indices, trial, said)
+
+    def _keeps(self, trial: Trial) -> bool:
+        values = trial.dims | trial.numbers
+        for name, (low, high) in self._proof.requires.items():
+            number = values[name] if name in values else _value(name, trial.dims, None)
+            if not _value(low, trial.dims, -inf) <= number <= _value(high, trial.dims, inf):
+                return False
+        return True
+
+    def _compare_range(self, indices: Integers, trial: Trial, said: str) -> None:
+        """Check the range of indices that is told where it names nothing but dimensions of inputs."""
+        ends = self._proof.index_range
+        low, high = (None if isinstance(end, str) and not _is_known(end, trial.dims) else end for end in ends)
+        least, greatest = _value(low, trial.dims, -inf), _value(high, trial.dims, inf)
+        assert least <= min(indices.ravel()) and max(indices.ravel()) <= greatest, f"not in {least}..{greatest}: {said}"
+
+
+def _confirm(
+    made: OnnxModel | OpenvinoModel, sources: list[Source], index: Tree, kind: str, rng: np.random.Generator, shown: str
+) -> None:
+    """Execute the arithmetic for small sizes: NumPy computes what the runtime does."""
+    shapes = {source.name: tuple(dim or int(rng.integers(1, 6)) for dim in source.dims) for source in sources}
+    feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(DTYPES[source.kind]) for source in sources}
+    numbers = {source.name: int(feeds[source.name]) for source in sources if not source.dims}
+    non_zero = {name: int(np.count_nonzero(array)) for name, array in feeds.items()}
+    trial = Trial(shapes, numbers, non_zero, isinstance(made, OpenvinoModel), saturates=False)
+    try:
+        expected = evaluate(index, trial, kind, rng)
+    except OutsideError:
+        return
+    if any(tree.name == "places" for tree in index) or not trial.exact or _is_folded(index):
+        return  # because NumPy does not know the positions, or computes what is exact alone
+    found = _executed(made, feeds)
+    if found.size > SAMPLED:
+        return
+    assert sorted(map(int, found.ravel())) == sorted(map(int, wrapped(expected, kind).ravel())), (
+        f"{shapes} {numbers}: the runtime computes {found.ravel()[:9]}, NumPy {expected.ravel()[:9]}: {shown}"
+    )
+
+
+def _is_folded(index: Tree) -> bool:
+    """Return True if an operation has constant operands alone: OpenVINO folds some of these in another way."""
+    return any(tree.operands and all(operand.name == "constant" for operand in tree.operands) for tree in index)
+
+
+def _executed(made: OnnxModel | OpenvinoModel, feeds: Mapping[str, np.ndarray]) -> np.ndarray:
+    if isinstance(made, OnnxModel):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.log_severity_level = 1, 3
+        session = onnxruntime.InferenceSession(made.of_indices().SerializeToString(), options)
+        return np.asarray(session.run(None, dict(feeds))[0])
+    compiled = ov.Core().compile_model(made.of_indices(), "CPU", {"INFERENCE_NUM_THREADS": 1})
+    request = compiled.create_infer_request()
+    for name, array in feeds.items():
+        request.set_tensor(name, ov.Tensor(array))
+    request.start_async()
+    request.wait()
+    return np.array(request.get_output_tensor(0).data)
