@@ -98,7 +98,9 @@ def _fits(interval: Interval | None, *, sizes: bool) -> bool:
     if interval is None:
         return False
     least, most = interval.low > -_EXACT, interval.high < _EXACT
-    return (least or (sizes and any(map(is_of_sizes, interval.lows)))) and (most or (sizes and any(map(is_of_sizes, interval.highs))))
+    return (least or (sizes and any(map(is_of_sizes, interval.lows)))) and (
+        most or (sizes and any(map(is_of_sizes, interval.highs)))
+    )
 
 
 def _is_rounded_bound(value: onnx_ir.Value | None) -> bool:

@@ -115,24 +115,9 @@ def test_no_circle(found):
         pytest.fail("a circle of imports:\n" + "\n".join(f"{lines[pair]}: imports {pair[1]}" for pair in pairwise(circle)))
 
 
-FRAGMENT = r"(And|As|At|Behind|Below|Between|By|For|From|In|It|Its|Of|On|Or|That|Them|They|Those|To|Which|With|Without)\b"
-
-
 def sources() -> list[Path]:
     """All Python sources of the package and of its tests."""
     return [path for folder in (*PACKAGES.values(), ROOT / "tests") for path in folder.rglob("*.py")]
-
-
-def test_docstrings_can_be_read_alone():
-    """No docstring begins as if it went on from the name above it ("Of all cases.", "Those that are installed.")."""
-    fragments = []
-    for path in sources():
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and re.match(
-                FRAGMENT, ast.get_docstring(node) or ""
-            ):
-                fragments.append(f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}: {ast.get_docstring(node)}")
-    assert not fragments, "\n".join(fragments)
 
 
 def test_no_loop_variable_is_called_it():
