@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import socket
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,9 @@ HAS_FORKS = sys.platform == "linux" and hasattr(os, "fork")
 """Whether a process that has imported OpenVINO can be forked; on macOS, libraries of the system crash in a fork."""
 HAS_SOCKETS_AS_FILES = hasattr(socket, "AF_UNIX")
 """Whether a connection between processes is a file, which a new process can have as its stdin; on Windows it is none."""
+
+HAS_OWNERS = hasattr(os, "geteuid")
+"""Whether files have an owner and mode as POSIX has them; on Windows, a profile is its user's by inheritance."""
 
 
 def core_count() -> int:
@@ -104,3 +108,17 @@ def peak_memory() -> int:
         raise OSError("this system does not tell how much memory a process takes") from None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def is_own_group(state: os.stat_result) -> bool:
+    """Return True if only the group can write, and it is the one that some systems give to each user, with no other member."""
+    if state.st_mode & stat.S_IWOTH or state.st_gid != os.getegid():
+        return False
+    try:
+        import grp
+        import pwd
+
+        group = grp.getgrgid(state.st_gid)
+        return group.gr_name == pwd.getpwuid(os.geteuid()).pw_name and not group.gr_mem
+    except KeyError:  # a user without an entry, as in containers
+        return False

@@ -6,12 +6,11 @@ import os
 import stat
 from pathlib import Path
 
+from ov_gather.platforms import HAS_OWNERS, is_own_group
 from ov_gather.tables import printable
 
 _CHOOSE = "let XDG_CACHE_HOME name a directory that only you can write to"
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
-_HAS_OWNERS = hasattr(os, "geteuid")
-"""Whether files have an owner and mode as POSIX has them; on Windows, a profile is its user's by inheritance."""
 
 
 class NotPrivateError(PermissionError):
@@ -45,7 +44,7 @@ def checked(folder: Path) -> Path:
     user after this check. Raises NotPrivateError, OSError.
     """
     real = folder.resolve(strict=True)
-    if not _HAS_OWNERS:
+    if not HAS_OWNERS:
         return real
     _check_owner(folder, folder.lstat())  # a link of somebody else's could lead to a directory of ours
     state = real.stat()
@@ -54,7 +53,7 @@ def checked(folder: Path) -> Path:
     for place in real.parents:
         state = place.stat()
         _check_owner(place, state)
-        if not state.st_mode & stat.S_ISVTX and not _is_own_group(state):
+        if not state.st_mode & stat.S_ISVTX and not is_own_group(state):
             _check_mode(place, state.st_mode)
     return real
 
@@ -69,7 +68,7 @@ def read_private(path: Path) -> bytes:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise OSError(f"{path} is not a regular file")
-        if _HAS_OWNERS:
+        if HAS_OWNERS:
             _check_owner(path, state)
             _check_mode(path, state.st_mode)
         return file.read()
@@ -85,17 +84,3 @@ def _check_mode(path: Path, mode: int) -> None:
     if mode & _OTHERS:
         reason = f"other users can write to {path} (mode {stat.S_IMODE(mode):04o})"
         raise NotPrivateError(printable(f"{reason}: remove what they may have put there, and chmod go-w; or {_CHOOSE}"))
-
-
-def _is_own_group(state: os.stat_result) -> bool:
-    """Return True if only the group can write, and it is the one that some systems give to each user, with no other member."""
-    if state.st_mode & stat.S_IWOTH or state.st_gid != os.getegid():
-        return False
-    try:
-        import grp
-        import pwd
-
-        group = grp.getgrgid(state.st_gid)
-        return group.gr_name == pwd.getpwuid(os.geteuid()).pw_name and not group.gr_mem
-    except KeyError:  # a user without an entry, as in containers
-        return False

@@ -168,21 +168,14 @@ class _Document(BytesIO):
 
 
 def _known(entry: bytes, document: _Document) -> list[Finding] | None:
-    """Return the findings of an entry; None if there is none, if it is of other bytes, or if it is damaged."""
+    """Return the findings of an entry; None if there is none, or if it is of other bytes."""
     try:
         kept, weights = json.loads(entry), _Recorded(document.weights)
-        if kept["xml"] != document.digest or not _is_bounded(kept["bin"]["parts"], document.weights):
-            return None
-        if weights.state(kept["bin"]["parts"]) != kept["bin"]:
+        if kept["xml"] != document.digest or weights.state(kept["bin"]["parts"]) != kept["bin"]:
             return None
         return [_finding(finding, document.name) for finding in kept["findings"]]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None  # damaged, or of another version, which a cluster may have
-
-
-def _is_bounded(parts: list[list[int]], weights: Weights) -> bool:
-    """Return True if parts of a .bin lie within it; a damaged entry may name any number of bytes. Raises OSError, TypeError."""
-    return not parts or all(offset >= 0 and 0 <= size <= weights.size() - offset for offset, size in parts)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None  # of another version, which a cluster may have
 
 
 def _value(severity: Severity) -> str:

@@ -52,11 +52,12 @@ def duplicate_layer_name(graph: Model) -> Iterator[Violation]:
     """
     first: dict[str, Layer] = {}
     names = {layer.name for layer in graph.layers}
+    interface = _interface(graph)
     for layer in graph.layers:
         taken = first.setdefault(layer.name, layer)
         if taken is not layer and layer.name:
             message = f"the name '{layer.name}' is already that of layer {taken.id} on line {taken.line}"
-            fix = _name(names, layer, safe=not _names_interface(graph, layer))
+            fix = _name(names, layer, safe=id(layer) not in interface)
             yield Violation.at(layer, message, "give every layer of a graph a name of its own", fix=fix)
 
 
@@ -68,12 +69,12 @@ def _name(names: Collection[str], layer: Layer, *, safe: bool) -> Fix:
     return Fix(SetAttribute("layer", "name", name), safe)
 
 
-def _names_interface(graph: Model, layer: Layer) -> bool:
-    """Return True if applications may address an input, an output or a state of the model by the name of this layer."""
+def _interface(graph: Model) -> set[int]:
+    """Return the `id()` of each layer whose name applications may use for an input, an output or a state of the model."""
     if graph.tag != "net":
-        return False
-    feeds_result = any(source is layer and user.type.lower() == "result" for user, _, source, _ in graph.links)
-    return feeds_result or layer.type.lower() in ("parameter", "result", "assign", "readvalue")
+        return set()
+    named = {id(layer) for layer in graph.layers if layer.type.lower() in ("parameter", "result", "assign", "readvalue")}
+    return named | {id(source) for user, _, source, _ in graph.links if user.type.lower() == "result"}
 
 
 def _has_different_tensor_names(graph: Model) -> bool:

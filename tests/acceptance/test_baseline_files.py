@@ -84,27 +84,3 @@ def test_infer_without_openvino(real_cli, samples, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: this needs openvino, which is not installed: pip install 'ov-gather[openvino]'\n"
     assert not (tmp_path / "b.json").exists()
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"bin": {"size": 5, "parts": [[0, 10**30]], "hash": ""}},
-        {"bin": {"size": 5, "parts": [[-5, 3]], "hash": ""}},
-        {"bin": {"size": 5, "parts": 7, "hash": ""}},
-        {"findings": [1]},
-        {"findings": [{"location": {"line": "x", "subgraph_path": []}, "severity": "error"}]},
-        {"findings": "x"},
-    ],
-)
-def test_damaged_caches(cli, samples, tmp_path, damage):
-    cache = tmp_path / "cache"
-    first = cli("validate", samples / "invalid" / "OVG204", "--cache", cache)
-    for file in cache.glob("*.json"):
-        file.write_text(json.dumps(json.loads(file.read_bytes()) | damage))
-    second = cli("validate", samples / "invalid" / "OVG204", "--cache", cache)
-    assert (first.returncode, second.returncode, second.stderr) == (1, 1, first.stderr)
-    assert second.stdout.splitlines()[:-1] == first.stdout.splitlines()[:-1]
-    for file in cache.glob("*.json"):
-        file.write_text("[" * 200_000)
-    assert cli("validate", samples / "invalid" / "OVG204", "--cache", cache).returncode == 1

@@ -1,4 +1,4 @@
-"""Baselines and caches of `validate`: damaged, shared, foreign, nested or linked, they give an error or what is true."""
+"""Baselines of `validate`: damaged, shared, foreign, nested or linked, they give an error or what is true."""
 
 from __future__ import annotations
 
@@ -146,23 +146,4 @@ def _foreign(rng: np.random.Generator, folder: Path) -> None:
     assert done.code == (0 if place.is_file() and place not in before else 2), done
 
 
-def _cached(rng: np.random.Generator, folder: Path) -> None:
-    """A cache that is not of these files, or damaged, does not hide that there are findings."""
-    cache = folder / "cache"
-    words = ("validate", *_models(folder), "--format", "concise", "--fail-on", "warning")
-    right = _run(*words)
-    first = _run(*words, "--cache", cache)
-    assert (first.code, first.output.splitlines()[:-1]) == (right.code, right.output.splitlines()[:-1])
-    entries = sorted(cache.glob("*.json"))
-    if rng.random() < 0.3 and len(entries) > 1:  # the entry of another file
-        shutil.copy(entries[0], entries[1])
-        assert _run(*words, "--cache", cache).output.splitlines()[:-1] == right.output.splitlines()[:-1]
-        return
-    for entry in entries:
-        entry.write_bytes(_broken(entry.read_bytes(), rng))
-    done = _run(*words, "--cache", cache)
-    assert done.code in (0, 1)
-    assert done.output.splitlines()[-1].startswith("files: 3"), done
-
-
-ATTACKS: tuple[Callable[[np.random.Generator, Path], None], ...] = (_damaged, _damaged, _shared, _foreign, _cached)
+ATTACKS: tuple[Callable[[np.random.Generator, Path], None], ...] = (_damaged, _damaged, _shared, _foreign)
