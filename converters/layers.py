@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ov_gather.ir.builder import ModelBuilder, Value
 from ov_gather.ir.element_types import F32, I64, STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, MAX_DIMENSION, UNKNOWN, Dimension, PartialShape, element_count
+from ov_gather.kernels.reduction_names import OPENVINO_NAMES
 from ov_gather.ops.gather import GATHER_8, GATHER_CUSTOM
 from ov_gather.ops.gather_elements import GATHER_ELEMENTS_6
 from ov_gather.ops.gather_elements_custom import GATHER_ELEMENTS_CUSTOM
@@ -23,7 +24,7 @@ from ov_gather.ops.scatter_elements_custom import SCATTER_ELEMENTS_CUSTOM
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_12
 from ov_gather.ops.scatter_nd_custom import SCATTER_ND_CUSTOM
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_15
-from ov_gather.ops.spec import CUSTOM_OPSET, ONNX_REDUCTIONS, Operation, ShapeError, TypeRuleError
+from ov_gather.ops.spec import CUSTOM_OPSET, Operation, ShapeError, TypeRuleError
 
 from .errors import ConversionError, describe
 
@@ -137,9 +138,9 @@ def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, targe
 
 def _reduction(place: str, name: str, operation: Operation) -> str:
     """Return what an operation calls a reduction of ONNX. Raises ConversionError."""
-    if name not in ONNX_REDUCTIONS:
-        raise ConversionError(f"{place}: reduction must be one of {', '.join(ONNX_REDUCTIONS)}, not '{name}'")
-    return name if CUSTOM_OPSET in operation.opsets else ONNX_REDUCTIONS[name]
+    if name not in OPENVINO_NAMES:
+        raise ConversionError(f"{place}: reduction must be one of {', '.join(OPENVINO_NAMES)}, not '{name}'")
+    return name if CUSTOM_OPSET in operation.opsets else OPENVINO_NAMES[name]
 
 
 def _layer(

@@ -14,8 +14,9 @@ from ov_gather.acceleration.graph import constant, ours
 from ov_gather.acceleration.rounding import is_computed
 from ov_gather.acceleration.scatter_rows import same_bits
 from ov_gather.extension.python_api import Model, Node
+from ov_gather.kernels.reduction_names import onnx_name
 
-_REDUCTIONS = {"none": "none", "sum": "add"}
+_GAINING = ("none", "sum")
 _SHARE = 4
 """There must be an update for every so many elements of data."""
 _TIMES = 8
@@ -32,7 +33,7 @@ def scatter_elements(model: Model, tracker: Tracker) -> None:
             continue
         inputs, axis = scatter.input_values()[:3], constant(scatter.input_value(3))
         assert axis is not None
-        reduction = _REDUCTIONS[scatter.get_attributes().get("reduction", "none")]
+        reduction = onnx_name(scatter.get_attributes().get("reduction", "none"))
         other = ours("ScatterElements", inputs, {"axis": int(axis.item()), "reduction": reduction})
         is_rounded = reduction != "none" or is_computed(inputs[2])
         tracker.replace(scatter, other, rounds=is_rounded and scatter.get_element_type().is_real())
@@ -43,7 +44,7 @@ def _why_not(scatter: Node) -> str:
     attributes, (data, indices) = scatter.get_attributes(), scatter.input_values()[:2]
     if data.get_node().get_type_name() not in ("Constant", "Parameter"):
         return "OpenVINO's own writes into the memory of data, which ours would copy"
-    if attributes.get("reduction", "none") not in _REDUCTIONS or not attributes.get("use_init_val", True):
+    if attributes.get("reduction", "none") not in _GAINING or not attributes.get("use_init_val", True):
         return "OpenVINO's own is as fast"
     if constant(scatter.input_value(3)) is None:
         return "the axis is not known"

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from ov_gather.bench.case import Create, Run, onnx_constant
 from ov_gather.bench.limit import scatters
 from ov_gather.bench.scatter import Scatter
-
-_IN_ONNX = {"none": "none", "sum": "add"}
-"""What ONNX, and our operation, call a reduction."""
+from ov_gather.kernels.reduction_names import onnx_name
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class ScatterElements(Scatter):
 
         indices = "expanded" if self.is_expanded else "indices"
         inputs = ["data", indices, "updates"]
-        scatter = helper.make_node("ScatterElements", inputs, ["output"], axis=self.axis, reduction=_IN_ONNX[self.reduction])
+        scatter = helper.make_node("ScatterElements", inputs, ["output"], axis=self.axis, reduction=onnx_name(self.reduction))
         if not self.is_expanded:
             return [scatter]
         return [
@@ -96,7 +94,7 @@ class ScatterElements(Scatter):
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Our operation inside OpenVINO; for expanded indices that which takes one for each row."""
-        reduction = {"reduction": _IN_ONNX[self.reduction]}
+        reduction = {"reduction": onnx_name(self.reduction)}
         if self.is_expanded:
             return create("ScatterND", list(inputs), reduction)
         return create("ScatterElements", list(inputs), {"axis": self.axis, **reduction})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.divergences.cpu_plugin import Arithmetic, all_as_seen
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import ONNX_REDUCTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,9 +61,8 @@ def scattered_by_ours(view: LayerView, operands: Operands, arithmetic: Arithmeti
     attributes, dtype = view.attributes_for(operands), operands[0].dtype
     data, indices, updates, axis = as_elements(view, all_as_seen(view, operands, arithmetic), attributes)
     data, updates = data.astype(np.float32), updates.astype(np.float32)
-    reduction: Any = ONNX_REDUCTIONS.get(attributes["reduction"], attributes["reduction"])
     with np.errstate(all="ignore"):
-        result = scatter_elements(data, indices, updates, axis, reduction=reduction).reshape(operands[0].shape)
+        result = scatter_elements(data, indices, updates, axis, reduction=attributes["reduction"]).reshape(operands[0].shape)
         return result.astype(dtype) if arithmetic.bf16 else _stored(result, dtype, arithmetic)
 
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NATIVE = {"none": 0, "add": 1, "sum": 1, "mul": 2, "prod": 2, "min": 3, "max": 4}
-"""The numbers that the compiled kernel has for reductions: ONNX's names, and sum for add and prod for mul."""
+from ov_gather.kernels.reduction_names import ONNX_NAMES, onnx_name
+
+_NUMBERS = {"none": 0, "add": 1, "mul": 2, "min": 3, "max": 4}
+NATIVE = _NUMBERS | {name: _NUMBERS[of_onnx] for name, of_onnx in ONNX_NAMES.items()}
+"""The numbers that the compiled kernel has for reductions, by ONNX's names and by OpenVINO's."""
 
 _WIDENED = ("float16", "bfloat16")
 _COMPUTED = (np.float32, np.float64, np.complex64, np.complex128)
 _OF_BOOLEANS = {"add": "max", "mul": "min", "min": "min", "max": "max"}
-_SYNONYMS = {"sum": "add", "prod": "mul"}
 
 Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
 """An Update changes an array in place by updates of its dtype and by a reduction; returns whether indices are in bounds."""
@@ -22,11 +24,10 @@ Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
 
 def checked_reduction(function: str, reduction: str, *others: str) -> str:
     """Return ONNX's name of a reduction of the kernel, or the name if it is one of `others`. Raises ValueError."""
-    known = [*NATIVE, *others]
-    if not isinstance(reduction, str) or reduction not in known:
-        names = ", ".join(name for name in known if name not in _SYNONYMS)
+    if not isinstance(reduction, str) or reduction not in (*NATIVE, *others):
+        names = ", ".join((*_NUMBERS, *others))
         raise ValueError(f"{function}: reduction must be one of {names}, or sum for add or prod for mul, not {reduction!r}")
-    return _SYNONYMS.get(reduction, reduction)
+    return onnx_name(reduction)
 
 
 def check_updates(function: str, updates: NDArray[Any], data: NDArray[Any], shape: tuple[int, ...], meaning: str) -> None:

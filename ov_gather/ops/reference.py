@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.kernels import reference
 from ov_gather.kernels.arguments import as_index_dtype, out_of_bounds, unravel
+from ov_gather.kernels.reduction_names import onnx_name
 from ov_gather.ops.scatter_lanes import numbers_of
 from ov_gather.ops.spec import Attributes, Operation
 
@@ -25,21 +26,20 @@ def _product(old: Any, new: Any) -> Any:
     return output
 
 
-_OF_ONNX = {"add": "sum", "mul": "prod"}
-_OF_BOOLEANS = {"sum": "max", "prod": "min"}
+_OF_BOOLEANS = {"add": "max", "mul": "min"}
 _COMBINE: Mapping[str, Callable[[Any, Any], Any]] = {
     "none": lambda old, new: new,
-    "sum": np.add,
+    "add": np.add,
     "sub": np.subtract,
-    "prod": _product,
+    "mul": _product,
     "min": np.minimum,
     "max": np.maximum,
 }
 _COMBINE_BOOLEANS: Mapping[str, Callable[[Any, Any], Any]] = {
     **_COMBINE,
-    "sum": np.logical_or,
+    "add": np.logical_or,
     "sub": np.logical_xor,
-    "prod": np.logical_and,
+    "mul": np.logical_and,
 }
 
 
@@ -103,8 +103,7 @@ def _gather_nd(
 
 
 def _reduction(attributes: Attributes) -> str:
-    word: str = attributes.get("reduction", "none")
-    return _OF_ONNX.get(word, word)
+    return onnx_name(attributes.get("reduction", "none"))
 
 
 def _scatter(
@@ -127,12 +126,12 @@ def _scatter(
     if data.dtype == bool:
         reduction = _OF_BOOLEANS.get(reduction, reduction)
     if not attributes.get("use_init_val", True):
-        update(output, updates if reduction in ("min", "max") else reduction == "prod", "none")
+        update(output, updates if reduction in ("min", "max") else reduction == "mul", "none")
     with np.errstate(all="ignore"):
-        update(output, updates, "sum" if reduction == "mean" else reduction)
+        update(output, updates, "add" if reduction == "mean" else reduction)
         if reduction == "mean":
             counts = np.zeros(data.shape, np.int64)
-            update(counts, 1, "sum")
+            update(counts, 1, "add")
             divisors = np.where(counts, counts + bool(attributes.get("use_init_val", True)), 1).astype(data.dtype)
             output = output // divisors if data.dtype.kind in "iu" else output / divisors
     return output

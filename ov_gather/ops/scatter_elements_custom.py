@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import I32, I64
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.kernels.reduction_names import OPENVINO_NAMES
 from ov_gather.ops import scatter_elements_update
 from ov_gather.ops.scatter_elements_update import SCATTER_ELEMENTS_UPDATE_12
 from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES, axis_of_data
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
-    ONNX_REDUCTIONS,
     Attribute,
     Attributes,
     RankError,
@@ -52,7 +52,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
     """Execute the operation on our kernel. Raises IndexError for an index out of bounds."""
-    return scatter_elements_update.evaluate(inputs, {**attributes, "reduction": ONNX_REDUCTIONS[attributes["reduction"]]})
+    return scatter_elements_update.evaluate(inputs, attributes)
 
 
 SCATTER_ELEMENTS_CUSTOM = with_lanes(
@@ -63,7 +63,7 @@ SCATTER_ELEMENTS_CUSTOM = with_lanes(
         opsets=(CUSTOM_OPSET,),
         attributes=(
             Attribute("axis", required=False, default=0, valid_range=axis_of_data),
-            Attribute("reduction", required=False, default="none", kind="|".join(ONNX_REDUCTIONS)),
+            Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),
         ),
         inputs=(
             replace(SCATTER_ELEMENTS_UPDATE_12.inputs[DATA], element_types=whole_byte_types()),

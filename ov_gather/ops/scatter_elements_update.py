@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I64, INTEGERS
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.kernels.reduction_names import ONNX_NAMES
 from ov_gather.ops.shape_rules import (
     AXIS_INPUT,
     DATA,
@@ -24,7 +25,6 @@ from ov_gather.ops.shape_rules import (
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
-    ONNX_REDUCTIONS,
     Attribute,
     Attributes,
     DimensionError,
@@ -89,7 +89,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
     """Give our ScatterElements, where it reduces so and the axis, which is an attribute there, is known."""
-    reduction = {theirs: ours for ours, theirs in ONNX_REDUCTIONS.items()}.get(attributes.get("reduction", "none"))
+    reduction = ONNX_NAMES.get(attributes.get("reduction", "none"))
     if reduction is None or not attributes.get("use_init_val", True) or "axis" not in attributes:
         return None
     return "ScatterElements", {"axis": attributes["axis"], "reduction": reduction}

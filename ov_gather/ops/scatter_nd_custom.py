@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.kernels.reduction_names import OPENVINO_NAMES
 from ov_gather.ops import scatter_nd_update
 from ov_gather.ops.scatter_lanes import with_lanes
 from ov_gather.ops.scatter_nd_update import SCATTER_ND_UPDATE_15
 from ov_gather.ops.shape_rules import DATA, INDICES, UPDATES
 from ov_gather.ops.spec import (
     CUSTOM_OPSET,
-    ONNX_REDUCTIONS,
     Attribute,
     Attributes,
     RankError,
@@ -36,7 +36,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
     """Execute the operation on our kernel. Raises IndexError for a coordinate out of bounds."""
-    return scatter_nd_update.evaluate(inputs, {"reduction": ONNX_REDUCTIONS[attributes["reduction"]]})
+    return scatter_nd_update.evaluate(inputs, attributes)
 
 
 SCATTER_ND_CUSTOM = with_lanes(
@@ -45,7 +45,7 @@ SCATTER_ND_CUSTOM = with_lanes(
         name="ScatterND-ov_gather",
         type="ScatterND",
         opsets=(CUSTOM_OPSET,),
-        attributes=(Attribute("reduction", required=False, default="none", kind="|".join(ONNX_REDUCTIONS)),),
+        attributes=(Attribute("reduction", required=False, default="none", kind="|".join(OPENVINO_NAMES)),),
         inputs=(
             replace(SCATTER_ND_UPDATE_15.inputs[DATA], element_types=whole_byte_types()),
             SCATTER_ND_UPDATE_15.inputs[INDICES],

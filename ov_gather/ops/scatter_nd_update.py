@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import ANY, PartialShape
+from ov_gather.kernels.reduction_names import ONNX_NAMES
 from ov_gather.ops.gather_nd import index_sizes
 from ov_gather.ops.shape_rules import (
     DATA,
@@ -22,7 +23,6 @@ from ov_gather.ops.shape_rules import (
     type_of_data_and_updates,
 )
 from ov_gather.ops.spec import (
-    ONNX_REDUCTIONS,
     Attribute,
     Attributes,
     DimensionError,
@@ -101,7 +101,7 @@ def _ranks(shapes: Shapes) -> tuple[int, int, int]:
 
 def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
     """Give our ScatterND, where it reduces so."""
-    reduction = {theirs: ours for ours, theirs in ONNX_REDUCTIONS.items()}.get(attributes.get("reduction", "none"))
+    reduction = ONNX_NAMES.get(attributes.get("reduction", "none"))
     return None if reduction is None else ("ScatterND", {"reduction": reduction})
 
 
@@ -117,9 +117,9 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     if reduction != "sub":
         return (scatter_nd(data, indices, updates, reduction=reduction),)
     if data.dtype == bool:  # Whether a sum is odd tells the exclusive or of its terms.
-        sums = scatter_nd(data.astype(np.uint8), indices, updates.astype(np.uint8), reduction="sum")
+        sums = scatter_nd(data.astype(np.uint8), indices, updates.astype(np.uint8), reduction="add")
         return ((sums & 1).astype(bool),)
-    return (scatter_nd(data, indices, np.negative(updates), reduction="sum"),)
+    return (scatter_nd(data, indices, np.negative(updates), reduction="add"),)
 
 
 SCATTER_ND_UPDATE_3 = Operation(

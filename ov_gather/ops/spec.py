@@ -23,8 +23,6 @@ LATEST_OPSET = 16
 CUSTOM_OPSET = "ov_gather"
 BOOLEANS = ("true", "false", "1", "0")  # in any case
 MAX_RANK = 64  # of NumPy arrays
-ONNX_REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
-"""What ONNX, and the scatters of our opset, call reductions, and what OpenVINO's operations call them."""
 
 
 def numbered_opsets(first: int, last: int = LATEST_OPSET) -> tuple[str, ...]:

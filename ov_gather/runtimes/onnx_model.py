@@ -11,14 +11,13 @@ from onnx import helper, numpy_helper
 from ov_gather.ir.element_types import DYNAMIC, ElementType
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
+from ov_gather.kernels.reduction_names import onnx_name
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.ops.spec import ONNX_REDUCTIONS
 from ov_gather.runtimes.base import RefusedError
 
 _OPSET = 18
 _TYPES = {"ScatterElementsUpdate": "ScatterElements", "ScatterNDUpdate": "ScatterND"}
 _BY_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")
-_REDUCTIONS = {theirs: ours for ours, theirs in ONNX_REDUCTIONS.items()}
 
 
 def onnx_model(model: Model) -> bytes:
@@ -59,16 +58,10 @@ def _takes(view: LayerView, port: int) -> bool:
     return element_type is not None and element_type.name in (("i64",) if view.operation.type in _BY_TUPLES else ("i32", "i64"))
 
 
-def _reduction(attributes: dict[str, Any]) -> str:
-    """Name a reduction as ONNX does. Our opset does so, too."""
-    word: str = attributes.get("reduction", "none")
-    return _REDUCTIONS.get(word, word)
-
-
 def _attributes(operator: str, attributes: dict[str, Any]) -> dict[str, Any]:
     if operator == "GatherND":
         return {"batch_dims": attributes["batch_dims"]}
-    reduction = {"reduction": _reduction(attributes)} if operator in _TYPES.values() else {}
+    reduction = {"reduction": onnx_name(attributes.get("reduction", "none"))} if operator in _TYPES.values() else {}
     if operator == "ScatterND":
         return reduction
     if "axis" not in attributes:

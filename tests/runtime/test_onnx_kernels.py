@@ -21,7 +21,7 @@ KERNELS = {
     "GatherElements": lambda data, indices, axis=0: gather_elements(data, indices, axis),
     "GatherND": lambda data, indices, batch_dims=0: gather_nd(data, indices, batch_dims),
     "ScatterElements": lambda data, indices, updates, axis=0, reduction=b"none": scatter_elements(
-        data, indices, updates, axis, reduction={"add": "sum", "mul": "prod"}.get(reduction.decode(), reduction.decode())
+        data, indices, updates, axis, reduction=reduction.decode()
     ),
 }
 for case in collect_testcases(None):

@@ -72,8 +72,8 @@ FAULTS = {
     ),
     "the end of a column is not copied before it is updated": (
         "kernel/scatter.cpp",
-        "std::memcpy(output, data, «scatter.axis_size * bytes»);",
-        "(scatter.axis_size - 1) * bytes",
+        "data + first * bytes, «rows * bytes»);",
+        "(rows - 1) * bytes",
     ),
     "a scattered update is dropped": ("kernel/scatter.cpp", "int64_t k = «0»; k < axis.size; ++k", "axis.size > 1"),
     "tuples write to the row before": (

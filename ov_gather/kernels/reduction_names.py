@@ -1,0 +1,12 @@
+"""A reduction of scatters has two names: ONNX's, which our functions and our opset use, and that of OpenVINO's operations."""
+
+from __future__ import annotations
+
+OPENVINO_NAMES = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
+"""OpenVINO's names by ONNX's. OpenVINO alone has "sub" and "mean"."""
+ONNX_NAMES = {name: of_onnx for of_onnx, name in OPENVINO_NAMES.items()}
+
+
+def onnx_name(name: str) -> str:
+    """Return ONNX's name of a reduction, given either name. A reduction that ONNX lacks keeps its name."""
+    return ONNX_NAMES.get(name, name)
