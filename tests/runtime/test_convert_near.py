@@ -77,7 +77,8 @@ def test_stock_openvino_reverses_no_strings():
     proto = model("string[5,3] x, int64[3] n) => (string[5,3] y)", "y = ReverseSequence(x, n)")
     with pytest.raises(ConversionError, match="strings as bytes in ReverseSequence.*; target extension reverses them"):
         convert_model(proto)
-    assert losses(convert_model, proto, target="extension") == losses(compile_onnx, proto) == []
+    assert not any("ReverseSequence" in text for text in losses(convert_model, proto, target="extension"))
+    assert losses(compile_onnx, proto) == []
 
 
 def test_integers_that_float32_has_are_no_loss_in_sequences():
