@@ -75,7 +75,7 @@ def test_stock_openvino_rounds_integers_in_sequences(data_type):
 
 def test_stock_openvino_reverses_no_strings():
     proto = model("string[5,3] x, int64[3] n) => (string[5,3] y)", "y = ReverseSequence(x, n)")
-    with pytest.raises(ConversionError, match="strings as bytes in ReverseSequence.*; target extension reverses them"):
+    with pytest.raises(ConversionError, match=r"strings as bytes in ReverseSequence.*; target extension reverses them"):
         convert_model(proto)
     assert not any("ReverseSequence" in text for text in losses(convert_model, proto, target="extension"))
     assert losses(compile_onnx, proto) == []
