@@ -1,4 +1,4 @@
-"""Arithmetic of a converted model that OpenVINO would compute otherwise than ONNX means it when it compiles."""
+"""Arithmetic of a converted model that OpenVINO would compute otherwise than its source means it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,40 @@ import numpy as np
 if TYPE_CHECKING:
     import openvino
 
+_NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 
-def mend_folding(model: openvino.Model) -> None:
-    """Rewrite in place, bodies included, what sizes and large constants are computed with; passes fold small constants.
 
-    1. Divide of constants, -3 / 5 = -1        ->   Divide that rounds towards zero, as ONNX's Div does, and the plugin.
-    2. Abs(x[?]) of constants and sizes, = x   ->   Squeeze(Abs(Unsqueeze(x)))
+def mend_division(model: openvino.Model) -> None:
+    """Rewrite in place, bodies included, what ONNX's Div became; passes fold small constants.
+
+    Divide of constants, -3 / 5 = -1   ->   Divide that rounds towards zero, as ONNX's Div does, and the plugin.
+    """
+    from ov_gather.acceleration.graph import nodes_of
+
+    for divide in nodes_of(model, "Divide-1"):
+        divide.set_attribute("m_pythondiv", False)
+
+
+def mend_arithmetic(model: openvino.Model) -> None:
+    """Rewrite in place, bodies included, what OpenVINO's passes would change the meaning of.
+
+    1. Abs(x[?]) of constants and sizes, = x        ->   Squeeze(Abs(Unsqueeze(x)))
+    2. Convert(x) to boolean: of output 0, not 1,   ->   NotEqual(x, 0)
+       of an operation of several; false of a NaN
     """
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
 
-    for divide in nodes_of(model, "Divide-1"):
-        divide.set_attribute("m_pythondiv", False)
     for absolute in nodes_of(model, "Abs-1"):
         rank = absolute.get_output_partial_shape(0).rank
         if (rank.is_dynamic or rank.get_length() == 1) and _is_bounded(absolute.input_value(0)):
             axis = opset13.constant(np.array([0]))
             raised = opset13.abs(opset13.unsqueeze(absolute.input_value(0), axis))
             take_place(absolute, opset13.squeeze(raised, axis))
+    for convert in nodes_of(model, "Convert-1"):
+        value = convert.input_value(0)
+        if convert.get_element_type().get_type_name() == "boolean" and value.get_element_type().get_type_name() in _NUMBERS:
+            take_place(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
 
 
 def _is_bounded(value: openvino.Output) -> bool:

@@ -72,7 +72,7 @@ def find_inexactness(
     found += [Inexactness(describe(node), SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges)]
     found += [Inexactness(describe(node), WRAPPED) for node in model.graph.all_nodes() if is_wrapped(node, ranges)]
     if target == "stock":
-        for node in nodes_of(model, *GATHERS, *SCATTERS, "ReverseSequence"):
+        for node in nodes_of(model, *GATHERS, *SCATTERS):
             found += _of_stock_operation(node, ranges, assume_in_bounds)
     if not checks_inputs:
         found += _of_open_ranks(model)
@@ -177,7 +177,7 @@ def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 
 def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
-    """Yield what is not as ONNX says in a stock gather or scatter, or an operator near them; our operations do it right."""
+    """Yield what is not as ONNX says in a stock gather or scatter; our operations do it right."""
     if node.op_type != "Gather" and element_type_of(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = OUT_OF_BOUNDS.get(node.op_type)

@@ -82,6 +82,8 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     element_type = element_type_of(node.inputs[0])
     if element_type not in (I32, U32, I64, U64) or (element_type in (I64, U64) and node.op_type in _NARROWED):
         return False
+    if node.op_type in _COMPARISONS and node.inputs[0] is node.inputs[1]:
+        return False  # both sides are rounded alike
     if node.op_type == "Clip":
         return any(map(_is_rounded_bound, node.inputs[1:]))
     computes = node.op_type in (*_DIVISIONS, *_TOTALS)

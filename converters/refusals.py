@@ -23,9 +23,11 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
     for node in model.graph.all_nodes():
         values = [value for value in (*node.inputs, *node.outputs) if value is not None and _is_string(value)]
         if values and node.domain == "" and node.op_type not in _MOVES_STRINGS:
+            moving = ", ".join(name for name in _MOVES_STRINGS if name != "Constant")
+            instead = "; target extension reverses them" if node.op_type == "ReverseSequence" else ""
             raise ConversionError(
                 f"{describe(node)}: OpenVINO's CPU plugin copies strings as bytes in {node.op_type}, which ends the process; "
-                f"it moves them in {', '.join(name for name in _MOVES_STRINGS if name != 'Constant')}"
+                f"it moves them in {moving}{instead}"
             )
 
 

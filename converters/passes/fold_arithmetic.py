@@ -3,7 +3,7 @@
     Gather(W, Div(-3, 5))       ->  Gather(W, 0)
     Gather(W, Abs(Cast(-3)))    ->  Gather(W, 3)
 
-Sizes are not folded, static ones neither, so that the converted model can still be reshaped; `mend_folding` serves these.
+Sizes are not folded, static ones neither, so that the converted model can still be reshaped; `mend_division` serves these.
 """
 
 from __future__ import annotations

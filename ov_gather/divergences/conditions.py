@@ -97,7 +97,8 @@ def is_static_and_empty(view: LayerView, operands: Operands) -> bool:
 def is_narrowed(view: LayerView, operands: Operands) -> bool:
     """An input has elements of 64 bits, be it the indices, or these are u32, which become i32."""
     index_type = view.input_types[view.operation.index_rule.port]
-    return index_type is U32 or any(element_type in NARROWED_BY_CPU for element_type in view.input_types)
+    inputs = zip(view.input_types, view.attribute_values, strict=True)
+    return index_type is U32 or any(element_type in NARROWED_BY_CPU and value is None for element_type, value in inputs)
 
 
 def saturates(view: LayerView, operands: Operands) -> bool:

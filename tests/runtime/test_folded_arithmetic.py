@@ -225,3 +225,16 @@ def test_a_stock_model_is_still_wrong():
     proto = helper.make_model(helper.make_graph(nodes, "g", [], [output], [table, *numbers]), ir_version=10)
     onnx.checker.check_model(proto)
     assert executed(openvino.Core().read_model(proto.SerializeToString())).tolist() == [9]
+
+
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_booleans_of_a_second_output():
+    """OpenVINO's Convert to boolean reads the first output of an operation that has several."""
+    text = "u, i, j, n = Unique (x) b = Cast <to = 9> (i) k = Cast <to = 7> (b)"
+    proto = model(f"g (int64[2] x) => (float[n] y) {{ {text} y = Gather (w, k) }}")
+    assert both(proto, x=np.array([7, 3])) == [1, 0]
+
+
+def test_booleans_of_not_a_number():
+    proto = model("g (float[n] x) => (bool[n] y) { y = Cast <to = 9> (x) }")
+    assert both(proto, x=np.array([np.nan, 0, 0.25, -np.inf], np.float32)) == [True, False, True, True]

@@ -51,6 +51,12 @@ def test_gathers(written, expected):
     assert added_divergence(written(), REPLACED).partition(":")[0] == expected
 
 
+def test_a_constant_axis_of_64_bits_is_not_narrowed():
+    before = ops.gather_elements(given([2, 50]), given([2, 9], np.int32), 1)
+    after = opset8.gather(given([2, 50]), given([9], np.int32), ops.constant(np.int64(1)))
+    assert added_divergence(after, before) == ""
+
+
 def test_what_the_replaced_operation_has_is_not_added():
     both = [ops.gather_elements(given([0, 5], np.float16), given([0, 3], np.int64), 1) for _ in range(2)]
     assert added_divergence(*both) == ""
