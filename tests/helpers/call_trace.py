@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +18,14 @@ from helpers.paths import ROOT
 
 VARIABLE = "OV_GATHER_TESTS_CALL_TRACE"
 """The folder that calls are written to; nothing is traced without it."""
+KNOWN = "known.json"
+"""The file of that folder that names the tests that need no trace."""
 PRODUCT = tuple(f"{ROOT / folder}/" for folder in ("ov_gather", "converters"))
 
 
 @contextmanager
 def traced(test: str) -> Iterator[None]:
-    """Write the functions that this thread calls in the meantime to a file of the folder."""
+    """Write the functions that this thread, and those that it starts, call in the meantime to a file of the folder."""
     folder = os.environ.get(VARIABLE)
     if not folder:
         yield
@@ -35,12 +38,14 @@ def traced(test: str) -> Iterator[None]:
         if event == "call" and code.co_filename.startswith(PRODUCT):
             calls.add((code.co_filename, code.co_name))
 
+    threading.setprofile(called)
     sys.setprofile(called)
     try:
         yield
     finally:
         sys.setprofile(None)
-        places = [(str(Path(file).relative_to(ROOT)), name) for file, name in sorted(calls)]
+        threading.setprofile(None)
+        places = [(str(Path(file).relative_to(ROOT)), name) for file, name in sorted(calls.copy())]
         record = {"test": test, "seconds": time.monotonic() - start, "calls": places}
         with (Path(folder) / f"{os.getpid()}.jsonl").open("a") as file:
             file.write(json.dumps(record) + "\n")
@@ -49,6 +54,12 @@ def traced(test: str) -> Iterator[None]:
 def current_test() -> str:
     """Return the id of the test that pytest executes; empty outside of tests."""
     return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests that are not known."""
+    known = set(json.loads((Path(os.environ[VARIABLE]) / KNOWN).read_text()))
+    items[:] = [item for item in items if item.nodeid not in known]
 
 
 @pytest.hookimpl(wrapper=True)

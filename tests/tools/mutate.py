@@ -2,7 +2,8 @@
 
 A mutation changes one comparison, `and` or `or`, `not`, number, boolean, sum or minimum of the product. The tests that execute
 the changed function run against it, and should fail. The first run traces which test executes which function, which takes as
-long as the tests; `--calls FILE` keeps that for later runs.
+long as the tests; `--calls FILE` keeps that for later runs, which trace only the tests that are not in it. A test that fails
+without a mutation, too, says nothing about one.
 
 Works in the checkout of an editable installation: each changed file is restored afterwards. Exit code 1 if less than 90% of
 the mutations are noticed; the table lists the survivors.
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +31,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from helpers.call_trace import VARIABLE
+from helpers.call_trace import KNOWN, VARIABLE
 from helpers.paths import ROOT
 from helpers.source_mutations import Mutation, mutations
 
@@ -42,6 +43,7 @@ SLOWER = 10
 """A mutant that takes this many times longer than its tests did, and a minute, does not end."""
 
 
+FAILED = "\nfails: "
 QUIET = ("-q", "--tb=no", "-p", "no:cacheprovider")
 
 
@@ -63,10 +65,11 @@ class Chosen:
         items[:] = sorted((item for item in items if item.nodeid in self._order), key=lambda item: self._order[item.nodeid])
 
 
-def trace(tests: Sequence[str]) -> dict[str, Traced]:
-    """Run tests and return what each executes; those that fail without a mutation are left out."""
+def trace(tests: Sequence[str], known: Collection[str]) -> dict[str, Traced]:
+    """Run the tests that are not known and return what each executes; those that fail without a mutation are left out."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ[VARIABLE] = folder
+        (Path(folder) / KNOWN).write_text(json.dumps(sorted(known)))
         failed = Failed()
         pytest.main([*QUIET, "-p", "helpers.call_trace", *tests], plugins=[failed])
         del os.environ[VARIABLE]
@@ -119,23 +122,43 @@ def applied(mutation: Mutation, text: str) -> Iterator[None]:
         os.utime(mutation.path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def is_noticed(tests: Sequence[str], seconds: float) -> bool:
-    """Return True if a test fails, or does not end, in a process of its own."""
+@dataclass(frozen=True)
+class Outcome:
+    """What tests say about a mutation."""
+
+    is_noticed: bool
+    failed: frozenset[str] = frozenset()
+    """The test that fails; none if the process did not end, or ended otherwise."""
+
+
+def outcome(tests: Sequence[str], seconds: float) -> Outcome:
+    """Run tests in a process of their own until one fails."""
     files = sorted({test.partition("::")[0] for test in tests})
     command = [sys.executable, __file__, "--run", *files]
     limit = 60 + SLOWER * seconds
     try:
         done = subprocess.run(command, input="\n".join(tests), text=True, cwd=ROOT, timeout=limit, capture_output=True)
     except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+        return Outcome(True)
+    failed = done.stdout.rpartition(FAILED)[2].splitlines() if FAILED in done.stdout else []
+    return Outcome(done.returncode != 0, frozenset(failed))
 
 
 def run_chosen(files: Sequence[str]) -> int:
-    """Run the tests that standard input names until one fails."""
+    """Run the tests that standard input names until one fails, which is printed last."""
     sys.dont_write_bytecode = True
-    tests = sys.stdin.read().splitlines()
-    return int(pytest.main(["-x", *QUIET, *files], plugins=[Chosen(tests)]))
+    tests, failed = sys.stdin.read().splitlines(), Failed()
+    code = int(pytest.main(["-x", *QUIET, *files], plugins=[Chosen(tests), failed]))
+    print(FAILED + "\n".join(failed.tests))
+    return code
+
+
+def failing_anyway(tests: Collection[str]) -> set[str]:
+    """Return the tests that fail without a mutation."""
+    failed = Failed()
+    if tests:
+        pytest.main([*QUIET, *sorted({test.partition("::")[0] for test in tests})], plugins=[Chosen(sorted(tests)), failed])
+    return failed.tests
 
 
 def main() -> int:
@@ -158,28 +181,49 @@ def main() -> int:
     os.chdir(ROOT)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the file that is changed is restored
     console = Console()
-    found = load(arguments.calls) or trace(arguments.tests)
+    found = load(arguments.calls)
+    found |= trace(arguments.tests, found)
     if arguments.calls:
         save(arguments.calls, found)
     folders = [ROOT / room if room == "converters" else ROOT / "ov_gather" / room for room in arguments.room or ROOMS]
     paths = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
     everything = [one for path in paths if not arguments.file or path.name in arguments.file for one in mutations(path)]
     sample = random.Random(arguments.seed).sample(everything, min(arguments.sample, len(everything)))
-    survivors, noticed = Table("place", "mutation", "tests"), 0
-    for number, mutation in enumerate(sample, 1):
+    survivors = judge(sample, found, console)
+    table = Table("place", "mutation", "tests")
+    for mutation in survivors:
+        table.add_row(place(mutation), mutation.changed()[0], str(len(chosen(mutation, found))))
+    noticed = len(sample) - len(survivors)
+    console.print(table, f"{noticed} of {len(sample)} mutations noticed, of {len(everything)}")
+    return int(noticed < GOAL * len(sample))
+
+
+def judge(sample: Sequence[Mutation], found: dict[str, Traced], console: Console) -> list[Mutation]:
+    """Return the mutations that survive; tests that turn out to fail without a mutation are taken out of what was found."""
+    survivors, noticed = list[Mutation](), dict[Mutation, frozenset[str]]()
+    for mutation in sample:
         what, text = mutation.changed()
         tests = chosen(mutation, found)
         with applied(mutation, text):
-            is_found = bool(tests) and is_noticed(tests, sum(found[test].seconds for test in tests))
-        noticed += is_found
-        if not is_found:
-            place = f"{mutation.path.relative_to(ROOT)}:{mutation.line}"
-            survivors.add_row(place, what, str(len(tests)))
-            console.print(
-                f"{number}: {noticed} noticed; survives: {place}: {what}", markup=False, highlight=False, soft_wrap=True
-            )
-    console.print(survivors, f"{noticed} of {len(sample)} mutations noticed, of {len(everything)}")
-    return int(noticed < GOAL * len(sample))
+            says = outcome(tests, sum(found[test].seconds for test in tests)) if tests else Outcome(False)
+        if says.is_noticed:
+            noticed[mutation] = says.failed
+            continue
+        survivors.append(mutation)
+        line = f"{len(noticed)} noticed, {len(survivors)} survive: {place(mutation)}: {what}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    failing = failing_anyway(frozenset[str]().union(*noticed.values()))
+    if not failing:
+        return survivors
+    console.print("These fail without a mutation, too:", *sorted(failing), markup=False, highlight=False, soft_wrap=True)
+    for test in failing:
+        del found[test]
+    return survivors + judge([mutation for mutation, failed in noticed.items() if failed & failing], found, console)
+
+
+def place(mutation: Mutation) -> str:
+    """Return where a mutation is."""
+    return f"{mutation.path.relative_to(ROOT)}:{mutation.line}"
 
 
 def load(path: Path | None) -> dict[str, Traced]:
