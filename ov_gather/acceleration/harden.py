@@ -15,6 +15,7 @@ from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_i
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
 from ov_gather.acceleration.index_roots import Root, roots
 from ov_gather.acceleration.names import unique_names
+from ov_gather.acceleration.removed_gathers import as_gather_elements, removed_axis
 from ov_gather.acceleration.unproved import INDICES, Unproved, grouped_by_sizes, unproved_sites
 from ov_gather.acceleration.zeros import add_slice, clear_results, to_added_slice, what_is_zero, why_not_zeros
 from ov_gather.extension import checked_path
@@ -102,6 +103,8 @@ class _Hardening:
                 for site in root.sites:
                     add_slice(site.node)
             left = [site for site in left if why_not_zeros(site.node)]
+        if self._policy == "raise":
+            left = [site for site in left if not self._keep(site)]
         for root in roots(left, is_exact=self._policy != "clamp"):
             is_alone = len(root.sites) == 1 and self._policy == "raise" and not self._portable
             if not (is_alone and self._replace(root.sites[0])):
@@ -175,6 +178,17 @@ class _Hardening:
         take_place(site.node, other)
         self._tell(site).done = f"raises: {operation(other)}"
         self._guards += 1
+        return True
+
+    def _keep(self, site: Unproved) -> bool:
+        """Replace a gather that OpenVINO would remove with its checks."""
+        axis = removed_axis(site.node)
+        if axis is None:
+            return False
+        if self._portable or not self._replace(site):
+            take_place(site.node, other := as_gather_elements(site.node, axis, counts_from_end=site.counts_from_end))
+            self._tell(site).done = f"raises: {operation(other)}"
+            self._guards += 1
         return True
 
     def _clear(self, site: Unproved) -> bool:

@@ -388,3 +388,20 @@ def test_a_guard_does_not_depend_on_itself():
         hardened(changed, policy, portable=True)
         assert infer_model(changed, [np.array([0, -1, 1], np.int32)]) == [np.ones((3, 1), np.float32).tobytes()]
         assert (infer_model(changed, [np.array([0, -1, 7], np.int32)]) == RAISED) == (policy == "raise")
+
+
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("version", ["Gather-1", "Gather-8"])
+@pytest.mark.parametrize("index", [0, -1, 1, -2, 2**31 - 1, -(2**31)])
+def test_a_gather_that_openvino_would_remove_raises(version, index, portable):
+    """The output of one index along an axis of size 1 is data, whatever the index is."""
+    table = np.float32([[4], [5]])
+    if version == "Gather-8":
+        indices = parameter("i", [2, 1])
+        rows, given = opset13.gather(table, indices, np.int64(1), batch_dims=1), np.int32([[0], [index]])
+    else:
+        indices = parameter("i", [1])
+        rows, given = opset3.gather(table.T, indices, np.int64(0)), np.int32([index])
+    model, _, _ = hardened(ov.Model([rows], [indices], "m"), "raise", portable=portable)
+    is_in_bounds = index == 0 or (index == -1 and version == "Gather-8")
+    assert infer_model(model, [given]) == ([table.tobytes()] if is_in_bounds else RAISED)
