@@ -13,6 +13,7 @@ from typing import IO
 
 from ov_gather import logs
 from ov_gather.interrupts import held
+from ov_gather.platforms import keep_owner
 
 
 def identity(path: Path) -> tuple[int, int] | str:
@@ -58,7 +59,8 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 def replacing_all(paths: Sequence[Path], *, private: bool = False) -> Iterator[list[IO[bytes]]]:
     """Open files under temporary names beside their places, which they take together when all went well, or none does.
 
-    A symbolic link stays, and the file that it leads to is replaced. A file keeps the permissions of the one that it replaces.
+    A symbolic link stays, and the file that it leads to is replaced. A file keeps the permissions of the one that it replaces,
+    and as root its owner.
     """
     places = [place_of(path) for path in paths]
     with ExitStack() as stack:
@@ -71,7 +73,7 @@ def replacing_all(paths: Sequence[Path], *, private: bool = False) -> Iterator[l
         for file, place in zip(files, places, strict=True):
             file.close()  # Windows moves no file that is open; and a full disk shows here
             if not private:  # which is how temporary files are made
-                Path(file.name).chmod(S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask())
+                _give_permissions(Path(file.name), place)
         _move([(Path(file.name), place) for file, place in zip(files, places, strict=True)])
     for place in places:
         logs.info("files", "%s: written", place)
@@ -121,6 +123,15 @@ def _move(moves: Sequence[tuple[Path, Path]]) -> None:
         for _, other in saved:
             if other is not None:
                 other.unlink(missing_ok=True)
+
+
+def _give_permissions(file: Path, place: Path) -> None:
+    """Give a new file the permissions, and as root the owner, of the file that it replaces; by default those of a new one."""
+    if not place.exists():
+        file.chmod(0o666 & ~_umask())
+        return
+    keep_owner(file, place)
+    file.chmod(S_IMODE(place.stat().st_mode))
 
 
 def _saved(place: Path, name: Path) -> Path | None:

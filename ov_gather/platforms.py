@@ -110,6 +110,14 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def keep_owner(file: Path, other: Path) -> None:
+    """Give a file the owner and the group of another one, if this process may; nothing on systems without owners."""
+    if HAS_OWNERS:
+        state = other.stat()
+        with suppress(PermissionError):
+            os.chown(file, state.st_uid, state.st_gid)
+
+
 def is_own_group(state: os.stat_result) -> bool:
     """Return True if only the group can write, and it is the one that some systems give to each user, with no other member."""
     if state.st_mode & stat.S_IWOTH or state.st_gid != os.getegid():

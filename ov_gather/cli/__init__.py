@@ -14,12 +14,11 @@ from typing import Any
 
 import click
 
-from ov_gather.cli.output import say, warn
+from ov_gather.cli.output import harmless, say, warn
 from ov_gather.extension import reason
 from ov_gather.extras import explained
 from ov_gather.imports import spare_imports
 from ov_gather.interrupts import end_cleanly, exit_code
-from ov_gather.tables import printable
 
 # With what the overview says of them, so that --help need not import them.
 COMMANDS = {
@@ -46,7 +45,7 @@ def _printable_errors() -> Iterator[None]:
         yield
     except click.ClickException as error:
         if not error.message.startswith("Usage: "):  # the help is an error, too, where a command is missing
-            vars(error)["message"] = printable(error.message)
+            vars(error)["message"] = harmless(error.message)
         raise
 
 

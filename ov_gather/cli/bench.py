@@ -54,7 +54,7 @@ def command(
     """
     if context.invoked_subcommand:
         return
-    check_outputs([json_file], [], force=force)
+    check_outputs([json_file], [], force=force, are_reports=True)
     conditions = Conditions(threads, _default_precision() if device_precision == "default" else "f32")
     out = console()
     measurements = [

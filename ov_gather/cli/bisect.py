@@ -102,7 +102,7 @@ def command(
         raise click.UsageError(f"REFERENCE must be an .onnx, an .xml or a .npz, not {reference}")
     if model.suffix != ".xml":
         raise click.UsageError(f"MODEL must be an .xml, not {model}")
-    check_outputs([page], [reference, model, *array_files(inputs)], force=force)
+    check_outputs([page], [reference, model, *array_files(inputs)], force=force, are_reports=True)
     given = _load(inputs)
     with opened(page) as file, _progress() as progress:
         result = bisect(

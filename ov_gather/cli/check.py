@@ -106,7 +106,7 @@ def command(
         raise click.UsageError("ONNX models are read from files: download the model first")
     if scheduler and inputs:
         raise click.UsageError("--input is for one file, and --scheduler for many")
-    check_outputs([page], [*paths, *array_files(inputs)], force=force)
+    check_outputs([page], [*paths, *array_files(inputs)], force=force, are_reports=True)
     with opened(page) as file:
         with shown(progress := Progress()):
             if scheduler:

@@ -81,7 +81,7 @@ class _Cluster:
         try:
             self._client: Client = Client(self.address, set_as_default=False, timeout=ANSWER)
         except (OSError, ValueError, TypeError) as error:
-            raise ClusterError(f"there is no Dask scheduler at {self.address}: {first_line(error)}") from None
+            raise ClusterError(f"there is no Dask scheduler at {self.address}: {first_line(error, self.address)}") from None
         try:
             self._threads = self._count_threads()
             self._compare_versions()

@@ -36,6 +36,7 @@ TIMEOUT_OF_SERVERS = click.option(
 
 FORCE = click.option("--force", is_flag=True, help="Overwrite a file that exists, but never one that is read.")
 
+_URL_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEAD = 4096
 """The bytes at the start of a file that tell whether it is a report of ours."""
 _REPORT = re.compile(
@@ -65,16 +66,21 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
         raise click.UsageError(str(error)) from None
 
 
-def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, force: bool) -> None:
+def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, force: bool, are_reports: bool = False) -> None:
     """Raise UsageError unless a command may write all these outputs.
 
     An output is never an input: neither a file that is named nor one read with it (.bin, .expected.json, external data),
-    whatever links lead there. Another file that exists is overwritten only with `force`; a report of ours always is.
+    whatever links lead there. Another file that exists is overwritten only with `force`, or where a report takes the place of
+    a report of ours.
 
     Raises OSError for an output that cannot be written: it is a directory or a device, or there is no directory for it.
     """
     wanted = [output for output in outputs if output is not None]
     for output in wanted:
+        if str(output) == "-":
+            raise click.UsageError("- is the name of no file to write to; ./- is")
+        if url := _URL_AS_PATH.match(str(output)):
+            raise click.UsageError(f"{url[0]}...: outputs are files, and no URLs")
         place_of(output)
     read = list(_read_with(inputs, data=any(output.exists() for output in wanted))) if wanted else []
     if found := overwritten(wanted, read):
@@ -83,7 +89,7 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, fo
     for output in wanted:
         if (other := written.setdefault(identity(output), output)) is not output:
             raise click.UsageError(f"{_named_twice(output, other)}, which is written, too: choose another name")
-        if output.exists() and not force and not _is_report(output):
+        if output.exists() and not (force or (are_reports and _is_report(output))):
             raise click.UsageError(f"{output} exists; --force overwrites it")
 
 

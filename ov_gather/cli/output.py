@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from ov_gather.ir.remote import redacted
 from ov_gather.tables import Styled, printable
 
 if TYPE_CHECKING:
@@ -26,8 +27,13 @@ _PART = re.compile(r"(\x1b\[[0-9;]*m|[\n\t])")
 
 
 def say(line: object, *, err: bool = False) -> None:
-    """Print one line, on stderr if `err`, whatever characters are in it."""
-    click.echo(printable(str(line)), err=err)
+    """Print one line, on stderr if `err`, whatever characters are in it, and without the secrets of URLs."""
+    click.echo(harmless(str(line)), err=err)
+
+
+def harmless(line: str) -> str:
+    """Return a line that no terminal or CI service obeys, without the secrets of URLs."""
+    return printable(redacted(line))
 
 
 def warn(reason: object) -> None:

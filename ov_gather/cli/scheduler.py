@@ -33,7 +33,7 @@ def require_scheduler(address: str) -> None:
     except (TimeoutError, asyncio.TimeoutError):
         raise ClusterError(f"there is no Dask scheduler at {address}: no answer within {ANSWER:g} s") from None
     except Exception as error:  # bytes that are no answer of Dask's make it raise nearly anything
-        raise ClusterError(f"there is no Dask scheduler at {address}: {first_line(error)}") from None
+        raise ClusterError(f"there is no Dask scheduler at {address}: {first_line(error, address)}") from None
     kind = answer.get("type") if isinstance(answer, dict) else None
     if kind != "Scheduler":
         raise ClusterError(f"there is no Dask scheduler at {address}, but {f'a {kind}' if kind else 'something else'}")
@@ -51,6 +51,8 @@ async def _identity(address: str) -> Any:
         comm.abort()
 
 
-def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says, or its name."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
+def first_line(error: BaseException, address: str = "") -> str:
+    """Return the first line of what an error says, or its name, without the user and password of an address."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    user = address.partition("://")[2].rpartition("@")[0]
+    return line.replace(f"{user}@", "") if user else line

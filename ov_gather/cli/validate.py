@@ -137,7 +137,7 @@ def command(
     if scheduler and STDIN in found.files:
         raise click.UsageError("no worker of a cluster can read standard input")
     read = [*found.files, *configuration(), *([baseline] if baseline and not write_baseline else [])]
-    check_outputs([output], read, force=force)
+    check_outputs([output], read, force=force, are_reports=True)
     if baseline and write_baseline:
         suppressions.check_place(baseline, output, read)
     if infer and not scheduler:

@@ -29,8 +29,8 @@ _LISTING = 1 << 24
 """The bytes of the largest page that lists a directory."""
 _NO_PERMISSION = (401, 403, 407)
 _ABSENT = (404, 410)
-_USER = re.compile(r"(https?://)[^/?#\s]*@|([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s:@]*:[^/?#\s]*@")
-_QUERY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^\s?'\"]*)\?[^\s'\"]*|(https?://[^\s?#'\"]*)#[^\s'\"]*")
+_USER = re.compile(r"(https?:/*)[^/?#\s]*@|([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s:@]*:[^/?#\s]*@")
+_QUERY = re.compile(r"((?:https?:|[A-Za-z][A-Za-z0-9+.-]*://)[^\s?'\"]*)\?[^\s'\"]*|(https?:[^\s?#'\"]*)#[^\s'\"]*")
 
 
 def redacted(text: str) -> str:

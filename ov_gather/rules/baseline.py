@@ -67,6 +67,8 @@ def read_baseline(path: Path) -> Baseline:
         BaselineError: the file is damaged, is no baseline, or was written by a release of another format.
         OSError: the file cannot be read.
     """
+    if not resolved(path).is_file() and path.exists():
+        raise OSError(f"{path} is not a regular file")
     content = path.read_bytes()
     try:
         return Baseline(path, _known(path, json.loads(content)))

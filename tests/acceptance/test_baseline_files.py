@@ -84,3 +84,8 @@ def test_infer_without_openvino(real_cli, samples, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: this needs openvino, which is not installed: pip install 'ov-gather[openvino]'\n"
     assert not (tmp_path / "b.json").exists()
+
+
+def test_a_device_is_no_baseline(cli, samples):
+    done = cli("validate", samples / BROKEN, "--baseline", "/dev/zero")
+    assert (done.returncode, done.stderr) == (2, "error: /dev/zero is not a regular file\n")

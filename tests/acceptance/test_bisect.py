@@ -98,3 +98,11 @@ def test_other_inputs(cli, models, tmp_path):
     done = cli("bisect", tmp_path / "other.onnx", models / "m.xml")
     assert done.returncode == 2
     assert "the inputs of the models differ: the reference has p, the model x, z" in done.stderr
+
+
+def test_two_inputs_of_one_name(cli, samples, tmp_path):
+    text = (samples / "valid" / "spec_layer.xml").read_text()
+    (tmp_path / "a.xml").write_text(text)
+    (tmp_path / "b.xml").write_text(text.replace('name="data"', 'name="T"').replace('name="indices"', 'name="T"'))
+    done = cli("bisect", tmp_path / "a.xml", tmp_path / "b.xml", "-o", tmp_path / "o")
+    assert (done.returncode, "several inputs are called 'T'" in done.stderr) == (2, True)

@@ -193,3 +193,25 @@ def test_links_in_a_circle(cli, folder):
         assert (done.returncode, done.stdout) == (2, "")
         assert "symbolic links" in done.stderr
         assert "OpenVINO" not in done.stderr
+
+
+def test_only_a_report_takes_the_place_of_a_report(cli, folder):
+    for _ in range(2):
+        assert cli("validate", folder / "m.xml", "--format", "json", "-o", folder / "report.json").returncode == 0
+    done = cli("run", folder / "m.xml", "-o", folder / "report.json")
+    assert (done.returncode, "--force overwrites it" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("output", "reason"), [("-", "- is the name of no file"), ("http://h/x.json", "no URLs")])
+def test_outputs_that_are_no_files(cli, folder, output, reason):
+    done = cli("validate", folder / "m.xml", "-o", output)
+    assert (done.returncode, reason in done.stderr) == (2, True)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_a_mended_file_keeps_its_owner(cli, samples, tmp_path):
+    shutil.copy(samples / "invalid" / "OVG403" / "output_dims.xml", tmp_path / "m.xml")
+    os.chown(tmp_path / "m.xml", 4242, 4243)
+    assert cli("validate", tmp_path / "m.xml", "--fix").returncode == 0
+    state = (tmp_path / "m.xml").stat()
+    assert (state.st_uid, state.st_gid) == (4242, 4243)

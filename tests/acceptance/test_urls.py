@@ -16,6 +16,7 @@ import pytest
 import trustme
 
 from helpers.hostile_server import DOCUMENT, misbehaving
+from helpers.paths import SAMPLES
 from helpers.web_server import Served, serving
 from ov_gather import read_ir, validate
 from ov_gather.cli.each_file import Checks
@@ -280,12 +281,37 @@ def test_the_page_of_a_check_has_no_password(cli, site, tmp_path):
         ("hf://user/repo@main/m.xml", "hf://user/repo@main/m.xml"),
         ("simplecache::https://u:p@h/m.xml?sig=x", "simplecache::https://h/m.xml"),
         ("403, url='https://u:p@h/m?sig=x' and https://v:q@i/?s", "403, url='https://h/m' and https://i/"),
+        ("http:u:secret@h/m.xml?sig=secret", "http:h/m.xml"),
+        ("http:///u:secret@h/m.xml?sig=secret", "http:///h/m.xml"),
         ("no URL: what? 10:30 a@b", "no URL: what? 10:30 a@b"),
     ],
 )
 def test_what_is_left_of_a_url(text, expected):
     assert redacted(text) == expected
     assert "secret" not in repr(Url(text)) + str(Url(text))
+
+
+VALID = SAMPLES / "valid" / "spec_layer.xml"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["prove", "URL"],
+        ["diff", "URL", "URL"],
+        ["run", "URL"],
+        ["convert", "URL", "-o", "unwritten.xml"],
+        ["validate", VALID, "-o", "URL"],
+        ["validate", VALID, "--baseline", "URL"],
+        ["validate", VALID, "--scheduler", "tcp://u:S3CR3T@127.0.0.1:1"],
+        ["validate", "http:u:S3CR3T@h/m.xml?sig=S3CR3T"],
+    ],
+)
+def test_no_usage_error_tells_a_secret(cli, words):
+    done = cli(*("http://u:S3CR3T@127.0.0.1:1/m.xml?sig=S3CR3T" if word == "URL" else word for word in words))
+    assert done.returncode == 2
+    assert done.stderr
+    assert "S3CR3T" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

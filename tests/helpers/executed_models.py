@@ -111,14 +111,14 @@ def _friendly_name(port: Any) -> str:
 
 
 def _value(port: Any, seed: int) -> np.ndarray[Any, Any]:
-    """Zeros and ones, which are within the bounds of nearly every axis."""
+    """Return numbers for an input; whole ones are 0, which is in bounds of every axis that has elements."""
     shape = [dim.get_length() if dim.is_static else 2 for dim in port.get_partial_shape()]
     if np.prod(shape) > 1 << 20:
         raise ValueError("too large")
     generator = np.random.default_rng(seed)
     dtype = port.get_element_type().to_dtype()
-    fractions = generator.standard_normal(shape) if np.dtype(dtype).kind == "f" else 0
-    return np.asarray(generator.integers(0, 2, shape) + fractions).astype(dtype)
+    numbers = generator.standard_normal(shape) if np.dtype(dtype).kind == "f" else np.zeros(shape)
+    return numbers.astype(dtype)
 
 
 def _bytes(tensor: Any) -> bytes:

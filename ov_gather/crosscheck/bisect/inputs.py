@@ -79,6 +79,9 @@ def choices(reference: Read, model: Model, given: Arrays | None, setting: Settin
     """
     graph = ir_graph(model)
     theirs = _graph(reference, graph)
+    for read in (reference, model):
+        if isinstance(read, Model):
+            _require_distinct_inputs(read)
     names = pair_inputs(theirs, graph)
     for arrays in _arrays(reference, model, names, given, seed):
         ours = {name: arrays[other] for name, other in names.items()}
@@ -89,6 +92,14 @@ def choices(reference: Read, model: Model, given: Arrays | None, setting: Settin
         else:
             side = ArraysSide(reference, arrays)
         yield Sides(side, IRSide(model, ours, setting), names, arrays)
+
+
+def _require_distinct_inputs(model: Model) -> None:
+    names = [layer.name for layer in model.of_type("Parameter")]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(
+            f"{model.path or model.name}: several inputs are called '{twice[0]}': give each Parameter a name of its own"
+        )
 
 
 def _graph(reference: Read, graph: Graph) -> Graph:
