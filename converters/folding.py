@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 
+_WIDE = ("i32", "i64", "u32", "u64")
+"""Types of integers that f32 does not have all of."""
+
 
 def mend_division(model: openvino.Model) -> None:
     """Rewrite in place, bodies included, what ONNX's Div became; passes fold small constants.
@@ -29,6 +32,8 @@ def mend_arithmetic(model: openvino.Model) -> None:
     1. Abs(x[?]) of constants and sizes, = x        ->   Squeeze(Abs(Unsqueeze(x)))
     2. Convert(x) to boolean: of output 0, not 1,   ->   NotEqual(x, 0)
        of an operation of several; false of a NaN
+    3. Select(Less(a, b), x, y) of integers,        ->   Select(Convert(Convert(Less(a, b))), x, y)
+       fused into f32, which rounds x and y
     """
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
@@ -43,10 +48,20 @@ def mend_arithmetic(model: openvino.Model) -> None:
         value = convert.input_value(0)
         if convert.get_element_type().get_type_name() == "boolean" and value.get_element_type().get_type_name() in _NUMBERS:
             take_place(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
+    for select in [*nodes_of(model, "Select-1")]:
+        condition = select.input_value(0)
+        is_given = condition.get_node().get_type_name() in ("Constant", "Parameter")
+        if is_given or select.get_element_type().get_type_name() not in _WIDE or _is_bounded(select.output(0)):
+            continue
+        numbers = opset13.convert(condition, "i32")
+        select.input(0).replace_source_output(opset13.convert(numbers, "boolean").output(0))
 
 
 def _is_bounded(value: openvino.Output) -> bool:
-    """Return True if constants and shapes alone determine a value: OpenVINO then drops an Abs of it, whatever its sign."""
+    """Return True if constants and shapes alone determine a value.
+
+    OpenVINO then drops an Abs of it, whatever its sign; and infers shapes by it.
+    """
     seen, waiting = set(), [value.get_node()]
     while waiting:
         node = waiting.pop()

@@ -238,3 +238,25 @@ def test_booleans_of_a_second_output():
 def test_booleans_of_not_a_number():
     proto = model("g (float[n] x) => (bool[n] y) { y = Cast <to = 9> (x) }")
     assert both(proto, x=np.array([np.nan, 0, 0.25, -np.inf], np.float32)) == [True, False, True, True]
+
+
+CHOICES = {
+    "a comparison": "c = Less (a, l)",
+    "numbers": "c = Cast <to = 9> (a)",
+    "no numbers": "d = Cast <to = 9> (a) c = Not (d)",
+    "several comparisons": "d = Less (a, l) e = Equal (a, l) c = Or (d, e)",
+}
+
+
+@pytest.mark.parametrize("shape", ["2", "n"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_chosen_integers_are_not_rounded(name, shape):
+    """OpenVINO's CPU plugin fuses a Select into the comparison before it, and computes both as f32."""
+    text = f"{CHOICES[name]} y = Where (c, x, z)"
+    proto = model(
+        f"g (int32[{shape}] a, int32[{shape}] x, int32[{shape}] z) => (int32[{shape}] y) {{ {text} }}", l=np.int32([1])
+    )
+    feed = {"a": [0, 1], "x": [2**24 + 1, 2**30 + 1], "z": [2**24 + 3, -(2**30) - 1]}
+    found = both(proto, **{key: np.array(numbers, np.int32) for key, numbers in feed.items()})
+    expected = {"a comparison": [0, 1], "numbers": [1, 0], "no numbers": [0, 1], "several comparisons": [0, 0]}[name]
+    assert found == [(feed["x"], feed["z"])[which][place] for place, which in enumerate(expected)]
