@@ -126,6 +126,14 @@ def test_hostile_sizes_are_not_computed():
         assert evaluate(node, [np.array(operand) for operand in operands], 21) is None
 
 
+@pytest.mark.parametrize(("least", "expected"), [(-(2**31), None), (-(2**31) + 6, [[2**31 - 1]])])
+def test_a_norm_beyond_its_type_is_not_computed(least, expected):
+    """onnxruntime saturates it, ONNX's reference wraps around, and OpenVINO rounds, which is warned of."""
+    node = onnx_ir.node("ReduceL1", [onnx_ir.Value(name="a")], outputs=[onnx_ir.Value(name="b")])
+    found = evaluate(node, [np.array([[-5, least]], np.int32)], 21)
+    assert (found and found[0].tolist()) == expected
+
+
 @pytest.mark.parametrize("kind", ["float", "int32"])
 @pytest.mark.parametrize("shape", [[2, 4], ["i", "j"]])
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
