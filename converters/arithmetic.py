@@ -49,16 +49,14 @@ def _outputs(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) 
     if special := _SPECIAL.get(node.op_type):
         result = special(node, operands)
         return None if result is None else [np.asarray(result)]
-    if node.op_type == "ReduceL1" and _overflows(given[0]):
-        return None
     evaluator = ReferenceEvaluator(onnx_ir.to_proto(node), opsets={"": opset})
     names = [str(value.name) for value in node.inputs if value is not None]
-    return [np.asarray(array) for array in evaluator.run(None, dict(zip(names, given, strict=True)))]
-
-
-def _overflows(array: _Array) -> bool:
-    """Return True if the sum of all absolute values exceeds the type, for which ONNX and its runtimes have no one result."""
-    return array.dtype.kind in "iu" and int(abs(array.astype(object)).sum()) > np.iinfo(array.dtype).max
+    feed = dict(zip(names, given, strict=True))
+    if node.op_type in _TOTALS and given[0].dtype.kind in "iu":
+        (total,) = evaluator.run(None, {**feed, names[0]: np.abs(given[0].astype(np.float64))})
+        if (np.asarray(total) > np.iinfo(given[0].dtype).max).any():
+            return None  # some runtimes saturate it, others wrap around
+    return [np.asarray(array) for array in evaluator.run(None, feed)]
 
 
 def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
@@ -204,6 +202,7 @@ _SPECIAL: Mapping[str, Callable[[onnx_ir.Node, Sequence[_Array | None]], _Array 
     "Mod": _remainder,
     "Pow": _power,
 }
+_TOTALS = ("ReduceL1", "ReduceProd", "ReduceSum")
 # ONNX's reference computes these as ONNX means them; of division and others some releases do not.
 _BY_REFERENCE = (
     *("ArgMax", "ArgMin", "Compress", "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherND"),

@@ -268,3 +268,25 @@ def test_chosen_integers_are_not_rounded(name, shape):
     found = both(proto, **{key: np.array(numbers, np.int32) for key, numbers in feed.items()})
     expected = {"a comparison": [0, 1], "numbers": [1, 0], "no numbers": [0, 1], "several comparisons": [0, 0]}[name]
     assert found == [(feed["x"], feed["z"])[which][place] for place, which in enumerate(expected)]
+
+
+@pytest.mark.parametrize("shape", ["2", "n"])
+@pytest.mark.parametrize(("text", "expected"), [("Div (s, k)", 4), ("Div (k, s)", 0), ("Div (m, k)", -4)])
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_a_sum_is_divided_towards_zero(text, expected, shape):
+    """OpenVINO's CPU plugin fuses a division by constants into the reduction: it rounds to the nearest, and swaps operands."""
+    text = f"s = ReduceSum <keepdims = 0> (x) m = Neg (s) y = {text}"
+    proto = model(f"g (int32[{shape}] x) => (int32[1] y) {{ {text} }}", k=np.int32([2]))
+    assert both(proto, x=np.array([3, 6], np.int32)) == [expected]
+
+
+@pytest.mark.parametrize("operator", ["Min", "Max", "Add", "Mul", "Div", "Sub"])
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_a_size_and_a_constant_have_the_rank_of_the_constant(operator):
+    """OpenVINO moves the operation up through the Reshape that takes one size out of a shape."""
+    for operands, size_first in (("d, k", True), ("k, d", False)):
+        text = f"s = Shape (x) d = Gather (s, z) y = {operator} ({operands})"
+        found = both(model(f"g (float[n] x) => (int64[1] y) {{ {text} }}", k=[2], z=np.int64(0)), x=np.zeros(5, np.float32))
+        one, other = (5, 2) if size_first else (2, 5)
+        expected = {"Min": 2, "Max": 5, "Add": 7, "Mul": 10, "Div": one // other, "Sub": one - other}[operator]
+        assert found == [expected]
