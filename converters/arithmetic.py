@@ -51,7 +51,12 @@ def _outputs(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) 
         return None if result is None else [np.asarray(result)]
     evaluator = ReferenceEvaluator(onnx_ir.to_proto(node), opsets={"": opset})
     names = [str(value.name) for value in node.inputs if value is not None]
-    return [np.asarray(array) for array in evaluator.run(None, dict(zip(names, given, strict=True)))]
+    feed = dict(zip(names, given, strict=True))
+    if node.op_type in _TOTALS and given[0].dtype.kind in "iu":
+        (total,) = evaluator.run(None, {**feed, names[0]: np.abs(given[0].astype(np.float64))})
+        if (np.asarray(total) > np.iinfo(given[0].dtype).max).any():
+            return None  # some runtimes saturate it, others wrap around
+    return [np.asarray(array) for array in evaluator.run(None, feed)]
 
 
 def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
@@ -197,6 +202,7 @@ _SPECIAL: Mapping[str, Callable[[onnx_ir.Node, Sequence[_Array | None]], _Array 
     "Mod": _remainder,
     "Pow": _power,
 }
+_TOTALS = ("ReduceL1", "ReduceProd", "ReduceSum")
 # ONNX's reference computes these as ONNX means them; of division and others some releases do not.
 _BY_REFERENCE = (
     *("ArgMax", "ArgMin", "Compress", "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherND"),

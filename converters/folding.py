@@ -11,16 +11,37 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 
+_BINARY = ("Add-1", "Divide-1", "Maximum-1", "Minimum-1", "Mod-1", "FloorMod-1", "Multiply-1", "Power-1", "Subtract-1")
+_WIDE = ("i32", "i64", "u32", "u64")
+"""Types of integers that f32 does not have all of."""
+
 
 def mend_division(model: openvino.Model) -> None:
     """Rewrite in place, bodies included, what ONNX's Div became; passes fold small constants.
 
-    Divide of constants, -3 / 5 = -1   ->   Divide that rounds towards zero, as ONNX's Div does, and the plugin.
+    1. Divide of constants, -3 / 5 = -1           ->   Divide that rounds towards zero, as ONNX's Div does, and the plugin.
+    2. Divide(ReduceSum(x), 2), of integers,      ->   Divide(Subtract(s, Mod(s, 2)), 2) of s = ReduceSum(x), which nothing
+       fused: 7 / 2 = 4, and 2 / 7 is 7 / 2 = 4        rounds, and which is not fused, as s is read twice.
     """
-    from ov_gather.acceleration.graph import nodes_of
+    from ov_gather.acceleration.graph import nodes_of, take_place
+    from ov_gather.extension.python_api import opset13
 
     for divide in nodes_of(model, "Divide-1"):
         divide.set_attribute("m_pythondiv", False)
+        one, other = divide.input_values()
+        if divide.get_element_type().is_integral_number() and (_is_reduced(one) or _is_reduced(other)):
+            multiple = opset13.subtract(one, opset13.mod(one, other))
+            exact = opset13.divide(multiple, other)
+            exact.set_attribute("m_pythondiv", False)
+            take_place(divide, exact)
+
+
+def _is_reduced(value: openvino.Output) -> bool:
+    """Return True for the output of a reduction, maybe in another shape or type: passes may divide before that is changed."""
+    node = value.get_node()
+    while node.get_type_name() in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
+        node = node.input_value(0).get_node()
+    return bool(node.get_type_name().startswith("Reduce"))
 
 
 def mend_arithmetic(model: openvino.Model) -> None:
@@ -29,6 +50,10 @@ def mend_arithmetic(model: openvino.Model) -> None:
     1. Abs(x[?]) of constants and sizes, = x        ->   Squeeze(Abs(Unsqueeze(x)))
     2. Convert(x) to boolean: of output 0, not 1,   ->   NotEqual(x, 0)
        of an operation of several; false of a NaN
+    3. Select(Less(a, b), x, y) of integers,        ->   Select(Convert(Convert(Less(a, b))), x, y)
+       fused into f32, which rounds x and y
+    4. Minimum(x[], constant[1]), which becomes     ->   Reshape(Minimum(x[], constant[]), [1])
+       [] where x is a Reshape
     """
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
@@ -43,14 +68,45 @@ def mend_arithmetic(model: openvino.Model) -> None:
         value = convert.input_value(0)
         if convert.get_element_type().get_type_name() == "boolean" and value.get_element_type().get_type_name() in _NUMBERS:
             take_place(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
+    for select in [*nodes_of(model, "Select-1")]:
+        condition = select.input_value(0)
+        is_given = condition.get_node().get_type_name() in ("Constant", "Parameter")
+        if is_given or select.get_element_type().get_type_name() not in _WIDE or _is_bounded(select.output(0)):
+            continue
+        numbers = opset13.convert(condition, "i32")
+        select.input(0).replace_source_output(opset13.convert(numbers, "boolean").output(0))
+    for name in _BINARY:
+        for node in nodes_of(model, name):
+            _keep_rank(node)
 
 
-def _is_bounded(value: openvino.Output) -> bool:
-    """Return True if constants and shapes alone determine a value: OpenVINO then drops an Abs of it, whatever its sign."""
+def _keep_rank(node: openvino.Node) -> None:
+    """Case 4."""
+    from ov_gather.acceleration.graph import copied, take_place
+    from ov_gather.extension.python_api import opset13
+
+    shapes = [value.get_partial_shape() for value in node.input_values()]
+    if any(shape.rank.is_dynamic for shape in shapes) or len(shapes[0]) == len(shapes[1]):
+        return
+    longer = int(len(shapes[1]) > len(shapes[0]))
+    value, added = node.input_value(longer), len(shapes[longer]) - len(shapes[1 - longer])
+    if shapes[longer].is_static and set(shapes[longer].to_shape()) == {1} and _is_bounded(value, by_sizes=False):
+        operands = node.input_values()
+        operands[longer] = opset13.squeeze(value, opset13.constant(np.arange(len(shapes[longer])))).output(0)
+        scalar = copied(node, operands)
+        scalar.set_friendly_name(f"{node.get_friendly_name()}/scalar")
+        take_place(node, opset13.unsqueeze(scalar, opset13.constant(np.arange(added))))
+
+
+def _is_bounded(value: openvino.Output, *, by_sizes: bool = True) -> bool:
+    """Return True if constants and shapes alone determine a value; constants alone if not `by_sizes`.
+
+    OpenVINO then drops an Abs of it, whatever its sign; and infers shapes by it.
+    """
     seen, waiting = set(), [value.get_node()]
     while waiting:
         node = waiting.pop()
-        if node.get_instance_id() in seen or node.get_type_name() == "ShapeOf":
+        if node.get_instance_id() in seen or (by_sizes and node.get_type_name() == "ShapeOf"):
             continue
         seen.add(node.get_instance_id())
         if not node.get_input_size() and node.get_type_name() != "Constant":

@@ -89,8 +89,8 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     computes = node.op_type in (*_DIVISIONS, *_TOTALS)
     values = [*node.inputs, *node.outputs] if computes else node.inputs[: 2 if node.op_type in _COMPARISONS else 1]
     intervals = [ranges.of(value) for value in values if value is not None]
-    if computes and element_type in (I64, U64) and any(map(_is_wide, intervals)):
-        return False  # the narrowing is told
+    if computes and element_type in (I64, U64):
+        intervals = [interval for interval in intervals if not _is_wide(interval)]  # the narrowing is told
     if node.op_type in _COMPARISONS:  # what is rounded stays on its side of a small number
         return not any(_fits(interval, sizes=True) for interval in intervals)
     return not all(_fits(interval, sizes=computes) for interval in intervals)

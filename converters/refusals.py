@@ -30,6 +30,11 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
                 f"it moves them in {moving}{instead}"
             )
 
+    for node in nodes_of(model, "Unique"):
+        data = node.inputs[0]
+        if data is not None and data.shape is not None and 0 in data.shape.dims:
+            raise ConversionError(f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements")
+
 
 def refuse_nested(model: onnx_ir.Model) -> None:
     """Raise ConversionError for so many nested Ifs that OpenVINO would compile them for minutes."""

@@ -70,11 +70,9 @@ class Choices:
         return known
 
     def _comparison(self, key: Key | None) -> Step | None:
-        """Find the comparison that a condition is, behind conversions to the type that it has anyway."""
+        """Find the comparison that a condition is, behind conversions: every type has 0 and 1."""
         step = None if key is None else self.graph.step_of(key)
         while step is not None and step.type in _CASTS and step.inputs[0] is not None:
-            if self.value(step.inputs[0]).element_type is not BOOLEAN:
-                return None
             step = self.graph.step_of(step.inputs[0])
         is_known = step is not None and step.rule is not None and step.type in _IS_LESS and len(step.inputs) == 2
         return step if is_known else None

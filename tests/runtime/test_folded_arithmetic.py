@@ -126,6 +126,14 @@ def test_hostile_sizes_are_not_computed():
         assert evaluate(node, [np.array(operand) for operand in operands], 21) is None
 
 
+@pytest.mark.parametrize(("least", "expected"), [(-(2**31), None), (-(2**31) + 6, [[2**31 - 1]])])
+def test_a_norm_beyond_its_type_is_not_computed(least, expected):
+    """onnxruntime saturates it, ONNX's reference wraps around, and OpenVINO rounds, which is warned of."""
+    node = onnx_ir.node("ReduceL1", [onnx_ir.Value(name="a")], outputs=[onnx_ir.Value(name="b")])
+    found = evaluate(node, [np.array([[-5, least]], np.int32)], 21)
+    assert (found and found[0].tolist()) == expected
+
+
 @pytest.mark.parametrize("kind", ["float", "int32"])
 @pytest.mark.parametrize("shape", [[2, 4], ["i", "j"]])
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
@@ -238,3 +246,47 @@ def test_booleans_of_a_second_output():
 def test_booleans_of_not_a_number():
     proto = model("g (float[n] x) => (bool[n] y) { y = Cast <to = 9> (x) }")
     assert both(proto, x=np.array([np.nan, 0, 0.25, -np.inf], np.float32)) == [True, False, True, True]
+
+
+CHOICES = {
+    "a comparison": "c = Less (a, l)",
+    "numbers": "c = Cast <to = 9> (a)",
+    "no numbers": "d = Cast <to = 9> (a) c = Not (d)",
+    "several comparisons": "d = Less (a, l) e = Equal (a, l) c = Or (d, e)",
+}
+
+
+@pytest.mark.parametrize("shape", ["2", "n"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_chosen_integers_are_not_rounded(name, shape):
+    """OpenVINO's CPU plugin fuses a Select into the comparison before it, and computes both as f32."""
+    text = f"{CHOICES[name]} y = Where (c, x, z)"
+    proto = model(
+        f"g (int32[{shape}] a, int32[{shape}] x, int32[{shape}] z) => (int32[{shape}] y) {{ {text} }}", l=np.int32([1])
+    )
+    feed = {"a": [0, 1], "x": [2**24 + 1, 2**30 + 1], "z": [2**24 + 3, -(2**30) - 1]}
+    found = both(proto, **{key: np.array(numbers, np.int32) for key, numbers in feed.items()})
+    expected = {"a comparison": [0, 1], "numbers": [1, 0], "no numbers": [0, 1], "several comparisons": [0, 0]}[name]
+    assert found == [(feed["x"], feed["z"])[which][place] for place, which in enumerate(expected)]
+
+
+@pytest.mark.parametrize("shape", ["2", "n"])
+@pytest.mark.parametrize(("text", "expected"), [("Div (s, k)", 4), ("Div (k, s)", 0), ("Div (m, k)", -4)])
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_a_sum_is_divided_towards_zero(text, expected, shape):
+    """OpenVINO's CPU plugin fuses a division by constants into the reduction: it rounds to the nearest, and swaps operands."""
+    text = f"s = ReduceSum <keepdims = 0> (x) m = Neg (s) y = {text}"
+    proto = model(f"g (int32[{shape}] x) => (int32[1] y) {{ {text} }}", k=np.int32([2]))
+    assert both(proto, x=np.array([3, 6], np.int32)) == [expected]
+
+
+@pytest.mark.parametrize("operator", ["Min", "Max", "Add", "Mul", "Div", "Sub"])
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_a_size_and_a_constant_have_the_rank_of_the_constant(operator):
+    """OpenVINO moves the operation up through the Reshape that takes one size out of a shape."""
+    for operands, size_first in (("d, k", True), ("k, d", False)):
+        text = f"s = Shape (x) d = Gather (s, z) y = {operator} ({operands})"
+        found = both(model(f"g (float[n] x) => (int64[1] y) {{ {text} }}", k=[2], z=np.int64(0)), x=np.zeros(5, np.float32))
+        one, other = (5, 2) if size_first else (2, 5)
+        expected = {"Min": 2, "Max": 5, "Add": 7, "Mul": 10, "Div": one // other, "Sub": one - other}[operator]
+        assert found == [expected]

@@ -214,7 +214,8 @@ def cast(call: Call) -> Sequence[Value]:
         return list(call.outputs)
     if target is None or value.element_type is None:
         return [call.output(value, elements=ANY, parts=None, may_be_nan=True)]
-    if target.name == "boolean" and value.element_type.name not in ("boolean", "u8"):
+    is_truth = is_integer(value.element_type) and value.elements.low >= 0 and value.elements.high <= 1
+    if target.name == "boolean" and not is_truth and value.element_type.name not in ("boolean", "u8"):
         return [call.output(value, elements=TRUTH, parts=None, may_be_nan=False)]
     if not is_integer(target):
         given = replace(value, elements=ANY, parts=None) if call.semantics.narrows(value) else value
