@@ -140,7 +140,7 @@ def outcome(tests: Sequence[str], seconds: float) -> Outcome:
         done = subprocess.run(command, input="\n".join(tests), text=True, cwd=ROOT, timeout=limit, capture_output=True)
     except subprocess.TimeoutExpired:
         return Outcome(True)
-    failed = done.stdout.rpartition(FAILED)[2].splitlines() if FAILED in done.stdout else []
+    failed = [test for test in done.stdout.rpartition(FAILED)[2].splitlines() if test] if FAILED in done.stdout else []
     return Outcome(done.returncode != 0, frozenset(failed))
 
 
