@@ -17,8 +17,13 @@ from ov_gather.extension.python_api import opset13 as ops
 _DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
 
 
-def keep_compressed(model: Model) -> list[str]:
-    """Rewrite a model in place whose gathers are ours. It returns the names of the gathers."""
+def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
+    """Rewrite a model in place. It returns the names of the gathers.
+
+    Args:
+        model: whose gathers are ours.
+        halved: it will be written with its floating-point constants as float16.
+    """
     kept = []
     for gather in nodes_of(model, "ov_gather.Gather"):
         data, indices, along = gather.input_values()
@@ -30,7 +35,7 @@ def keep_compressed(model: Model) -> list[str]:
         if attributes["bounds"] != "error" or attributes["batch_dims"] or shape is None or axis is None:
             continue
         size = shape[int(axis.item())]
-        if size.is_dynamic or not is_compressed(data):
+        if size.is_dynamic or not is_compressed(data, halved=halved):
             continue
         positions, first = ops.constant(np.arange(size.get_length(), dtype=np.int32)), ops.constant(np.array(0))
         checked = ours("Gather", [positions.output(0), indices, first.output(0)], {"batch_dims": 0, "bounds": "error"})
@@ -40,11 +45,13 @@ def keep_compressed(model: Model) -> list[str]:
     return kept
 
 
-def is_compressed(data: Output) -> bool:
-    """Tell whether it is decompressed from a Constant of a smaller type."""
+def is_compressed(data: Output, *, halved: bool = False) -> bool:
+    """Tell whether it is decompressed from a Constant of a smaller type, or will be once the model is written."""
     inner = data
     while inner.get_node().get_type_name() in _DECOMPRESSION:
         inner = inner.get_node().input_value(0)
     if inner.get_node().get_type_name() != "Constant":
         return False
-    return bool(inner.get_element_type().bitwidth < data.get_element_type().bitwidth)
+    return bool(inner.get_element_type().bitwidth < data.get_element_type().bitwidth) or (
+        halved and inner == data and data.get_element_type().get_type_name() in ("f32", "f64")
+    )
