@@ -89,3 +89,4 @@ def test_given_inputs_run_on_one_thread_and_on_two():
     array = np.arange(3)
     assert [(case.threads, case.inputs[0] is array) for case in as_cases([array])] == [(1, True), (2, True)]
     assert all(one.name == other.name for one, other in pairwise(as_cases([array])))
+    assert not any(case.out_of_bounds for case in as_cases([array]))
