@@ -23,6 +23,14 @@ KNOWN = "known.json"
 PRODUCT = tuple(f"{ROOT / folder}/" for folder in ("ov_gather", "converters"))
 
 
+Calls = set[tuple[str, str]]
+"""Functions, each by its file and name."""
+_calls: Calls = set()
+"""The functions that the test which runs has called so far."""
+_of_fixtures: dict[object, Calls] = {}
+"""The functions that made a fixture, which serve each test that uses it."""
+
+
 @contextmanager
 def traced(test: str) -> Iterator[None]:
     """Write the functions that this thread, and those that it starts, call in the meantime to a file of the folder."""
@@ -30,7 +38,8 @@ def traced(test: str) -> Iterator[None]:
     if not folder:
         yield
         return
-    calls: set[tuple[str, str]] = set()
+    calls = _calls
+    calls.clear()
     start = time.monotonic()
 
     def called(frame: Any, event: str, _: object) -> None:
@@ -64,6 +73,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Trace each test."""
+    """Trace each test, with the fixtures that were made for others before."""
+    fixtures = getattr(item, "_fixtureinfo").name2fixturedefs.values()  # noqa: B009 - pytest has no public name for it
     with traced(item.nodeid):
+        for versions in fixtures:
+            _calls.update(_of_fixtures.get(versions[-1], ()))
         return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    """Keep what a fixture calls, as it may serve several tests."""
+    before = _calls.copy()
+    try:
+        return (yield)
+    finally:
+        _of_fixtures[fixturedef] = _calls - before

@@ -399,3 +399,10 @@ def test_tuples_that_stay(coordinates, data):
     model = masked(parameter("i", [-1, 1, 1], np.int64), *coordinates, data=data)
     other, _ = accelerated(model)
     assert operations(other) == operations(model)
+
+
+def test_tuples_for_every_element_of_data_stay():
+    """There is no coordinate left that slices could have."""
+    model = masked(along(5, 5, 1), along(6, 6), data=(5, 6))
+    other, _ = accelerated(model)
+    assert operations(other) == operations(model)

@@ -1,12 +1,14 @@
 """Models of a few kilobytes that cost OpenVINO, or shape inference, hours: refused or left out, with the reason."""
 
 import onnx
+import onnx_ir
 import openvino
 import pytest
 from hostile.doors.expensive import constant, model, nested_ifs
 
 from ov_gather import cross_check
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
+from ov_gather.converters.refusals import refuse_nested
 from ov_gather.runtimes.base import NESTED_IFS
 
 
@@ -31,3 +33,20 @@ def test_as_many_nested_ifs_as_openvino_compiles_soon():
 def test_a_constant_range_without_end_is_refused(size, convert):
     with pytest.raises(ConversionError, match=rf"node Range .*: {size} elements, but OpenVINO has tensors of fewer than 2\^31"):
         convert(model(constant(size)))
+
+
+@pytest.mark.parametrize(("operator", "domain"), [("If", "other"), ("Loop", "")])
+def test_other_nested_nodes_are_no_ifs(operator, domain):
+    nodes = left = nested_ifs(20)
+    while left:
+        inner = [node for node in left if node.op_type == "If"]
+        left = [other for node in inner for given in node.attribute for other in given.g.node]
+        for node in inner:
+            node.op_type, node.domain = operator, domain
+    refuse_nested(onnx_ir.from_proto(model(nodes)))
+
+
+def test_as_many_nested_ifs_as_are_allowed():
+    refuse_nested(onnx_ir.from_proto(model(nested_ifs(NESTED_IFS))))
+    with pytest.raises(ConversionError, match=f"more than {NESTED_IFS} If are nested"):
+        refuse_nested(onnx_ir.from_proto(model(nested_ifs(NESTED_IFS + 1))))

@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -94,13 +94,18 @@ class Failed:
 
 
 def chosen(mutation: Mutation, found: dict[str, Traced]) -> list[str]:
-    """Return the tests that execute the changed function, those that execute little first, as long as there is time."""
+    """Return tests that execute the changed function, as long as there is time: of each file those first that execute little."""
     name = str(mutation.path.relative_to(ROOT))
     if mutation.function:
         executing = [test for test, one in found.items() if (name, mutation.function) in one.places]
     else:
         executing = [test for test, one in found.items() if any(file == name for file, _ in one.places)]
-    executing.sort(key=lambda test: (found[test].seconds > 5, len(found[test].places)))
+    executing.sort(key=lambda test: len(found[test].places))
+    ranks, of_file = dict[str, int](), Counter[str]()
+    for test in executing:
+        ranks[test] = of_file[test.partition("::")[0]]
+        of_file[test.partition("::")[0]] += 1
+    executing.sort(key=lambda test: (found[test].seconds > 5, ranks[test]))
     budget, tests = BUDGET, list[str]()
     for test in executing:
         budget -= found[test].seconds
@@ -140,7 +145,7 @@ def outcome(tests: Sequence[str], seconds: float) -> Outcome:
         done = subprocess.run(command, input="\n".join(tests), text=True, cwd=ROOT, timeout=limit, capture_output=True)
     except subprocess.TimeoutExpired:
         return Outcome(True)
-    failed = done.stdout.rpartition(FAILED)[2].splitlines() if FAILED in done.stdout else []
+    failed = [test for test in done.stdout.rpartition(FAILED)[2].splitlines() if test] if FAILED in done.stdout else []
     return Outcome(done.returncode != 0, frozenset(failed))
 
 

@@ -309,3 +309,27 @@ def test_unrelated_models():
     found = diff(chain("ReLU"), two_inputs("x", "y"))
     assert not found.passed
     assert "added" in {change.kind for change in found.changes}
+
+
+@pytest.mark.parametrize("part", [12, 24, 1 << 23])
+def test_a_constant_is_read_in_parts(monkeypatch, part):
+    """Elements 31 and 50, in parts of 3, of 6 or of all."""
+    monkeypatch.setattr("ov_gather.ir.differences.constants._PART", part)
+    (change,) = diff(constant_of(LARGE), constant_of(OTHER)).changes
+    assert change.what.endswith("; 2 of 60 elements differ, the first at [10, 1]")
+    assert (change.before, change.after) == ("31.0", "7.0")
+    first = np.where(LARGE == 0, 5, LARGE)
+    (change,) = diff(constant_of(LARGE), constant_of(first)).changes
+    assert change.what.endswith("; 1 of 60 elements differ, the first at [0, 0]")
+    last = np.where(LARGE >= 57, 5, LARGE)
+    (change,) = diff(constant_of(LARGE), constant_of(last)).changes
+    assert change.what.endswith("; 3 of 60 elements differ, the first at [19, 0]")
+
+
+@pytest.mark.parametrize(("count", "all_are_told"), [(8, True), (9, False)])
+def test_up_to_eight_elements_are_told_one_by_one(count, all_are_told):
+    (change,) = diff(constant_of(np.zeros(count, np.float32)), constant_of(np.ones(count, np.float32))).changes
+    zeros, ones = (f"f32[{count}] " + ", ".join([number] * count) for number in ("0.0", "1.0"))
+    assert (change.before, change.after) == ((zeros, ones) if all_are_told else ("0.0", "1.0"))
+    grown = diff(constant_of(np.zeros(count, np.float32)), constant_of(np.zeros((count, 1), np.float32))).changes
+    assert grown[0].before == (zeros if all_are_told else f"f32[{count}]")

@@ -54,3 +54,30 @@ def test_picks_of_the_least(numbers, names):
 
 def test_all_numbers_are_picked():
     assert excused([4, 3, 2, 2 * NEAR], None, k=4) == {"v", "i"}
+
+
+@pytest.mark.parametrize(
+    ("call", "is_near"),
+    [
+        ("ArgMax (s)", False),  # along the first axis
+        ("ArgMax <axis = 1> (s)", True),
+        ("ArgMin (s)", False),
+        ("ArgMin <axis = -1> (s)", False),  # the smallest stands out
+        ("ArgMin <axis = -1> (negated)", True),
+    ],
+)
+def test_picks_along_an_axis(call, is_near):
+    head = '<ir_version: 9, opset_import: ["": 18]> g (float[2, 3] s, float[2, 3] negated) => (int64[1, 3] a)'
+    text = f"{head} {{ a = {call} }}"
+    model = onnx_ir.from_proto(onnx.parser.parse_model(text))
+    numbers = np.float32([[1, 4, 4 * NEAR], [2, 5, 9]])
+    assert bool(near_ties(model, {"s": numbers, "negated": -numbers}, Known(), {})) == is_near
+
+
+def test_the_largest_along_the_last_axis_are_picked():
+    text = """<ir_version: 9, opset_import: ["": 18]> g (float[2, 3] s) => (float[2, 1] v, int64[2, 1] i) <int64[1] k = {1}> {
+        v, i = TopK (s, k) }"""
+    model = onnx_ir.from_proto(onnx.parser.parse_model(text))
+    near, far = [[1, 4, 4 * NEAR], [2, 5, 9]], [[4, 1, 9], [4 * NEAR, 5, 2]]
+    assert near_ties(model, {"s": np.float32(near)}, Known(), {})
+    assert not near_ties(model, {"s": np.float32(far)}, Known(), {})

@@ -115,3 +115,10 @@ def test_every_format_says_that_it_is_partial(progress):
     whole = CheckReport([progress.partial()])
     assert whole.passed
     assert json.loads(check_json.render(whole))["partial"] == ""
+
+
+def test_nothing_is_counted_before_it_begins(monkeypatch):
+    monkeypatch.setattr("ov_gather.crosscheck.progress.monotonic", lambda: 7.0)
+    made = Progress()
+    assert (made.total, made.done, made.unit, made.partial()) == (0, 0, "layers", None)
+    assert str(made) == ": reading after 0 s"

@@ -115,7 +115,8 @@ def compare_arrays(expected: NDArray[Any], found: NDArray[Any], runtime: str, ex
         wide, here = expected.astype(np.float64), found.astype(np.float64)
         finite = np.isfinite(wide)
         largest = float(np.abs(wide[finite]).max(initial=0))
-        error = np.where(finite, np.abs(wide - here), 0)
+        with np.errstate(invalid="ignore"):  # infinities
+            error = np.where(finite, np.abs(wide - here), 0)
         same = np.where(finite, error <= TOLERANCE * largest, (wide == here) | (np.isnan(wide) & np.isnan(here)))
         difference = difference_at(~same, expected, found)
         off = float(error.max(initial=0)) / (largest or 1)

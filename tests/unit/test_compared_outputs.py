@@ -1,0 +1,83 @@
+"""When an output of a converted model is right, and how what is not is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ov_gather.crosscheck.comparisons import Status
+from ov_gather.crosscheck.models.outputs import TOLERANCE, compare_arrays, missing
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+PASSED, FAILED, EXPECTED = Status.PASSED, Status.FAILED, Status.EXPECTED
+NUMBERS = np.array([1000.0, 0, np.inf, -np.inf, np.nan, -2])
+
+
+def changed(position, value, numbers=NUMBERS):
+    copy = numbers.copy()
+    copy[position] = value
+    return copy
+
+
+def status(expected, found, exact=False):
+    return compare_arrays(np.asarray(expected), np.asarray(found), "runtime", exact).status
+
+
+@pytest.mark.parametrize(
+    ("found", "right"),
+    [
+        (NUMBERS, True),
+        (changed(0, 1000.9), True),  # up to a thousandth of the largest number
+        (changed(0, 1001.1), False),
+        (changed(1, 0.9), True),
+        (changed(1, -1.1), False),
+        (changed(1, np.nan), False),
+        (changed(1, np.inf), False),
+        (changed(2, -np.inf), False),
+        (changed(2, 1e300), False),
+        (changed(2, np.nan), False),
+        (changed(4, 0), False),
+        (changed(4, np.inf), False),
+    ],
+)
+def test_floating_point_numbers(found, right):
+    assert status(NUMBERS, found) is (PASSED if right else FAILED)
+    assert status(NUMBERS, found, exact=True) is (PASSED if found is NUMBERS else FAILED)
+
+
+def test_the_tolerance_is_met_exactly():
+    assert status([1024.0], [1024 * (1 + TOLERANCE)]) is PASSED
+    assert status([0.0, 0.0], [0.0, 0.0]) is PASSED
+    assert status([0.0, 0.0], [0.0, 1e-30]) is FAILED
+    assert status(np.zeros((0, 2)), np.zeros((0, 2))) is PASSED
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_other_types_and_shapes(exact):
+    assert status(np.zeros(3, "f4"), np.zeros(3, "f8"), exact) is FAILED
+    assert status(np.zeros(3, "f4"), np.zeros((3, 1), "f4"), exact) is FAILED
+    assert status([True, False], [True, False], exact) is PASSED
+    assert status([True, False], [True, True], exact) is FAILED
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_integers_that_are_narrowed_are_expected(dtype):
+    wide = np.array([5, 2**33 + 7, 2**31], dtype)
+    narrowed = wide.astype("i4").astype(dtype)
+    comparison = compare_arrays(wide, narrowed, "runtime", False)
+    assert (comparison.status, comparison.divergences) == (EXPECTED, ("narrowed-to-32-bits",))
+    assert "7" in comparison.detail
+    assert status(wide, wide) is PASSED
+    assert status(wide, changed(0, 6, narrowed)) is FAILED
+
+
+def test_what_is_told():
+    assert compare_arrays(NUMBERS, NUMBERS, "runtime", False).detail == "exact"
+    assert compare_arrays(NUMBERS, NUMBERS, "runtime", True).detail == "exact"
+    assert compare_arrays(NUMBERS, changed(0, 1000.5), "runtime", False).detail == "within 5e-04 of the largest number"
+    wrong = compare_arrays(NUMBERS, changed(5, 7), "runtime", False)
+    assert wrong.difference is not None
+    assert "[5]" in wrong.detail
+    assert compare_arrays(NUMBERS, NUMBERS, "runtime", False).difference is None
+    assert (missing("runtime").status, missing("runtime").runtime) == (FAILED, "runtime")
