@@ -55,6 +55,7 @@ ATTRIBUTES: dict[str, list[tuple[str, Callable[[str], str]]]] = {
 DROPPED = ("Sigmoid", "ReLU", "Abs", "Negative", "Erf", "SoftMax", "Softmax", "LogSoftmax")
 """Not Tanh and Sin, which are nearly the identity for small numbers."""
 AXIS_ATTRIBUTES = ("Softmax", "LogSoftmax", "Concat", "GatherElements", "TopK")
+GATHERS = ("Gather", "GatherElements")
 AXIS_CONSTANTS = {
     "Gather": 2,
     "ReduceMean": 1,
@@ -106,7 +107,7 @@ def candidates(model: Model, kind: str) -> Iterator[Callable[[random.Random], Pl
         if kind == "axis" and layer.type in AXIS_ATTRIBUTES and "axis" in layer.attributes:
             rank = len(layer.outputs[0].dims)
             for axis in range(rank):
-                if int(layer.attributes["axis"]) % rank != axis:
+                if int(layer.attributes["axis"]) % rank != axis and _is_defined(model, layer, axis):
                     yield lambda rng, layer=layer, axis=axis: with_attribute(model, layer, "axis", str(axis))
         if kind == "axis" and layer.type in AXIS_CONSTANTS:
             yield lambda rng, layer=layer: with_axis(model, layer, AXIS_CONSTANTS[layer.type], rng)
@@ -205,8 +206,25 @@ def with_axis(model: Model, layer: Layer, position: int, rng: random.Random) -> 
             return None
         flat = array.reshape(-1)
         flat[0] = (flat[0] % rank + rng.randrange(1, rank)) % rank
+        if not _is_defined(model, layer, int(flat[0])):
+            return None
     planted = with_payload(model, source[0], array)
     return Planted(planted, source[0], (layer,), f"axes {constant(model, source[0]).tolist()} -> {array.tolist()}")
+
+
+def _is_defined(model: Model, layer: Layer, axis: int) -> bool:
+    """Return True if a layer computes the declared shape along an axis, and reads nothing outside of its data.
+
+    Other models give other numbers each time: OpenVINO writes more than it allocated for a body that keeps its shape.
+    """
+    if layer.type not in GATHERS:
+        return True
+    indices = model.producer(layer, layer.inputs[1])
+    if indices is None or indices[0].type != "Const":
+        return False
+    data, given = layer.inputs[0].dims, constant(model, indices[0])
+    shape = given.shape if layer.type == "GatherElements" else (*data[:axis], *given.shape, *data[axis + 1 :])
+    return shape == tuple(layer.outputs[0].dims) and bool(((-data[axis] <= given) & (given < data[axis])).all())
 
 
 def with_element(model: Model, layer: Layer, rng: random.Random) -> Planted | None:

@@ -98,3 +98,36 @@ def test_a_reproducer_that_shows_nothing_is_not_kept(tmp_path, monkeypatch):
     assert not list((tmp_path / "found").iterdir())
     without = ov_gather.bisect(source, tmp_path / "wrong.xml")
     assert "reproducer" not in without.partings[0].detail
+
+
+OTHER_ROW = """g (float[3,64] x) => (float[2,1] s, float[3,64] z)
+    <int64[1] axes = {1}, int64[2] rows = {0, 1}, float[3,1] c = {0.25, 0.5, 0.75}> {
+    [wrong] a = Add(x, c) m = ReduceMean(a, axes) d = Sub(a, m) e = Gather(d, rows) s = ReduceSum(e, axes)
+    z = Sin(a) }"""
+
+
+def test_what_is_no_cause_of_one_output_is_one_of_the_next(tmp_path):
+    """The first output is rounding, of rows without the fault. The second one has the fault."""
+    source, model = converted(tmp_path, OTHER_ROW)
+    (constant,) = (layer for layer in model.layers if layer.name == "c")
+    faults = (with_element(model, constant, random.Random(seed)) for seed in range(99))
+    write_ir(next(each.model for each in faults if "element 2 " in each.what), tmp_path / "wrong.xml")
+    inputs = {"x": np.random.default_rng(0).standard_normal((3, 64)).astype(np.float32)}
+    result = ov_gather.bisect(source, tmp_path / "wrong.xml", inputs)
+    assert "off by rounding" in result.outputs[0].excuse
+    assert result.node == "Add 'wrong'"
+
+
+LARGER = """g (float[3,8] x) => (float[3,8] y) <float[1] c = {0.5}, float[1] d = {0.5}> {
+    [first] a = Add(x, c) [second] b = Add(x, d) y = Max(a, b) }"""
+
+
+def test_faults_that_are_a_cause_together(tmp_path):
+    """The larger of two values is wrong even where one of the two is right."""
+    source, model = converted(tmp_path, LARGER)
+    for name in "cd":
+        (constant,) = (layer for layer in model.layers if layer.name == name)
+        model = with_element(model, constant, random.Random(0)).model
+    write_ir(model, tmp_path / "wrong.xml")
+    result = ov_gather.bisect(source, tmp_path / "wrong.xml")
+    assert result.node in ("Add 'first'", "Add 'second'")

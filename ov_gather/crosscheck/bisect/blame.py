@@ -45,26 +45,37 @@ class Blame:
         """
         replay = Replay(self.comparer, self.search)
         passed_over: list[tuple[Found, Piece | None]] = []
+        equal = set(self.search.equal)
         while True:
             found = self.search.first_difference(wrong)
             if not found.healed_by and replay.is_rounding(found):
-                if found.value == wrong:
-                    node = self._node(found.value)
-                    return None, f"{node} gives this in the reference, too, for operands that are off by rounding", wrong
-                self.search.equal.add(found.value)
-                continue
+                if found.value != wrong:
+                    self.search.equal.add(found.value)
+                    continue
+                # The operands were taken as they are here, with what was passed over.
+                if passed_over and self.comparer.is_cause([each.value for each, _ in passed_over], wrong):
+                    found, near = passed_over[0]
+                    break
+                if passed_over:  # another output may be wrong because of it
+                    self.search.equal = equal
+                node = self._node(found.value)
+                return None, f"{node} gives this in the reference, too, for operands that are off by rounding", wrong
             near = replay.piece_alone(found)
-            if not found.healed_by and found.value != wrong and not self.comparer.is_cause(found.value, wrong):
-                passed_over.append((found, near))
-                self.search.equal.add(found.value)
-                continue
-            if near is None and passed_over:  # several are the cause together
-                found, near = passed_over[0]
-            if near is not None:
-                is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
-                return self._parting("node" if is_alone else "fusion", found, near), "", found.value
-            piece = replay.piece_grown(found)
-            return self._parting("fusion" if piece or found.healed_by else "context", found, piece), "", found.value
+            if found.healed_by or found.value == wrong or self.comparer.is_cause([found.value], wrong):
+                if near is None and passed_over:  # several are the cause together
+                    found, near = passed_over[0]
+                break
+            passed_over.append((found, near))
+            self.search.equal.add(found.value)
+        return self._blamed(replay, found, near), "", found.value
+
+    def _blamed(self, replay: Replay, found: Found, near: Piece | None) -> Parting:
+        """Make a Parting of what was found, with the piece that shows it alone, or the smallest larger one that does."""
+        if near is not None:
+            is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
+            return self._parting("node" if is_alone else "fusion", found, near)
+        piece = replay.piece_grown(found)
+        return self._parting("fusion" if piece or found.healed_by else "context", found, piece)
 
     def for_refusal(self, refusal: Refusal, is_reference: bool) -> Parting:
         """Tell of a node with which one side gives no values, though the other gives some."""

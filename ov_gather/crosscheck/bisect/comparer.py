@@ -70,11 +70,14 @@ class Comparer:
         found = self.reference.observe(theirs)
         return {value: found[other] for value, other in zip(values, theirs, strict=True)}
 
-    def is_cause(self, value: Value, wrong: Value) -> bool:
-        """Return False if a wrong output stays what it is where the model has the value of the reference."""
-        expected = self.values_of_reference([value])[value]
+    def is_cause(self, values: Sequence[Value], wrong: Value) -> bool:
+        """Return False if a wrong output stays what it is where the model has these values of the reference."""
+        expected = self.values_of_reference(values)
+        patched: IRSide | None = self.model
         try:
-            patched = self.model.patched(value, Given(f"{self.model.graph.label(value)} (reference)", expected))
+            for value in values:
+                given = Given(f"{self.model.graph.label(value)} (reference)", expected[value])
+                patched = None if patched is None else patched.patched(value, given)
             before, after = self.model.observe([])[wrong], None if patched is None else patched.observe([])[wrong]
         except (RefusedError, CrashedError, IndexError):
             return True
