@@ -130,9 +130,9 @@ class LoopParts:
         out_of = [part for part in self.out_of if is_used(part.outer)]
         wanted = [state.inner for state in self.states if is_used(state.out)]
         wanted += [*self._condition, *(part.inner for part in out_of)]
-        reached = reached(wanted, loops)
-        states = [state for state in self.states if state.inner in reached]
-        return states, [part for part in self.into if part.inner in reached], out_of
+        needed = reached(wanted, loops)
+        states = [state for state in self.states if state.inner in needed]
+        return states, [part for part in self.into if part.inner in needed], out_of
 
 
 def has_parts(node: onnx_ir.Node, opset: int) -> bool:

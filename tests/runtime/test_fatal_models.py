@@ -164,7 +164,8 @@ def test_nans_of_sequences_are_named():
         ("e = Add(w, w)", [20, -40]),
         ("e = Constant<value_floats = [5.0, 6.0]>()", [5, 6]),
         (
-            "e = If(on)<then_branch = p () => (float[2] a) { a = Identity(w) }, else_branch = q () => (float[2] b) { b = Neg(w) }>",
+            "e = If(on)<then_branch = p () => (float[2] a) { a = Identity(w) },"
+            " else_branch = q () => (float[2] b) { b = Neg(w) }>",
             [10, -20],
         ),
         (
