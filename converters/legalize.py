@@ -18,6 +18,7 @@ from .passes.fold_broadcast import fold_broadcast
 from .passes.fold_constants import fold_constants
 from .passes.inline_functions import inline_functions
 from .passes.keep_slices import keep_slices
+from .passes.loop_states import loop_states
 from .passes.one_hot import one_hot
 from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
@@ -73,6 +74,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         slice_data(rewriter)
         keep_slices(rewriter)
     empty_constants(rewriter)
+    loop_states(rewriter)
     copies(rewriter)
     for value, (given, shape) in zip(model.graph.outputs, outputs, strict=True):
         value.type, value.shape = given, shape

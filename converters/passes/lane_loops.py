@@ -130,9 +130,9 @@ class LoopParts:
         out_of = [part for part in self.out_of if is_used(part.outer)]
         wanted = [state.inner for state in self.states if is_used(state.out)]
         wanted += [*self._condition, *(part.inner for part in out_of)]
-        reached = _reached(wanted, loops)
-        states = [state for state in self.states if state.inner in reached]
-        return states, [part for part in self.into if part.inner in reached], out_of
+        needed = reached(wanted, loops)
+        states = [state for state in self.states if state.inner in needed]
+        return states, [part for part in self.into if part.inner in needed], out_of
 
 
 def has_parts(node: onnx_ir.Node, opset: int) -> bool:
@@ -160,7 +160,7 @@ def _scan_attributes(node: onnx_ir.Node, into: Sequence[Slices], out_of: Sequenc
     return found
 
 
-def _reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts]) -> set[Value]:
+def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts]) -> set[Value]:
     """Return values with all that they are made of, in bodies and around them."""
     arrivals = {inner: outer for loop in loops.values() for inner, outer in loop.arrivals().items()}
     found, waiting = set[Value](), list(values)

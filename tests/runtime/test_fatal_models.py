@@ -154,3 +154,30 @@ def test_nans_of_sequences_are_named():
     for convert in (compile_onnx, convert_model):
         with pytest.warns(LossyConversionWarning, match="signalling NaNs of float16 quiet: node SequenceConstruct"):
             convert(parsed(text))
+
+
+@pytest.mark.parametrize("trips, on, expected", [(0, True, [1, 2]), (2, False, [1, 2]), (2, True, None)])
+@pytest.mark.parametrize(
+    "nodes, last",
+    [
+        ("e = Identity(w)", [10, -20]),
+        ("e = Add(w, w)", [20, -40]),
+        ("e = Constant<value_floats = [5.0, 6.0]>()", [5, 6]),
+        (
+            "e = If(on)<then_branch = p () => (float[2] a) { a = Identity(w) },"
+            " else_branch = q () => (float[2] b) { b = Neg(w) }>",
+            [10, -20],
+        ),
+        (
+            "k = Constant<value = int64 {1}>() e = Loop(k, , s)<body = n (int64 j, bool v, float[2] t) => (bool u, float[2] h)"
+            " { u = Identity(v) h = Identity(w) }>",
+            [10, -20],
+        ),
+    ],
+)
+def test_a_loop_of_no_iterations_returns_a_state_that_its_body_does_not_read(nodes, last, trips, on, expected):
+    text = f"""g (float[2] x, float[2] w, int64 trips, bool on) => (float[2] y) {{ y = Loop(trips, on, x)<body = b
+        (int64 i, bool c, float[2] s) => (bool d, float[2] e) {{ d = Identity(c) {nodes} }}> }}"""
+    feeds = {"x": np.array([1, 2], F32), "w": np.array([10, -20], F32), "trips": np.array(trips), "on": np.array(on)}
+    for _ in range(3):
+        assert compile_onnx(parsed(text))(feeds)["y"].tolist() == (expected or last)
