@@ -29,11 +29,24 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
                 f"{describe(node)}: OpenVINO's CPU plugin copies strings as bytes in {node.op_type}, which ends the process; "
                 f"it moves them in {moving}{instead}"
             )
-
+    for output in model.graph.outputs:
+        source = _copied(output)
+        if _is_string(source) and source in model.graph.inputs:
+            raise ConversionError(
+                f"output '{output.name}': OpenVINO's CPU plugin frees strings twice where an output is an input as it is; "
+                f"leave the output out, and use the input '{source.name}'"
+            )
     for node in nodes_of(model, "Unique"):
         data = node.inputs[0]
         if data is not None and data.shape is not None and 0 in data.shape.dims:
             raise ConversionError(f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements")
+
+
+def _copied(value: onnx_ir.Value) -> onnx_ir.Value:
+    """Return the value that Identity nodes copy."""
+    while (node := value.producer()) is not None and node.op_type == "Identity" and node.inputs[0] is not None:
+        value = node.inputs[0]
+    return value
 
 
 def refuse_nested(model: onnx_ir.Model) -> None:

@@ -181,3 +181,10 @@ def test_a_loop_of_no_iterations_returns_a_state_that_its_body_does_not_read(nod
     feeds = {"x": np.array([1, 2], F32), "w": np.array([10, -20], F32), "trips": np.array(trips), "on": np.array(on)}
     for _ in range(3):
         assert compile_onnx(parsed(text))(feeds)["y"].tolist() == (expected or last)
+
+
+@pytest.mark.parametrize("nodes", ["y = Identity(x)", "a = Identity(x) y = Identity(a)"])
+def test_strings_that_an_output_takes_from_an_input_are_refused(nodes):
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]> g (string[2] x) => (string[2] y) {{ {nodes} }}')
+    with pytest.raises(ConversionError, match="output 'y': .* use the input 'x'"):
+        compile_onnx(model)
