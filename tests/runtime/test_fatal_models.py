@@ -154,3 +154,14 @@ def test_nans_of_sequences_are_named():
     for convert in (compile_onnx, convert_model):
         with pytest.warns(LossyConversionWarning, match="signalling NaNs of float16 quiet: node SequenceConstruct"):
             convert(parsed(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["g (float[0] x) => (float[n] y) { y = Unique(x) }", "g (float[0, 2] x) => (float[n] y) { y = Unique(x) }"]
+)
+def test_what_is_unique_of_nothing_is_refused(text):
+    for convert in (convert_model, compile_onnx):
+        with pytest.raises(
+            ConversionError, match=r"node Unique '' \(output y\): .* dies of Unique of a tensor without elements"
+        ):
+            convert(parsed(text))
