@@ -188,3 +188,14 @@ def test_strings_that_an_output_takes_from_an_input_are_refused(nodes):
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]> g (string[2] x) => (string[2] y) {{ {nodes} }}')
     with pytest.raises(ConversionError, match="output 'y': .* use the input 'x'"):
         compile_onnx(model)
+
+
+@pytest.mark.parametrize(
+    "text", ["g (float[0] x) => (float[n] y) { y = Unique(x) }", "g (float[0, 2] x) => (float[n] y) { y = Unique(x) }"]
+)
+def test_what_is_unique_of_nothing_is_refused(text):
+    for convert in (convert_model, compile_onnx):
+        with pytest.raises(
+            ConversionError, match=r"node Unique '' \(output y\): .* dies of Unique of a tensor without elements"
+        ):
+            convert(parsed(text))
