@@ -186,7 +186,7 @@ def test_a_loop_of_no_iterations_returns_a_state_that_its_body_does_not_read(nod
 @pytest.mark.parametrize("nodes", ["y = Identity(x)", "a = Identity(x) y = Identity(a)"])
 def test_strings_that_an_output_takes_from_an_input_are_refused(nodes):
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]> g (string[2] x) => (string[2] y) {{ {nodes} }}')
-    with pytest.raises(ConversionError, match="output 'y': .* use the input 'x'"):
+    with pytest.raises(ConversionError, match=r"output .y.: .* use the input .x."):
         compile_onnx(model)
 
 

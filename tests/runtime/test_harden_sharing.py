@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import openvino as ov
 import pytest
-from openvino import opset8, opset13, opset15
+from openvino import opset1, opset8, opset13, opset15
 
 import ov_gather
 from helpers.hardening import RAISED, infer_model
@@ -169,3 +169,58 @@ def test_an_inference_that_raised_leaves_nothing_behind(portable):
             request.wait()
             expected = [[rows(4)[index]] for index in given if index != 7]
             assert request.get_output_tensor().data.tolist() == expected
+
+
+def picked(places, count, axes=(0, 0, 0), opset=opset8):
+    """Rows of an input that are indices, each of a gather of its own."""
+    edges, table = parameter("edges", [count, 4]), opset13.constant(rows(10))
+    taken = [opset.gather(edges, constant(place), constant(axis)) for place, axis in zip(places, axes, strict=False)]
+    return ov.Model([opset8.gather(table, one, constant(0)) for one in taken], [edges], "model")
+
+
+@pytest.mark.parametrize(
+    ("model", "exact", "any_element"),
+    [
+        (lambda: picked((0, 1), 2), 1, 1),
+        (lambda: picked((0, -1), 2), 1, 1),
+        (lambda: picked((0, 1), 2, axes=(0, -2)), 1, 1),
+        (lambda: picked(([0, 1], 2), 3), 1, 1),
+        (lambda: picked((0, 1, 1), 2), 1, 1),
+        (lambda: picked((0, 1), 3), 2, 1),  # the third row may hold anything, which must not raise
+        (lambda: picked((0, 1), 2, axes=(0, 1)), 2, 1),
+        (lambda: picked((0, 2), 2), 3, 3),  # a row that is not there is an index out of bounds, too
+        (lambda: picked((0, -1), 2, opset=opset1), 3, 3),  # before Gather-8 nothing counts from the end
+    ],
+)
+def test_rows_that_are_all_indices_share_a_guard(model, exact, any_element):
+    assert guards(model(), "raise", True) == exact
+    assert guards(model(), "clamp", True) == any_element
+    assert guards(model(), "zero", True) == any_element
+
+
+@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+@pytest.mark.parametrize("shape", [[-1, 4], [-1, -1]])
+def test_indices_that_are_repeated_no_times_are_none(policy, portable, shape):
+    """What is guarded is the repeated indices: the given ones may be out of bounds if no row repeats them."""
+    given, like = parameter("i", [4]), parameter("like", shape)
+    where = opset13.broadcast(given, opset13.shape_of(like))
+    model = ov.Model([opset8.gather(opset13.constant(rows(5)), where, constant(0))], [given, like], "model")
+    guards(model, policy, portable)
+    bad, good = np.array([0, 1, 99, 4], np.int32), np.array([0, 1, -1, 4], np.int32)
+    if policy != "clamp":  # OpenVINO itself makes a row of Maximum where Broadcast makes none
+        assert outputs(model, bad, np.zeros((0, 4), np.int32)) == [[]]
+    assert outputs(model, good, np.zeros((2, 4), np.int32)) == [[1, 2, 5, 5] * 2]
+    expected = {"raise": RAISED, "clamp": [[1, 2, 5, 5]], "zero": [[1, 2, 0, 5]]}[policy]
+    assert outputs(model, bad, np.zeros((1, 4), np.int32)) == expected
+
+
+@pytest.mark.parametrize("kinds", [(np.int32, np.int64), (np.int64, np.int32)])
+def test_indices_of_several_types_share_a_check_of_the_size(kinds):
+    x = parameter("x", [-1], np.float32)
+    given = [parameter(name, [2], kind) for name, kind in zip("ij", kinds, strict=True)]
+    model = ov.Model([opset13.gather_elements(x, one, 0) for one in given], [x, *given], "model")
+    assert guards(model, "raise", True) == 1
+    indices = [np.array([0, 2], kind) for kind in kinds]
+    assert outputs(model, rows(3), *indices) == [[1, 3], [1, 3]]
+    assert outputs(model, rows(2), *indices) == RAISED
+    assert outputs(model, rows(0), *indices) == RAISED

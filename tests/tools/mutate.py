@@ -94,7 +94,7 @@ class Failed:
 
 
 def chosen(mutation: Mutation, found: dict[str, Traced]) -> list[str]:
-    """Return tests that execute the changed function within the budget: of each file those first that execute little."""
+    """Return tests that execute the changed function, while there is time: of each file those first that execute little."""
     name = str(mutation.path.relative_to(ROOT))
     if mutation.function:
         executing = [test for test, one in found.items() if (name, mutation.function) in one.places]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ov_gather.crosscheck.comparisons import Status
-from ov_gather.crosscheck.models.outputs import TOLERANCE, compare_arrays, missing
+from ov_gather.crosscheck.comparisons import OutputResult, Status
+from ov_gather.crosscheck.models.outputs import ROUNDING, TOLERANCE, compare_arrays, excuse_rounding, missing
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -81,3 +81,14 @@ def test_what_is_told():
     assert "[5]" in wrong.detail
     assert compare_arrays(NUMBERS, NUMBERS, "runtime", False).difference is None
     assert (missing("runtime").status, missing("runtime").runtime) == (FAILED, "runtime")
+
+
+@pytest.mark.parametrize(
+    ("noise", "error", "is_excused"), [(1, 10, True), (1, 10.5, False), (1, 1, True), (0, 0.5, False), (2, 20, True)]
+)
+def test_up_to_ten_times_the_noise_is_excused(noise, error, is_excused):
+    expected = np.array([0.0, 64.0])
+    failed = OutputResult("y", "f8", (2,), compare_arrays(expected, expected + error, "runtime", False))
+    (result,) = excuse_rounding([failed], [expected], [expected + noise], [expected + error])
+    assert result.comparison.divergences == ((ROUNDING,) if is_excused else ())
+    assert result.comparison.status is (EXPECTED if is_excused else FAILED)

@@ -122,3 +122,9 @@ def test_nothing_is_counted_before_it_begins(monkeypatch):
     made = Progress()
     assert (made.total, made.done, made.unit, made.partial()) == (0, 0, "layers", None)
     assert str(made) == ": reading after 0 s"
+
+
+def test_of_several_runtimes_that_which_takes_longest_is_named(progress):
+    doings = {"kernel": Doing("later", 120.0), "openvino": Doing("earlier", 106.0), "extension": Doing("last", 130.0)}
+    progress.watch([ALane(ARuntime(name), doing) for name, doing in doings.items()])
+    assert progress.longest == "; openvino has been executing earlier for 34 s"
