@@ -1,4 +1,4 @@
-"""Faults that tests plant leave models well-defined: a Gather along another axis reads inside of its data, and keeps its shape."""
+"""Planted faults leave models well-defined: gathers along another axis read inside of their data, and keep the shape."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def test_gather_along_another_axis(tmp_path, rows, indices, is_planted):
 
 
 def test_gather_elements_along_another_axis(tmp_path):
-    text = """<ir_version: 9, opset_import: ["": 18]> g (float[3,4] x) => (float[3,4] y) <int64[3,4] places = {0, 1, LAST, 2, 0, 1, 0, 0, 1, 2, 2, 1}> {
+    text = """<ir_version: 9, opset_import: ["": 18]> g (float[3,4] x) => (float[3,4] y)
+        <int64[3,4] places = {0, 1, LAST, 2, 0, 1, 0, 0, 1, 2, 2, 1}> {
         y = GatherElements <axis = 1> (x, places) }"""
     for last, count in (("2", 1), ("3", 0)):
         onnx.save(onnx.parser.parse_model(text.replace("LAST", last)), tmp_path / "model.onnx")
