@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import onnx_ir
-from onnx_ir.passes.common import ShapeInferencePass
 
 from .passes.compress import compress
 from .passes.constant_indices import constant_indices
@@ -24,6 +23,7 @@ from .passes.reverse_sequence import reverse_sequence
 from .passes.rewriter import Rewrite, Rewriter
 from .passes.slice_data import slice_data
 from .ranges import Ranges
+from .shape_inference import infer_shapes
 
 __all__ = ["TARGETS", "Rewrite", "legalize"]
 
@@ -56,7 +56,7 @@ def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: b
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     inlined = inline_functions(model)
     outputs = [(value.type, value.shape) for value in model.graph.outputs]
-    ShapeInferencePass(check_type=False, strict_mode=False)(model)
+    infer_shapes(model)
     rewriter = Rewriter(model, Ranges(model))
     fold_arithmetic(rewriter)
     exact_integers(rewriter)

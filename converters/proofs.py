@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnx_ir.passes.common import ShapeInferencePass
-
 from ov_gather.ranges.proofs import Proof, prove_sites
 from ov_gather.ranges.prove import Limits, assumption
 from ov_gather.ranges.rules.call import ONNX
@@ -13,6 +11,7 @@ from ov_gather.ranges.rules.call import ONNX
 from .analysed_graph import AnalysedGraph
 from .loading import OnnxSource, load, naming
 from .passes.inline_functions import inline_functions
+from .shape_inference import infer_shapes
 
 
 def prove_onnx(source: OnnxSource, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
@@ -44,5 +43,5 @@ def analysed(source: OnnxSource) -> AnalysedGraph:
     with naming(source):
         model = load(source)
         inline_functions(model)
-    ShapeInferencePass(check_type=False, strict_mode=False)(model)
+    infer_shapes(model)
     return AnalysedGraph(model)

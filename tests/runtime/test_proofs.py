@@ -10,7 +10,7 @@ import pytest
 from openvino import Model, PartialShape
 from openvino import opset13 as ops
 
-from ov_gather import prove
+from ov_gather import harden, prove
 from ov_gather.acceleration.graph import ours
 from ov_gather.ranges.proofs import Proof
 
@@ -194,6 +194,22 @@ def test_a_saved_model_is_proved_as_the_model_itself(name: str, tmp_path) -> Non
 
 def _comparable(proof: Proof) -> tuple[object, ...]:
     return proof.layer, proof.status, proof.axis_size, proof.requires
+
+
+@pytest.mark.parametrize(("dtype", "largest", "rounded"), [(np.uint8, 255, 128), (np.int8, 127, 64), (np.uint8, 3, 2)])
+def test_quotients_of_bytes_are_rounded_up(dtype: type, largest: int, rounded: int) -> None:
+    x = parameter([-1], dtype, "x")
+    index = ops.convert(ops.divide(x, constant(2, dtype)), "i32")
+    compiled = openvino.compile_model(Model([index], [x]), "CPU")
+    assert compiled(np.array([largest], dtype))[0] == [rounded]
+    for size in (rounded, rounded + 1):
+        model = Model([ops.gather(constant(np.zeros(size), F32), index, constant(0))], [x])
+        (assumed,) = prove(model, assume={"x": (0, largest)})
+        (proof,) = prove(model)
+        (_, most) = proof.requires.get("x", (None, np.iinfo(dtype).max))
+        assert (assumed.status == "proved") == (size > rounded), assumed
+        assert size > rounded or proof.status == "unknown" or most < largest, proof
+        assert bool(harden(model, assume={"x": (0, largest)}).guards) == (size == rounded)
 
 
 def test_an_assumption_proves_what_depends_on_it() -> None:

@@ -77,3 +77,23 @@ def test_indices_that_come_from_what_is_padded_by_an_infinite_number(infinite):
     proto = constant(TABLE, model("float[N] x) => (float[K,4] y)", nodes), "t")
     proto = constant(np.float32(infinite), constant(np.array([1, 1]), proto, "ends"), "filler")
     assert [proof.status for proof in prove_onnx(proto)] == ["unknown"]
+
+
+@pytest.mark.parametrize(("depth", "is_propagated"), [(3, True), (40, False)])
+def test_no_more_elements_are_propagated_than_a_bound(monkeypatch, depth: int, is_propagated: bool) -> None:
+    nodes = "".join(f"a{k + 1} = Concat<axis = 0>(a{k}, a{k})\n" for k in range(depth))
+    doubled = model("float[2] x, int64 i) => (float y)", f"a0 = Identity(x)\n{nodes}y = Gather(a{depth}, i)")
+    infer = onnx.shape_inference.infer_shapes
+
+    modes = set()
+
+    def checked(*given: object, data_prop: bool, **options: object) -> onnx.ModelProto:
+        modes.add(data_prop)
+        assert is_propagated or not data_prop
+        return infer(*given, data_prop=data_prop, **options)
+
+    monkeypatch.setattr(onnx.shape_inference, "infer_shapes", checked)
+    (proof,) = prove_onnx(doubled, assume={"i": (0, 1)})
+    assert proof.status == "proved"
+    assert proof.axis_size == 2 ** (depth + 1)
+    assert modes == ({False, True} if is_propagated else {False})

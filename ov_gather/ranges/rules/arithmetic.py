@@ -24,12 +24,24 @@ def divide(call: Call) -> Sequence[Value]:
 
 
 def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interval) -> Interval:
-    """Divide integers. Large ones are divided as floating-point numbers by some runtimes, which rounds the result."""
+    """Divide integers. Large ones are divided as floating-point numbers by some runtimes, which rounds the result, and bytes.
+
+    Bytes are rounded to the nearest integer: 255 / 2 is 128. Below 0, what is rounded down is among the results anyway.
+    """
     found, exact = algebra.divide(one, _divisor(call, other)), call.semantics.exact_integers
+    declared = call.outputs[0].element_type
+    if call.semantics.rounds_bytes and declared is not None and declared.bits <= 8 and one.high > 0 and not found.is_any:
+        return _rounded_up(algebra, one, found)
     if max(abs(one.low), abs(one.high), abs(other.low), abs(other.high)) <= exact or found.is_any:
         return found
     low, high = (0 if abs(bound) == inf else rounding_of(bound) for bound in (found.low, found.high))
     return replace(found, low=found.low - low, high=found.high + high)
+
+
+def _rounded_up(algebra: Algebra, dividend: Interval, found: Interval) -> Interval:
+    """Add quotients that are rounded up, none of which exceeds a dividend of 0 or more: divisors are positive."""
+    above = algebra.add(found, algebra.exact(1))
+    return algebra.hull(found, algebra.minimum(above, algebra.maximum(dividend, algebra.exact(0))))
 
 
 def _divisor(call: Call, given: Interval) -> Interval:

@@ -23,12 +23,14 @@ class Semantics:
         float_error: the relative error that one operation on floating-point numbers may make.
         is_memory_read: an index out of bounds yields whatever lies in memory, and so does what is computed of an empty axis;
             otherwise such a run ends with an error.
+        rounds_bytes: quotients of 8-bit integers are rounded to the nearest integer, as 128 for 255 / 2.
     """
 
     integer: ElementType | None
     exact_integers: int
     float_error: float
     is_memory_read: bool
+    rounds_bytes: bool = False
 
     def widest(self, element_type: ElementType | None) -> Interval:
         """Give all values that a computed tensor of a type may hold."""
@@ -47,7 +49,7 @@ class Semantics:
 ONNX = Semantics(integer=None, exact_integers=1 << 64, float_error=2**-22, is_memory_read=False)
 CONVERTED = Semantics(integer=None, exact_integers=1 << 24, float_error=2**-22, is_memory_read=False)
 """What the CPU plugin does in the runs that ONNX gives a meaning, as long as no value needs more than 32 bits."""
-CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, is_memory_read=True)
+CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, is_memory_read=True, rounds_bytes=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,15 @@ def indexed(depth: int) -> list[onnx.NodeProto]:
     return [*nodes, N("Mod", [last, "three"], ["m"]), N("Gather", ["x", "m"], ["y"])]
 
 
+def concatenated(depth: int) -> list[onnx.NodeProto]:
+    """Return nodes for `y`: a gather of a vector that is joined with itself so many times."""
+    nodes, last = [], "x"
+    for k in range(depth):
+        nodes.append(N("Concat", [last, last], [f"d{k}"], axis=0))
+        last = f"d{k}"
+    return [*nodes, N("Gather", [last, "i"], ["y"])]
+
+
 def constant(size: int) -> list[onnx.NodeProto]:
     """Return nodes for `y`: a gather by a constant Range of so many elements."""
     end = numpy_helper.from_array(np.array(size), "end")
@@ -84,8 +93,9 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
         lambda: nested_ifs(depth),
         lambda: doubled(str(rng.choice(["Add", "Mul"])), 4 * depth),
         lambda: indexed(4 * depth),
+        lambda: concatenated(2 * depth),
         lambda: constant(2 ** int(rng.integers(32, 63))),
-    ][int(rng.integers(4))]()
+    ][int(rng.integers(5))]()
     onnx.save(model(made), folder / "in.onnx")
     _run(folder, ON_ONNX[int(rng.integers(len(ON_ONNX)))], "in.onnx")
     if any(node.op_type == "Range" for node in made):
