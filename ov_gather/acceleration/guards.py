@@ -17,7 +17,9 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 
 def clamped(indices: Output, bounds: Bounds) -> Output:
     """Move indices out of bounds to the nearest that is in bounds. Of an empty axis there is none: that raises."""
-    return ops.maximum(ops.minimum(indices, bounds.highest), bounds.lowest).output(0)
+    # The maximum comes first: OpenVINO fuses Maximum(Minimum(one constant index of shape [1], open scalar), 0) to a Clamp of
+    # the scalar, whose shape is that of the scalar.
+    return ops.minimum(ops.maximum(indices, bounds.lowest), bounds.highest).output(0)
 
 
 def checked(indices: Output, bounds: Bounds, *, counts_from_end: bool, portable: bool) -> Output:
