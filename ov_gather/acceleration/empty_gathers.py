@@ -34,8 +34,8 @@ def fill(gather: Node) -> None:
         gather.input(port).replace_source_output(_filled(gather.input_value(port)))
     gather.validate_and_infer_types()
     axes = list(range(len(shape)))
-    starts, stops, steps = (ops.constant(numbers, "i64") for numbers in ([0] * len(shape), shape, [1] * len(shape)))
-    stand_behind(gather, ops.slice(gather, starts, stops, steps, ops.constant(axes, "i64")), readers)
+    starts, stops, steps = (ops.constant(numbers) for numbers in ([0] * len(shape), shape, [1] * len(shape)))
+    stand_behind(gather, ops.slice(gather, starts, stops, steps, ops.constant(axes)), readers)
 
 
 def _filled(tensor: Output) -> Output:

@@ -93,7 +93,7 @@ def gather_empty(run):
 def test_empty_gathers_compile(policy, portable):
     """OpenVINO dies of them (dies-of-empty-gathers)."""
     rows = [(case, index) for case in EMPTY for index in (0, 9)] + [(case, 0) for case in AXIS_EMPTY]
-    kinds = ((0, "uint8", 1), (1, "uint8", 1), (0, "int64", 1), (1, "int32", 2))
+    kinds = ((0, "uint8", 1), (1, "int32", 2))
     runs = [(case, dtype, policy, portable, flag, index, count) for case, index in rows for flag, dtype, count in kinds]
     for run, result in zip(runs, call_each(gather_empty, runs, lambda code: f"died of {code}"), strict=True):
         case, index, count = run[0], run[5], run[6]
