@@ -113,8 +113,8 @@ class _Hardening:
         self._model.validate_nodes_and_infer_types()
         for gather in empty_gathers(self._model):  # proved ones, too: OpenVINO would not survive them
             fill(gather)
-            site = self._told[gather.get_instance_id()]
-            site.done = "; ".join(filter(None, (site.done, "an empty axis is filled, and cut off behind")))
+            told = self._told[gather.get_instance_id()]
+            told.done = "; ".join(filter(None, (told.done, "an empty axis is filled, and cut off behind")))
         self._model.validate_nodes_and_infer_types()
         return HardeningSummary(tuple(self._told.values()), self._guards)
 
