@@ -215,3 +215,13 @@ def same(one: Dimension, other: Dimension) -> bool:
 def is_one(dim: Dimension) -> bool:
     """Tell whether a dimension is 1 whatever the inputs are."""
     return bool(dim.is_static and dim.get_length() == 1)
+
+
+def stand_behind(node: Node, last: Node, readers: set[object]) -> None:
+    """Let all that read a node read another one, which bears the names of its tensor from now on."""
+    last.set_friendly_name(f"{node.get_friendly_name()}/in_bounds")
+    names = node.output(0).get_names()
+    node.output(0).set_names(set())
+    last.output(0).set_names(names)
+    for reader in readers:
+        reader.replace_source_output(last.output(0))  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import Bounds
-from ov_gather.acceleration.graph import ours
+from ov_gather.acceleration.graph import constant, ours
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
@@ -17,7 +17,11 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 
 def clamped(indices: Output, bounds: Bounds) -> Output:
     """Move indices out of bounds to the nearest that is in bounds. Of an empty axis there is none: that raises."""
-    return ops.maximum(ops.minimum(indices, bounds.highest), bounds.lowest).output(0)
+    highest, shape = bounds.highest, indices.get_partial_shape()
+    # OpenVINO fuses Maximum(Minimum(one constant index of shape [1], open scalar), 0) to a Clamp of the scalar, of its shape.
+    if shape.is_static and len(shape) > 0 and set(indices.get_shape()) == {1} and constant(highest) is None:
+        highest = ops.reshape(highest, ops.constant(list(indices.get_shape())), False).output(0)
+    return ops.maximum(ops.minimum(indices, highest), bounds.lowest).output(0)
 
 
 def checked(indices: Output, bounds: Bounds, *, counts_from_end: bool, portable: bool) -> Output:

@@ -10,6 +10,7 @@ from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.constant_tables import distribute, joined_indices, sharing_constants
+from ov_gather.acceleration.empty_gathers import empty_gathers, fill
 from ov_gather.acceleration.graph import operation, take_place, wide
 from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
@@ -109,6 +110,11 @@ class _Hardening:
             is_alone = len(root.sites) == 1 and self._policy == "raise" and not self._portable
             if not (is_alone and self._replace(root.sites[0])):
                 self._guard(root)
+        self._model.validate_nodes_and_infer_types()
+        for gather in empty_gathers(self._model):  # proved ones, too: OpenVINO would not survive them
+            fill(gather)
+            told = self._told[gather.get_instance_id()]
+            told.done = "; ".join(filter(None, (told.done, "an empty axis is filled, and cut off behind")))
         self._model.validate_nodes_and_infer_types()
         return HardeningSummary(tuple(self._told.values()), self._guards)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import Bounds, axis_of_site, batch_dims, takes_tuples, tuple_length
-from ov_gather.acceleration.graph import dims
+from ov_gather.acceleration.graph import dims, stand_behind
 from ov_gather.acceleration.guards import clamped
 from ov_gather.acceleration.unproved import INDICES
 from ov_gather.extension.python_api import Node, Output
@@ -45,7 +45,7 @@ def clear_results(gather: Node, indices: Output, bounds: Bounds) -> None:
     readers = gather.output(0).get_target_inputs()
     gather.input(INDICES).replace_source_output(inside)
     zero = ops.constant(0, gather.get_output_element_type(0))
-    _stand_behind(gather, ops.select(is_in_bounds, gather, zero), readers)
+    stand_behind(gather, ops.select(is_in_bounds, gather, zero), readers)
 
 
 def _axes_of_slices(gather: Node) -> list[int]:
@@ -94,14 +94,4 @@ def add_slice(site: Node) -> None:
     stop = ops.constant([shape[axis].get_length()]) if shape[axis].is_static else size
     site.validate_and_infer_types()
     whole = ops.slice(site, ops.constant([0]), stop, ops.constant([1]), ops.constant([axis]))
-    _stand_behind(site, whole, readers)
-
-
-def _stand_behind(node: Node, last: Node, readers: set[object]) -> None:
-    """Let all that read a node read another one, which bears the names of its tensor from now on."""
-    last.set_friendly_name(f"{node.get_friendly_name()}/in_bounds")
-    names = node.output(0).get_names()
-    node.output(0).set_names(set())
-    last.output(0).set_names(names)
-    for reader in readers:
-        reader.replace_source_output(last.output(0))  # type: ignore[attr-defined]
+    stand_behind(site, whole, readers)
