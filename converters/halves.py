@@ -28,7 +28,7 @@ def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     if source is None or source.dtype in _NARROWER or constant_of(source) is not None:
         return False
     interval = ranges.of(source)
-    if interval is not None and -_EXACT <= interval.low and interval.high <= _EXACT:
+    if interval is not None and interval.low >= -_EXACT and interval.high <= _EXACT:
         return False
     return any(_leaves(*use) for use in uses_of(node.outputs[0], carries_elements))
 
