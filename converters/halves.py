@@ -11,6 +11,7 @@ from .loading import is_default
 from .moves import OF_SHAPES, carries_elements, element_type_of
 from .ranges import Ranges
 
+CASTS = ("Cast", "CastLike")
 UNROUNDED = "OpenVINO's CPU plugin computes float16 as float32: this Cast neither rounds nor overflows"
 """What happens at a node that `is_unrounded`."""
 _EXACT = 2**11  # float16 has all integers up to this one
@@ -22,7 +23,7 @@ def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
     Arithmetic in float16 is excepted: it only rounds less, in models that are float16 throughout.
     """
-    if not is_default(node, ("Cast",)) or element_type_of(node.outputs[0]) is not F16:
+    if not is_default(node, CASTS) or element_type_of(node.outputs[0]) is not F16:
         return False
     source = node.inputs[0]
     if source is None or source.dtype in _NARROWER or constant_of(source) is not None:
@@ -36,5 +37,7 @@ def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
 def _leaves(node: onnx_ir.Node, position: int) -> bool:
     """Return True if a node computes anything but float16 from the elements of an input."""
     if bodies_of(node) or is_default(node, OF_SHAPES) or carries_elements(node, position):
+        return False
+    if is_default(node, ("CastLike",)) and position == 1:  # only its type counts
         return False
     return any(element_type_of(output) not in (None, F16) for output in node.outputs)

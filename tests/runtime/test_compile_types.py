@@ -43,6 +43,7 @@ def test_topk_takes_the_first_of_equal_numbers(name, dtype, size, k, largest):
         "(float[3000] w, int32[2] a) => (float[2] y) { h = Cast<to = 10>(a) i = Cast<to = 7>(h) y = Gather(w, i) }",
         "(float[2] a) => (float[2] y) { h = Cast<to = 10>(a) y = Cast<to = 1>(h) }",
         "(float[2] a) => (float[2] y) { h = Cast<to = 10>(a) m = Identity(h) y = Cast<to = 1>(m) }",
+        "(float[2] a, float16[2] b) => (float[2] y) { h = CastLike(a, b) y = Cast<to = 1>(h) }",
         "(float[2] a, float16[2] b) => (bool[2] y) { h = Cast<to = 10>(a) y = Equal(h, b) }",
     ],
 )
@@ -66,6 +67,7 @@ def test_a_cast_to_float16_that_does_not_round_is_named(text):
     [
         "(float[2] a) => (float16[2] y) { y = Cast<to = 10>(a) }",
         "(float[2] a) => (float[2] y) { h = Cast<to = 10>(a) m = Mul(h, h) y = Cast<to = 1>(m) }",
+        "(float[2] a) => (float[2] y) { h = Cast<to = 10>(a) z = Add(h, h) g = CastLike(z, h) y = Cast<to = 1>(g) }",
         "(float[2] a) => (int64[1] y) { h = Cast<to = 10>(a) y = Shape(h) }",
         "(float16[2] a) => (int32[2] y) { y = Cast<to = 6>(a) }",
         "(uint8[2] a) => (float[2] y) { h = Cast<to = 10>(a) y = Cast<to = 1>(h) }",
