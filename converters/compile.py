@@ -19,6 +19,7 @@ from .moves import is_index, is_only_bound, is_read
 from .passes.empty_constants import lost_constants
 from .passes.lanes import travel_in_lanes
 from .refusals import refuse_nested
+from .ties import keep_order_of_ties
 
 if TYPE_CHECKING:
     from .compiled import CompiledModel
@@ -71,6 +72,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         bounds = {str(value.name) for value in original.graph.inputs if is_used(value) and is_only_bound(value)}
         inexactness = find_inexactness(original, target=_TARGET, checks_inputs=True)
         converted = read(original, _TARGET)
+        keep_order_of_ties(converted)
         use_stock_where_proved(converted)
         keep_compressed(converted)
         shield_selects(converted)

@@ -18,6 +18,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 
 from .errors import describe
 from .graphs import bodies_of, constant_of, constants_of, inputs_of, nodes_of
+from .halves import CASTS, UNROUNDED, is_unrounded
 from .integers import INT32, ROUNDED, SIGNED, WRAPPED, is_rounded, is_signed, is_wrapped, narrowing, stays_within
 from .loading import is_default
 from .moves import element_type_of, is_gathered, is_only_index, is_read
@@ -69,6 +70,7 @@ def find_inexactness(
     ]
     found += _of_pads(model)
     found += [Inexactness(describe(node), _QUIETED) for node in nodes_of(model, *_QUIETING) if _takes_halves(node)]
+    found += [Inexactness(describe(node), UNROUNDED) for node in nodes_of(model, *CASTS) if is_unrounded(node, ranges)]
     found += [Inexactness(describe(node), SIGNED) for node in model.graph.all_nodes() if is_signed(node, ranges)]
     found += [Inexactness(describe(node), WRAPPED) for node in model.graph.all_nodes() if is_wrapped(node, ranges)]
     if target == "stock":

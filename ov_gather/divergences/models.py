@@ -42,7 +42,8 @@ MODELS = (
     _avoided(
         name="near-ties",
         runtimes=_CPU_PLUGIN,
-        why="among numbers that are equal, or nearly, but for rounding, TopK, ArgMax and ArgMin pick others than onnxruntime's",
+        why="among numbers that are nearly equal, but for rounding, TopK, ArgMax and ArgMin pick others than onnxruntime's; "
+        'among equal ones, a TopK with stable="false" does; convert and compile_onnx make it stable',
     ),
     _avoided(
         name="rounding-decides",
