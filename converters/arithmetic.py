@@ -144,7 +144,7 @@ def _cast(node: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | Non
 
 
 def _cast_to(array: _Array, dtype: np.dtype[Any]) -> _Array | None:
-    """Convert, unless a fraction is none of the new integers, of which ONNX defines nothing. Integers wrap around."""
+    """Return the converted array; None if a fraction is out of range, which ONNX leaves undefined. Integers wrap around."""
     if array.dtype.kind == "f" and dtype.kind in "iu":
         whole, limits = np.trunc(array.astype(np.float64)), np.iinfo(dtype)
         if not ((whole >= limits.min) & (whole < float(limits.max) + 1)).all():

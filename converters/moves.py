@@ -47,8 +47,9 @@ def is_index(node: onnx_ir.Node, position: int) -> bool:
 
 
 def is_only_bound(value: onnx_ir.Value) -> bool:
-    """Tell whether a value, perhaps moved, serves as starts and ends of Slices and as nothing else: any number beyond 32 bits
-    means the same as the nearest that fits, as no dimension is longer.
+    """Return True if a value, perhaps moved, serves as starts and ends of Slices only.
+
+    Any number beyond 32 bits then means the same as the nearest that fits, as no dimension is longer.
     """
     return not value.is_graph_output() and all(
         (is_default(node, ("Slice",)) and position in (1, 2))

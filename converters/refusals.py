@@ -50,7 +50,7 @@ def _copied(value: onnx_ir.Value) -> onnx_ir.Value:
 
 
 def refuse_nested(model: onnx_ir.Model) -> None:
-    """Raise ConversionError for so many nested Ifs that OpenVINO would compile them for minutes."""
+    """Raise ConversionError if more Ifs are nested than OpenVINO compiles within minutes."""
     left = [(model.graph, 0)]
     while left:
         graph, depth = left.pop()

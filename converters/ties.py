@@ -1,4 +1,4 @@
-"""Picks among equal numbers: ONNX takes the one with the lowest index, OpenVINO's TopK only if it is told to."""
+"""Exact ties in TopK: ONNX takes the lowest index, and OpenVINO does so only with `stable=True`."""
 
 from __future__ import annotations
 

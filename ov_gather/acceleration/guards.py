@@ -56,7 +56,7 @@ _SHORT = 64
 
 
 def raises_by_itself(node: Node) -> bool:
-    """Tell whether an operation, of OpenVINO or ours, raises for every index out of bounds of an axis that is not empty."""
+    """Return True if an operation, of OpenVINO or ours, raises for every index out of bounds of an axis that is not empty."""
     return node.get_type_name() in _RAISE and not _may_scatter_shortly(node)
 
 
