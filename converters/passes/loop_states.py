@@ -1,4 +1,6 @@
-"""States of a Loop that no iteration reads: OpenVINO forgets their initial values, which a Loop without iterations returns.
+"""What no iteration of a Loop or Scan reads, and OpenVINO drops: initial states, and the elements that Scan counts.
+
+A Loop without iterations returns the initial state; OpenVINO makes one iteration of a Scan that reads no element.
 
 body: e -> next state
 body: If(iteration > -0.5) { e } else { state } -> next state
@@ -6,48 +8,72 @@ body: If(iteration > -0.5) { e } else { state } -> next state
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import nodes_of
-from .lane_loops import LoopParts, State, has_parts, reached
+from ..errors import ConversionError, describe
+from ..graphs import is_used, nodes_of
+from .lane_loops import LoopParts, has_parts, reached
 from .rewriter import Rewriter
 
+Loops = Mapping[onnx_ir.Node, LoopParts]
+
 _FIRST_OPSET = 7  # of Greater with two shapes
+_NOT_CAST = (DataType.STRING, DataType.COMPLEX64, DataType.COMPLEX128)
 
 
 def loop_states(rewriter: Rewriter) -> None:
     """Rewrite in place, in bodies too; strings and opsets before 7 are left alone."""
     if rewriter.opset < _FIRST_OPSET:
         return
-    for node in nodes_of(rewriter.model, "Loop"):
+    for node in nodes_of(rewriter.model, "Loop", "Scan"):
         if not has_parts(node, rewriter.opset):
             continue
         parts = LoopParts(node)
         inside = onnx_ir.traversal.RecursiveGraphIterator(parts.body)
         loops = {node: parts} | {inner: LoopParts(inner) for inner in inside if has_parts(inner, rewriter.opset)}
-        for i, state in enumerate(parts.states):
-            if state.end.dtype is not DataType.STRING and state.inner not in reached([state.end], loops):
-                _read(rewriter, parts.body, i, state)
-                rewriter.report(node, f"its state '{state.inner.name}' is read, or OpenVINO would forget the initial value")
+        (_read_states if node.op_type == "Loop" else _read_elements)(rewriter, parts, loops)
 
 
-def _read(rewriter: Rewriter, body: onnx_ir.Graph, position: int, state: State) -> None:
-    """Let the next state depend on the state, by a condition that OpenVINO cannot fold."""
-    chosen = onnx_ir.Node("", "If", [None], [_branch(rewriter, side, value) for side, value in _sides(state)], num_outputs=1)
-    chosen.name = rewriter.new_name(f"{state.end.name}.read")
+def _read_states(rewriter: Rewriter, loop: LoopParts, loops: Loops) -> None:
+    """Let each next state of a Loop depend on the state before."""
+    for i, state in enumerate(loop.states, start=1):  # the condition comes first
+        if state.end.dtype is not DataType.STRING and state.inner not in reached([state.end], loops):
+            _choose(rewriter, loop.body, i, loop.body.inputs[0], state.inner)
+            rewriter.report(loop.node, f"its state '{state.inner.name}' is read, or OpenVINO would forget the initial value")
+
+
+def _read_elements(rewriter: Rewriter, scan: LoopParts, loops: Loops) -> None:
+    """Let an output of a Scan depend on an element, where none does."""
+    used = [i for i, output in enumerate(scan.node.outputs) if is_used(output)]
+    read = reached([scan.body.outputs[i] for i in used], loops)
+    if not used or any(part.inner in read for part in scan.into):
+        return
+    element = next((part.inner for part in scan.into if part.inner.dtype not in _NOT_CAST), None)
+    if element is None:
+        raise ConversionError(f"{describe(scan.node)}: its body reads none of its elements, and OpenVINO would execute it once")
+    _choose(rewriter, scan.body, used[0], element, scan.body.outputs[used[0]])
+    rewriter.report(scan.node, f"its element '{element.name}' is read, or OpenVINO would make one iteration")
+
+
+def _choose(rewriter: Rewriter, body: onnx_ir.Graph, position: int, read: Value, other: Value) -> None:
+    """Let an output of a body depend on two values, by a condition that always holds and that OpenVINO cannot fold."""
+    end = body.outputs[position]
+    branches = [_branch(rewriter, *side) for side in (("then_branch", end), ("else_branch", other))]
+    chosen = onnx_ir.Node("", "If", [None], branches, num_outputs=1, name=rewriter.new_name(f"{end.name}.read"))
     (handed,) = chosen.outputs
-    handed.name, handed.type, handed.shape = str(chosen.name), state.end.type, state.end.shape
+    handed.name, handed.type, handed.shape = str(chosen.name), end.type, end.shape
     body.append(chosen)
-    number = rewriter.insert(chosen, "Cast", [body.inputs[0]], DataType.FLOAT, [], to=int(DataType.FLOAT))
+    number = rewriter.insert(chosen, "Cast", [read], DataType.FLOAT, None, to=int(DataType.FLOAT))
     below = rewriter.constant(chosen, np.array(-0.5, np.float32))
-    chosen.replace_input_with(0, rewriter.insert(chosen, "Greater", [number, below], DataType.BOOL, []))
-    body.outputs[position + 1] = handed  # after the condition
-
-
-def _sides(state: State) -> list[tuple[str, Value]]:
-    return [("then_branch", state.end), ("else_branch", state.inner)]
+    holds = rewriter.insert(chosen, "Greater", [number, below], DataType.BOOL, None)
+    ones = rewriter.insert(chosen, "Cast", [holds], DataType.FLOAT, None, to=int(DataType.FLOAT))
+    count = rewriter.insert(chosen, "ReduceSum", [ones], DataType.FLOAT, [], keepdims=0)
+    chosen.replace_input_with(0, rewriter.insert(chosen, "Greater", [count, below], DataType.BOOL, []))
+    body.outputs[position] = handed
 
 
 def _branch(rewriter: Rewriter, name: str, value: Value) -> onnx_ir.Attr:

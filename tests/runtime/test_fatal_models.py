@@ -183,6 +183,24 @@ def test_a_loop_of_no_iterations_returns_a_state_that_its_body_does_not_read(nod
         assert compile_onnx(parsed(text))(feeds)["y"].tolist() == (expected or last)
 
 
+@pytest.mark.parametrize("rows", ["3, 2", "n, 2"])
+@pytest.mark.parametrize(
+    "nodes, expected",
+    [
+        ("t = Add(s, s) u = Neg(s)", {"y": [8, 16], "z": [[-1, -2], [-2, -4], [-4, -8]]}),
+        ("t = Identity(s) u = Add(e, e)", {"y": [1, 2], "z": [[0, 2], [4, 6], [8, 10]]}),
+    ],
+)
+def test_a_scan_whose_body_reads_no_element_makes_all_iterations(nodes, expected, rows):
+    feeds = {"x": np.array([1, 2], F32), "w": np.arange(6, dtype=F32).reshape(3, 2)}
+    for asked in ("y", "z"):
+        text = f"""g (float[2] x, float[{rows}] w) => (float[m, k] {asked}) {{ y, z = Scan<num_scan_inputs = 1, body = b
+            (float[2] s, float[2] e) => (float[2] t, float[2] u) {{ {nodes} }}>(x, w) }}""".replace("[m, k] y", "[2] y")
+        compiled = compile_onnx(parsed(text))
+        for _ in range(2):
+            assert compiled(feeds)[asked].tolist() == expected[asked]
+
+
 @pytest.mark.parametrize("nodes", ["y = Identity(x)", "a = Identity(x) y = Identity(a)"])
 def test_strings_that_an_output_takes_from_an_input_are_refused(nodes):
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]> g (string[2] x) => (string[2] y) {{ {nodes} }}')
