@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from .calls import port_of
+from .finishing import finish
 from .graphs import constant_of, inputs_of, is_used, uses_of
 from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, summaries, survives
 from .legalize import legalize
@@ -19,7 +20,6 @@ from .moves import is_index, is_only_bound, is_read
 from .passes.empty_constants import lost_constants
 from .passes.lanes import travel_in_lanes
 from .refusals import refuse_nested
-from .ties import keep_order_of_ties
 
 if TYPE_CHECKING:
     from .compiled import CompiledModel
@@ -48,10 +48,6 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         ConversionError: the file is not a valid ONNX model, or a node of it cannot be converted; the message names it.
         OSError: a file cannot be read.
     """
-    from ov_gather.acceleration.compressed import keep_compressed
-    from ov_gather.acceleration.proved_gathers import use_stock_where_proved
-    from ov_gather.acceleration.shield_selects import shield_selects
-
     from .compiled import CompiledModel
 
     with naming(model):
@@ -72,10 +68,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         bounds = {str(value.name) for value in original.graph.inputs if is_used(value) and is_only_bound(value)}
         inexactness = find_inexactness(original, target=_TARGET, checks_inputs=True)
         converted = read(original, _TARGET)
-        keep_order_of_ties(converted)
-        use_stock_where_proved(converted)
-        keep_compressed(converted)
-        shield_selects(converted)
+        finish(converted)
         compiled = CompiledModel(converted, inputs, outputs, travel, carried, index_inputs, unread_inputs, bounds, device)
     for summary in summaries(inexactness):
         warnings.warn(summary, LossyConversionWarning, stacklevel=2)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather import logs
 
+from .folding import mend_arithmetic
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 from .ties import keep_order_of_ties
@@ -29,9 +30,10 @@ class Conversion:
 
 
 def finish(model: openvino.Model) -> list[Rewrite]:
-    """Take away checks that nothing needs, and compute what OpenVINO's plugin would misread; return what was done."""
+    """Take away checks that nothing needs, and mend what OpenVINO would compute otherwise; return what was done."""
     from ov_gather.acceleration.shield_selects import shield_selects
 
+    mend_arithmetic(model)
     keep_order_of_ties(model)
     done = [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
     shield_selects(model)

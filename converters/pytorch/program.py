@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConversionError
-from ..folding import mend_arithmetic
 from .sites import OPERATOR, Site, mark
 from .sources import quiet
 
@@ -47,7 +46,6 @@ def read_program(program: torch.export.ExportedProgram) -> tuple[openvino.Model,
     _name(model.inputs, program.graph_signature.user_inputs)
     _name(model.outputs, program.graph_signature.user_outputs)
     _bound_sizes(model, program)
-    mend_arithmetic(model)  # but no division: PyTorch's rounds down where OpenVINO's front end writes one of integers
     return model, sites
 
 
