@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,7 +14,7 @@ import click
 from ov_gather.files import identity, overwritten, place_of
 from ov_gather.ir import files
 from ov_gather.ir.files import Found, NoIRError, Place
-from ov_gather.ir.urls import TIMEOUT, Url, is_url
+from ov_gather.ir.urls import TIMEOUT, url_of
 
 _TIMEOUT = "ov_gather.timeout"
 
@@ -53,8 +54,8 @@ class PathOrUrl(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         """Return a Path or a Url. What is at a URL is looked for later."""
-        if isinstance(value, str) and is_url(value):
-            return Url(value, timeout=(context.meta if context else {}).get(_TIMEOUT, TIMEOUT))
+        if url := url_of(value):
+            return replace(url, timeout=(context.meta if context else {}).get(_TIMEOUT, TIMEOUT))
         return super().convert(value, param, context)
 
 

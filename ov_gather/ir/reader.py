@@ -14,7 +14,7 @@ from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
 from ov_gather.ir.in_memory import is_openvino_model, serialized
 from ov_gather.ir.model import Model
-from ov_gather.ir.urls import RemoteWeights, Url, fetched, is_url, url_of
+from ov_gather.ir.urls import RemoteWeights, fetched, url_of
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.parser import Parser
 
@@ -121,8 +121,8 @@ def _weights(path: str, given: WeightsSource) -> Weights:
     """Give access to the .bin that is given, else to the one beside the .xml."""
     if isinstance(given, Weights):
         return given
-    if given is None and is_url(path):
-        return RemoteWeights(Url(path).with_suffix(".bin"))
+    if given is None and (document := url_of(path)):
+        return RemoteWeights(document.with_suffix(".bin"))
     if url := url_of(given):
         return RemoteWeights(url)
     if given is None:

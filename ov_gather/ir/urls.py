@@ -90,7 +90,10 @@ def url_of(source: object) -> Url | None:
     if isinstance(source, Url):
         return source
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
-    return Url(text) if isinstance(text, str) and is_url(text) else None
+    if not isinstance(text, str) or not is_url(text):
+        return None
+    scheme, separator, rest = text.partition("://")
+    return Url(scheme.lower() + separator + rest)
 
 
 class RemoteFile:
@@ -236,6 +239,8 @@ def irs_at(url: Url) -> list[Url]:
     is_pattern = "*" in url.text
     if url.suffix == ".xml" and not is_pattern:
         return [url]
+    if url.text.startswith("http") and "?" in url.text:
+        raise OSError(f"{url} cannot be listed, as its query, which may be a signature, is of no use for the files in it")
     try:
         with plain_errors():
             system, path = file_system(url.text, url.timeout)

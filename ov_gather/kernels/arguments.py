@@ -11,8 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from ov_gather.kernels.overlaps import overlap, overlaps_itself
 
 
-def as_argument(function: str, name: str, value: ArrayLike) -> NDArray[Any]:
-    """Return an argument as an array. Raises TypeError for an object that is none, and ValueError for a ragged list."""
+def as_arguments(function: str, **values: ArrayLike) -> list[NDArray[Any]]:
+    """Return arguments as arrays. Raises TypeError for one that is none or is masked, and ValueError for a ragged list."""
+    return [_as_argument(function, name, value) for name, value in values.items()]
+
+
+def _as_argument(function: str, name: str, value: ArrayLike) -> NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{function}: {name} is a masked array: give its masked elements values first, by filled()")
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -77,8 +83,9 @@ def checked_output(
     """
     if out is None:
         return np.empty(shape, data.dtype)
-    if not isinstance(out, np.ndarray) or out.dtype != data.dtype:
-        given = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
+    is_array = isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray)
+    if not is_array or out.dtype != data.dtype:
+        given = out.dtype if is_array else type(out).__name__
         raise TypeError(f"{function}: out must be an array of data's dtype {data.dtype}, not {given}")
     if out.shape != shape:
         raise ValueError(f"{function}: out must have the shape {shape} of the result, not {out.shape}")

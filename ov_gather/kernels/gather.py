@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import as_argument, checked_axis, checked_indices, checked_output, out_of_bounds, unravel
+from ov_gather.kernels.arguments import as_arguments, checked_axis, checked_indices, checked_output, out_of_bounds, unravel
 from ov_gather.kernels.gather_elements import fill
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 
@@ -57,9 +57,8 @@ def gather(
             return done
     if has_tensor(data, indices, out):
         return on_arrays(gather, data, indices, axis=axis, batch_dims=batch_dims, bounds=bounds, out=out)
-    output = _gather(
-        as_argument("gather", "data", data), as_argument("gather", "indices", indices), axis, batch_dims, bounds, out
-    )
+    table, where = as_arguments("gather", data=data, indices=indices)
+    output = _gather(table, where, axis, batch_dims, bounds, out)
     return output if out is None else out
 
 

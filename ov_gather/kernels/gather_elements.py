@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import (
-    as_argument,
+    as_arguments,
     checked_elements,
     checked_indices,
     checked_output,
@@ -53,7 +53,7 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
             return done
     if has_tensor(data, indices, out):
         return on_arrays(gather_elements, data, indices, axis=axis, out=out)
-    table, where = as_argument("gather_elements", "data", data), as_argument("gather_elements", "indices", indices)
+    table, where = as_arguments("gather_elements", data=data, indices=indices)
     output = _gather_elements(table, where, axis, out)
     return output if out is None else out
 

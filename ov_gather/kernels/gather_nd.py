@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native
-from ov_gather.kernels.arguments import as_argument, checked_axis, checked_indices, checked_output
+from ov_gather.kernels.arguments import as_arguments, checked_axis, checked_indices, checked_output
 from ov_gather.kernels.gather import gather
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 from ov_gather.kernels.tuples import flatten
@@ -44,8 +44,8 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: 
             return done
     if has_tensor(data, indices, out):
         return on_arrays(gather_nd, data, indices, batch_dims=batch_dims, out=out)
-    table = as_argument("gather_nd", "data", data)
-    where = checked_indices("gather_nd", as_argument("gather_nd", "indices", indices))
+    table, where = as_arguments("gather_nd", data=data, indices=indices)
+    where = checked_indices("gather_nd", where)
     if table.ndim == 0 or where.ndim == 0:
         raise ValueError("gather_nd: data and indices must have a rank of at least 1")
     ranks = min(table.ndim, where.ndim)

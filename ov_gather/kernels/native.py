@@ -52,9 +52,9 @@ def set_num_threads(n: int) -> None:
 
 def checked_count(value: int | str, name: str) -> int:
     """Check a number of threads. Raises ValueError."""
-    if isinstance(value, bool) or not (str(value).isdecimal() and 1 <= int(value) <= 1024):
+    if isinstance(value, bool) or not (str(value).isdecimal() and 1 <= int(str(value)) <= 1024):
         raise ValueError(f"{name}: {value!r} is not a number of threads from 1 to 1024")
-    return int(value)
+    return int(str(value))
 
 
 def supports(dtype: np.dtype[Any]) -> bool:

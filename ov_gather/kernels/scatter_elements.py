@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
 from ov_gather.kernels.arguments import (
-    as_argument,
+    as_arguments,
     checked_elements,
     checked_indices,
     checked_output,
@@ -60,6 +60,8 @@ def scatter_elements(
 
     Source: ONNX ScatterElements-18, OpenVINO ScatterElementsUpdate-12.
     """
+    if not isinstance(use_init_val, bool | np.bool_):
+        raise TypeError(f"scatter_elements: use_init_val must be True or False, not {use_init_val!r}")
     kernel = native.load()
     if kernel is not None and use_init_val and isinstance(reduction, str) and reduction in NATIVE:
         done = kernel.scatter_elements(data, indices, updates, axis, NATIVE[reduction], out)
@@ -69,10 +71,7 @@ def scatter_elements(
     if has_tensor(data, indices, updates, out):
         options = {"axis": axis, "reduction": name, "use_init_val": use_init_val}
         return on_arrays(scatter_elements, data, indices, updates, **options, out=out)
-    table, where, values = (
-        as_argument("scatter_elements", argument, value)
-        for argument, value in (("data", data), ("indices", indices), ("updates", updates))
-    )
+    table, where, values = as_arguments("scatter_elements", data=data, indices=indices, updates=updates)
     where = checked_indices("scatter_elements", where)
     axis = checked_elements("scatter_elements", table, where, axis)
     check_updates("scatter_elements", values, table, where.shape, "indices' shape")

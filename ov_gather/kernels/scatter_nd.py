@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.kernels import native, reference
-from ov_gather.kernels.arguments import as_argument, checked_indices, checked_output
+from ov_gather.kernels.arguments import as_arguments, checked_indices, checked_output
 from ov_gather.kernels.reductions import NATIVE, check_updates, checked_reduction, kind_of, reduce_into
 from ov_gather.kernels.tensors import has_tensor, on_arrays
 from ov_gather.kernels.tuples import flatten
@@ -58,10 +58,7 @@ def scatter_nd(
     name = checked_reduction("scatter_nd", reduction)
     if has_tensor(data, indices, updates, out):
         return on_arrays(scatter_nd, data, indices, updates, reduction=name, out=out)
-    table, where, values = (
-        as_argument("scatter_nd", argument, value)
-        for argument, value in (("data", data), ("indices", indices), ("updates", updates))
-    )
+    table, where, values = as_arguments("scatter_nd", data=data, indices=indices, updates=updates)
     where = checked_indices("scatter_nd", where)
     if table.ndim == 0 or where.ndim == 0:
         raise ValueError("scatter_nd: data and indices must have a rank of at least 1")

@@ -15,8 +15,9 @@ from typing import Any
 import openvino as ov
 from numpy.typing import NDArray
 
+from ov_gather.acceleration.graph import bodies
 from ov_gather.extension import reason
-from ov_gather.runtimes.base import OutOfBoundsError, RefusedError
+from ov_gather.runtimes.base import NESTED_IFS, OutOfBoundsError, RefusedError
 from ov_gather.runtimes.tensors import element_type_of, to_array, to_tensor
 
 _IN_F32 = {"INFERENCE_PRECISION_HINT": "f32"}
@@ -38,6 +39,8 @@ class Session:
         self, core: ov.Core, model: ov.Model, device: str = "CPU", properties: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
         """Compile a model. Unless the properties of OpenVINO say otherwise, f32 is computed in f32. Raises RefusedError."""
+        if (depth := _depth_of_ifs(model)) > NESTED_IFS:
+            raise RefusedError(f"{depth} If are nested, and OpenVINO takes twice as long to compile for each more")
         with _refusing():
             self._compiled = core.compile_model(model, device, {**_IN_F32, **properties})
             self._idle: SimpleQueue[ov.InferRequest] = SimpleQueue()
@@ -105,6 +108,18 @@ class Inference:
     def profile(self) -> list[ov.ProfilingInfo]:
         """What each operation of the last run took, if the model was compiled with PERF_COUNT."""
         return list(self._request.profiling_info)
+
+
+def _depth_of_ifs(model: ov.Model) -> int:
+    """Return how many If lie inside each other at most."""
+    deepest, left = 0, [(model, 0)]
+    while left:
+        graph, depth = left.pop()
+        for node in graph.get_ops():
+            inside = depth + (node.get_type_name() == "If")
+            deepest = max(deepest, inside)
+            left += [(body, inside) for body in bodies(node)]
+    return deepest
 
 
 @contextmanager

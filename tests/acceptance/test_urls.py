@@ -207,6 +207,8 @@ def test_sarif_and_baseline_name_urls(cli, model, tmp_path):
     [
         (["nowhere://x/m.xml"], "error: Protocol not known: nowhere"),
         (["http://localhost:1/models/"], "error: http://localhost:1/models/ cannot be listed: "),
+        (["http://localhost:1/models/?sig=x"], "error: http://localhost:1/models/ cannot be listed, as its query"),
+        (["HTTP://localhost:1/models/"], "error: http://localhost:1/models/ cannot be listed: "),
         (["http://localhost:1/m.xml", "--fix"], "files at URLs cannot be mended"),
     ],
 )

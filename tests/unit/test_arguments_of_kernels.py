@@ -52,6 +52,24 @@ def test_ragged_lists(function, name):
         function(**arguments(function, **{name: [[1], [1, 2]]}))
 
 
+@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
+def test_masked_arrays(function, name):
+    masked = np.ma.masked_equal(arguments(function)[name], 0)
+    with pytest.raises(TypeError, match=rf"^{function.__name__}: {name} is a masked array: .* filled\(\)$"):
+        function(**arguments(function, **{name: masked}))
+
+
+def test_masked_output():
+    with pytest.raises(TypeError, match=r"^gather_elements: out must be an array of .* not MaskedArray$"):
+        gather_elements(DATA, INDICES, out=np.ma.zeros(DATA.shape))
+
+
+@pytest.mark.parametrize("value", ["False", 0, None, np.array([True])])
+def test_use_init_val_is_a_boolean(value):
+    with pytest.raises(TypeError, match=r"^scatter_elements: use_init_val must be True or False, not "):
+        scatter_elements(DATA, INDICES, DATA, use_init_val=value)
+
+
 @pytest.mark.parametrize(("function", "name"), NUMBERS)
 @pytest.mark.parametrize("value", [None, 1.0, "0"])
 def test_no_integer(function, name, value):

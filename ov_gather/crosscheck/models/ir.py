@@ -23,7 +23,7 @@ from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.runtimes.base import NESTED_IFS, CrashedError, RefusedError
+from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
 
@@ -54,9 +54,6 @@ class ModelRun:
         self._model = model
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
-        if (depth := _depth_of_ifs(model)) > NESTED_IFS:
-            self.not_run = f"{depth} If are nested, and OpenVINO takes twice as long to compile for each more"
-            return
         try:
             self._inputs = generate_inputs(model, seed)
             if not all(layer.declared_shape and layer.declared_shape.is_static for layer in model.of_type("Parameter")):
@@ -136,11 +133,6 @@ class ModelRun:
             if names and not is_predicted(names):
                 found |= {i: (*found.get(i, ()), *names) for i in _behind(self._model, view.layer.id)}
         return found
-
-
-def _depth_of_ifs(model: Model) -> int:
-    """Return how many If lie inside each other at most, one branch apart."""
-    return max(sum(part.startswith("If '") for part in path) for path, _ in model.walk())
 
 
 def _reason(error: Exception) -> str:
