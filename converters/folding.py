@@ -14,6 +14,19 @@ _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16",
 _BINARY = ("Add-1", "Divide-1", "Maximum-1", "Minimum-1", "Mod-1", "FloorMod-1", "Multiply-1", "Power-1", "Subtract-1")
 _WIDE = ("i32", "i64", "u32", "u64")
 """Types of integers that f32 does not have all of."""
+_FUSING = (
+    "Convolution",
+    "ConvolutionBackpropData",
+    "GroupConvolution",
+    "GroupConvolutionBackpropData",
+    "Interpolate",
+    "MatMul",
+)
+_FUSED = (
+    *("Abs", "Add", "Clamp", "Convert", "Divide", "FloorMod", "Identity", "Maximum", "Minimum", "Mod", "Multiply", "Negative"),
+    *("Power", "Relu", "Reshape", "Sign", "Squeeze", "Subtract", "Transpose", "Unsqueeze"),
+)
+"""What the plugin computes together with one of the above, or passes move out of the way."""
 
 
 def mend_division(model: openvino.Model) -> None:
@@ -21,7 +34,7 @@ def mend_division(model: openvino.Model) -> None:
 
     1. Divide of constants, -3 / 5 = -1           ->   Divide that rounds towards zero, as ONNX's Div does, and the plugin.
     2. Divide(ReduceSum(x), 2), of integers,      ->   Divide(Subtract(s, Mod(s, 2)), 2) of s = ReduceSum(x), which nothing
-       fused: 7 / 2 = 4, and 2 / 7 is 7 / 2 = 4        rounds, and which is not fused, as s is read twice.
+       fused: 7 / 2 = 4, and 2 / 7 is 7 / 2 = 4        rounds, and which is not fused, as s is read twice. MatMul, too.
     """
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
@@ -29,19 +42,27 @@ def mend_division(model: openvino.Model) -> None:
     for divide in nodes_of(model, "Divide-1"):
         divide.set_attribute("m_pythondiv", False)
         one, other = divide.input_values()
-        if divide.get_element_type().is_integral_number() and (_is_reduced(one) or _is_reduced(other)):
+        if divide.get_element_type().is_integral_number() and (_is_fused(one) or _is_fused(other)):
             multiple = opset13.subtract(one, opset13.mod(one, other))
             exact = opset13.divide(multiple, other)
             exact.set_attribute("m_pythondiv", False)
             take_place(divide, exact)
 
 
-def _is_reduced(value: openvino.Output) -> bool:
-    """Return True for the output of a reduction, maybe in another shape or type: passes may divide before that is changed."""
-    node = value.get_node()
-    while node.get_type_name() in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
-        node = node.input_value(0).get_node()
-    return bool(node.get_type_name().startswith("Reduce"))
+def _is_fused(value: openvino.Output) -> bool:
+    """Return True for the output of an operation that the plugin computes in f32 with what follows, or for what follows it."""
+    seen, waiting = set(), [value.get_node()]
+    while waiting:
+        node = waiting.pop()
+        kind = node.get_type_name()
+        if node.get_instance_id() in seen:
+            continue
+        seen.add(node.get_instance_id())
+        if kind.startswith("Reduce") or kind in _FUSING:
+            return True
+        if kind in _FUSED:
+            waiting += [source.get_node() for source in node.input_values()]
+    return False
 
 
 def mend_arithmetic(model: openvino.Model) -> None:

@@ -280,6 +280,19 @@ def test_a_sum_is_divided_towards_zero(text, expected, shape):
     assert both(proto, x=np.array([3, 6], np.int32)) == [expected]
 
 
+@pytest.mark.parametrize(
+    "after", ["b = Identity (a)", "b = Add (a, k)", "c = Neg (a) b = Squeeze (c)", "c = Abs (a) b = Add (c, k)"]
+)
+@pytest.mark.parametrize("text", ["a = MatMul (x, q)", "v = Transpose (q) u = Mul (x, v) a = ReduceSum (u)"])
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_what_is_fused_with_a_product_is_divided_towards_zero(text, after):
+    text = f"{text} {after} y = Div (b, d)"
+    proto = model(f"g (int32[1, 2] x, int32[2, 1] q) => (int32[n, m] y) {{ {text} }}", k=np.int32([1]), d=np.int32([-6]))
+    value = {"b = Identity (a)": 10, "b = Add (a, k)": 11, "c = Neg (a) b = Squeeze (c)": -10}.get(after, 11)
+    found = both(proto, x=np.array([[2, 0]], np.int32), q=np.array([[5], [-2]], np.int32))
+    assert np.ravel(found).tolist() == [int(value / -6)]
+
+
 @pytest.mark.parametrize("operator", ["Min", "Max", "Add", "Mul", "Div", "Sub"])
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_a_size_and_a_constant_have_the_rank_of_the_constant(operator):
