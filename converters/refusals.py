@@ -29,13 +29,15 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
                 f"{describe(node)}: OpenVINO's CPU plugin copies strings as bytes in {node.op_type}, which ends the process; "
                 f"it moves them in {moving}{instead}"
             )
+    there = {value: f"the input '{value.name}'" for value in model.graph.inputs}
     for output in model.graph.outputs:
         source = _copied(output)
-        if _is_string(source) and source in model.graph.inputs:
+        if _is_string(source) and source in there:
             raise ConversionError(
-                f"output '{output.name}': OpenVINO's CPU plugin frees strings twice where an output is an input as it is; "
-                f"leave the output out, and use the input '{source.name}'"
+                f"output '{output.name}': OpenVINO's CPU plugin frees strings twice where an output is an input, or another "
+                f"output, as it is; leave this output out, and use {there[source]}"
             )
+        there[source] = f"the output '{output.name}'"
     for node in nodes_of(model, "Unique"):
         data = node.inputs[0]
         if data is not None and data.shape is not None and 0 in data.shape.dims:

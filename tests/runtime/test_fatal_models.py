@@ -208,6 +208,14 @@ def test_strings_that_an_output_takes_from_an_input_are_refused(nodes):
         compile_onnx(model)
 
 
+@pytest.mark.parametrize("nodes", ["z = Identity(y)", "a = Identity(y) z = Identity(a)"])
+def test_strings_of_two_outputs_are_refused(nodes):
+    text = f"g (string[2] x, int64[2] i) => (string[2] y, string[2] z) {{ y = GatherElements(x, i) {nodes} }}"
+    for convert in (compile_onnx, convert_model):
+        with pytest.raises(ConversionError, match=r"output .z.: .* use the output .y."):
+            convert(parsed(text))
+
+
 @pytest.mark.parametrize(
     "text", ["g (float[0] x) => (float[n] y) { y = Unique(x) }", "g (float[0, 2] x) => (float[n] y) { y = Unique(x) }"]
 )
