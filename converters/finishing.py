@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather import logs
 
-from .folding import mend_arithmetic
+from .folding import mend_arithmetic, mend_division
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 from .ties import keep_order_of_ties
@@ -33,6 +33,7 @@ def finish(model: openvino.Model) -> list[Rewrite]:
     """Take away checks that nothing needs, and mend what OpenVINO would compute otherwise; return what was done."""
     from ov_gather.acceleration.shield_selects import shield_selects
 
+    mend_division(model)
     mend_arithmetic(model)
     keep_order_of_ties(model)
     done = [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]

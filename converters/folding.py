@@ -14,14 +14,7 @@ _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16",
 _BINARY = ("Add-1", "Divide-1", "Maximum-1", "Minimum-1", "Mod-1", "FloorMod-1", "Multiply-1", "Power-1", "Subtract-1")
 _WIDE = ("i32", "i64", "u32", "u64")
 """Types of integers that f32 does not have all of."""
-_FUSING = (
-    "Convolution",
-    "ConvolutionBackpropData",
-    "GroupConvolution",
-    "GroupConvolutionBackpropData",
-    "Interpolate",
-    "MatMul",
-)
+_FUSING = ("Convolution", "GroupConvolution", "Interpolate", "MatMul")
 _FUSED = (
     *("Abs", "Add", "Clamp", "Convert", "Divide", "FloorMod", "Identity", "Maximum", "Minimum", "Mod", "Multiply", "Negative"),
     *("Power", "Relu", "Reshape", "Sign", "Squeeze", "Subtract", "Transpose", "Unsqueeze"),
@@ -30,11 +23,13 @@ _FUSED = (
 
 
 def mend_division(model: openvino.Model) -> None:
-    """Rewrite in place, bodies included, what ONNX's Div became; passes fold small constants.
+    """Rewrite in place, bodies included, divisions of a source that rounds towards zero; passes fold small constants.
 
-    1. Divide of constants, -3 / 5 = -1           ->   Divide that rounds towards zero, as ONNX's Div does, and the plugin.
+    1. Divide of constants, -3 / 5 = -1           ->   Divide that rounds towards zero, as the source means, and the plugin
     2. Divide(ReduceSum(x), 2), of integers,      ->   Divide(Subtract(s, Mod(s, 2)), 2) of s = ReduceSum(x), which nothing
        fused: 7 / 2 = 4, and 2 / 7 is 7 / 2 = 4        rounds, and which is not fused, as s is read twice. MatMul, too.
+    3. Floor(Divide(x, 2)), of integers, which    ->   Divide(Subtract(x, FloorMod(x, 2)), 2), which nothing rounds
+       PyTorch's -3 // 2 = -2 becomes: -1
     """
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
@@ -42,8 +37,12 @@ def mend_division(model: openvino.Model) -> None:
     for divide in nodes_of(model, "Divide-1"):
         divide.set_attribute("m_pythondiv", False)
         one, other = divide.input_values()
-        if divide.get_element_type().is_integral_number() and (_is_fused(one) or _is_fused(other)):
-            multiple = opset13.subtract(one, opset13.mod(one, other))
+        if not divide.get_element_type().is_integral_number():
+            continue
+        rounds_down = any(use.get_node().get_type_name() == "Floor" for use in divide.output(0).get_target_inputs())
+        if rounds_down or _is_fused(one) or _is_fused(other):
+            remainder = opset13.floor_mod(one, other) if rounds_down else opset13.mod(one, other)
+            multiple = opset13.subtract(one, remainder)
             exact = opset13.divide(multiple, other)
             exact.set_attribute("m_pythondiv", False)
             take_place(divide, exact)

@@ -21,7 +21,6 @@ from ov_gather.ir.element_types import by_onnx
 from .errors import ConversionError, describe
 from .external_data import external_tensors
 from .finishing import Conversion, finish, record
-from .folding import mend_division
 from .inexactness import LossyConversionWarning, find_inexactness, summaries
 from .legal_xml import make_well_formed, refuse_illegal_names
 from .legalize import Rewrite, legalize
@@ -143,7 +142,6 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
             converted = _read_file(core, path, size)
         except RuntimeError as error:
             raise ConversionError(_explain(str(error), model)) from None
-    mend_division(converted)
     restore_names(converted, model.graph)
     return converted
 

@@ -15,6 +15,7 @@ from openvino import opset13 as ops
 from ov_gather import prove
 from ov_gather.converters import LossyConversionWarning, compile_onnx, convert_model
 from ov_gather.converters.arithmetic import evaluate
+from ov_gather.converters.folding import mend_division
 
 TABLE = np.arange(10, dtype=np.float32)
 SETTINGS = {"INFERENCE_PRECISION_HINT": "f32"}
@@ -291,6 +292,17 @@ def test_what_is_fused_with_a_product_is_divided_towards_zero(text, after):
     value = {"b = Identity (a)": 10, "b = Add (a, k)": 11, "c = Neg (a) b = Squeeze (c)": -10}.get(after, 11)
     found = both(proto, x=np.array([[2, 0]], np.int32), q=np.array([[5], [-2]], np.int32))
     assert np.ravel(found).tolist() == [int(value / -6)]
+
+
+@pytest.mark.parametrize("divisor", [2, -6])
+def test_an_integer_quotient_whose_floor_is_taken_is_rounded_down(divisor):
+    """As PyTorch's // becomes; the plugin rounds towards zero, and a constant sub-graph down."""
+    x, numbers = ops.parameter([4], np.int64), np.array([-7, 7, 6, -12])
+    for value, inputs in ((x, [x]), (ops.constant(numbers), [])):
+        quotient = ops.floor(ops.divide(value, ops.constant(np.array([divisor]))))
+        built = openvino.Model([quotient], inputs)
+        mend_division(built)
+        assert executed(built, *[numbers][: len(inputs)]).tolist() == (numbers // divisor).tolist()
 
 
 @pytest.mark.parametrize("operator", ["Min", "Max", "Add", "Mul", "Div", "Sub"])

@@ -77,6 +77,8 @@ FUNCTIONS = {
     "index_copy": (lambda x, i: x.index_copy(0, i, torch.ones(3, 4)), X, ROWS),
     "index_put": (lambda x, i: x.index_put((i - 5,), torch.tensor(7.0)), X, ROWS),
     "index_put, sums": (lambda x, i: x.index_put((i % 2,), x[i], accumulate=True), X, ROWS),
+    "x[i // -3]": (lambda x, i: x[i // -3], X, ROWS),
+    "x[trunc(i.sum() / -4)]": (lambda x, i: x[torch.div(i.sum(0, keepdim=True), -4, rounding_mode="trunc")], X, ROWS),
     "x[:, i] = y": (set_columns, X, ROWS),
     "x[i, :, j]": (lambda x, i: x[i, :, i % 2], CUBE, ROWS),
     "x[:, i, j]": (lambda x, i: x[None][:, i - 5, i % 2], CUBE, ROWS),
