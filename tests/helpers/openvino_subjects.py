@@ -92,9 +92,11 @@ def _attributes(node: ov.Node) -> str:
 def is_miscomputed(node: ov.Node) -> bool:
     """Whether OpenVINO 2026.4.1 may do an operation wrongly.
 
-    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, and counts the
-    integers of a Range by fractions in two ways.
+    It joins arithmetic to an integer Reduce, takes the size of an open slice for that of what was sliced, counts the integers
+    of a Range by fractions in two ways, and gives out memory as NonZero of random numbers.
     """
+    if node.get_type_name() == "NonZero":
+        return _is_random(node)
     if node.get_type_name() == "Range":
         kinds = {value.get_element_type().get_type_name() for value in (*node.input_values(), *node.outputs())}
         return "f32" in kinds and len(kinds) > 1
@@ -103,6 +105,10 @@ def is_miscomputed(node: ov.Node) -> bool:
     if node.get_type_name() not in ("Add", "Subtract", "Multiply", "Negative", "SquaredDifference", "Divide"):
         return False
     return any(_is_reduced(value) for value in node.input_values())
+
+
+def _is_random(node: ov.Node) -> bool:
+    return node.get_type_name() == "RandomUniform" or any(_is_random(value.get_node()) for value in node.input_values())
 
 
 def _is_reduced(value: ov.Output) -> bool:
