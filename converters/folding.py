@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ov_gather.ranges.folding import FUSED, FUSING
+
 if TYPE_CHECKING:
     import openvino
 
@@ -14,12 +16,6 @@ _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16",
 _BINARY = ("Add-1", "Divide-1", "Maximum-1", "Minimum-1", "Mod-1", "FloorMod-1", "Multiply-1", "Power-1", "Subtract-1")
 _WIDE = ("i32", "i64", "u32", "u64")
 """Types of integers that f32 does not have all of."""
-_FUSING = ("Convolution", "GroupConvolution", "Interpolate", "MatMul")
-_FUSED = (
-    *("Abs", "Add", "Clamp", "Convert", "Divide", "FloorMod", "Identity", "Maximum", "Minimum", "Mod", "Multiply", "Negative"),
-    *("Power", "Relu", "Reshape", "Sign", "Squeeze", "Subtract", "Transpose", "Unsqueeze"),
-)
-"""What the plugin computes together with one of the above, or passes move out of the way."""
 
 
 def mend_division(model: openvino.Model) -> None:
@@ -57,9 +53,9 @@ def _is_fused(value: openvino.Output) -> bool:
         if node.get_instance_id() in seen:
             continue
         seen.add(node.get_instance_id())
-        if kind.startswith("Reduce") or kind in _FUSING:
+        if kind.startswith("Reduce") or kind in FUSING:
             return True
-        if kind in _FUSED:
+        if kind in FUSED:
             waiting += [source.get_node() for source in node.input_values()]
     return False
 

@@ -12,6 +12,7 @@ from math import inf
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.values import Parts, Value, is_integer
+from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Call, Semantics
 
@@ -112,7 +113,7 @@ class Choices:
                 continue
             inputs = [None if key is None else known.get(key) or self.value(key) for key in step.inputs]
             declared = [self.graph.declared(output) for output in step.outputs]
-            found = step.rule(Call(self.algebra, self.semantics, inputs, declared))
+            found = results_of(self.graph, step, Call(self.algebra, self.semantics, inputs, declared))
             known |= {key: self.settled(told, value) for key, told, value in zip(step.outputs, declared, found, strict=False)}
         return known.get(wanted)
 

@@ -21,7 +21,7 @@ from ov_gather.ranges.algebra.values import (
     name_of_number,
     product,
 )
-from ov_gather.ranges.folding import with_folding
+from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
 from ov_gather.ranges.reuse import Earlier
 from ov_gather.ranges.rules.call import Call, Semantics
@@ -104,9 +104,7 @@ class Solver:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
-                found = step.rule(Call(self.algebra, self._semantics, inputs, declared))
-                if self._semantics.is_memory_read:
-                    found = with_folding(self._graph, self.algebra, step, found)
+                found = results_of(self._graph, step, Call(self.algebra, self._semantics, inputs, declared))
             if len(found) != len(declared):  # because a broken model may give an operation more outputs than it has, or fewer
                 found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):

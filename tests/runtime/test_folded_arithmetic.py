@@ -29,6 +29,10 @@ def model(text, **constants):
     return proto
 
 
+def number(value):
+    return ops.constant(np.int32(value))
+
+
 def executed(converted, *arrays):
     request = openvino.Core().compile_model(converted, "CPU", SETTINGS).create_infer_request()
     request.start_async(list(arrays))
@@ -303,6 +307,20 @@ def test_an_integer_quotient_whose_floor_is_taken_is_rounded_down(divisor):
         built = openvino.Model([quotient], inputs)
         mend_division(built)
         assert executed(built, *[numbers][: len(inputs)]).tolist() == (numbers // divisor).tolist()
+
+
+@pytest.mark.parametrize("reduce", [ops.reduce_max, ops.reduce_min])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_no_proof_relies_on_a_quotient_that_is_fused(swapped, reduce):
+    """Of x in 1..7: max(x) / 2 and 2 / max(x), which OpenVINO's CPU plugin both computes as rint(max(x) / 2)."""
+    x = ops.parameter([2], np.int32)
+    reduced = reduce(ops.maximum(ops.minimum(x, ops.constant(np.int32(7))), ops.constant(np.int32(1))), number([0]), True)
+    operands = [reduced, number([2])]
+    index = ops.divide(*(operands[::-1] if swapped else operands))
+    gathered = ops.gather(ops.constant(TABLE[: 3 if swapped else 4]), index, number(0))
+    (proof,) = prove(openvino.Model([gathered], [x], "m"))
+    assert executed(openvino.Model([index], [x], "m"), np.int32([7, 7])) == [4]
+    assert proof.status != "proved"
 
 
 @pytest.mark.parametrize("operator", ["Min", "Max", "Add", "Mul", "Div", "Sub"])
