@@ -59,13 +59,15 @@ except SignalError:
 )
 @pytest.mark.parametrize("reduction", ["none", "add"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_scatter_elements(threads, data, shape, axis, reduction):
+def test_scatter_elements(threads, data, shape, axis, reduction, tmp_path):
     """The thread that called works, or waits for others, which have longer parts.
 
     The call has a process of its own: the signal meets nothing that other tests have left there, and how a crash ended is seen.
     """
     given = json.dumps([threads, data, shape, axis, reduction])
-    done = subprocess.run([sys.executable, "-X", "faulthandler", "-c", INTERRUPTED, given], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", INTERRUPTED, given], capture_output=True, text=True, cwd=tmp_path
+    )
     assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
 
 
@@ -119,15 +121,15 @@ np.testing.assert_array_equal(results[0], [[count, count], [0, 0]])
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("code", [WORKS_AFTERWARDS, OTHER_THREAD], ids=["works afterwards", "another thread goes on"])
-def test_after_and_beside_an_interrupted_call(code, threads):
+def test_after_and_beside_an_interrupted_call(code, threads, tmp_path):
     """A process of its own: where OpenVINO has used AMX, any signal for Python ends the process (Sapphire Rapids)."""
     command = [sys.executable, "-c", IN_A_PROCESS + code, str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux to count threads")
-def test_threads_end_when_fewer_are_asked_for():
+def test_threads_end_when_fewer_are_asked_for(tmp_path):
     code = """
 import os, time, numpy as np
 from ov_gather import gather_elements, set_num_threads
@@ -144,7 +146,7 @@ others = len(os.listdir("/proc/self/task"))
 for count in (60, 2, 30, 1, 8, 3):
     threads(count)
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=tmp_path)
 
 
 def test_changes_of_the_number_of_threads_while_calls_run():
