@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import Bounds
-from ov_gather.acceleration.graph import constant, ours
+from ov_gather.acceleration.graph import constant, copied, ours
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
@@ -17,7 +17,10 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 
 def clamped(indices: Output, bounds: Bounds) -> Output:
     """Move indices out of bounds to the nearest that is in bounds. Of an empty axis there is none: that raises."""
-    highest, shape = bounds.highest, indices.get_partial_shape()
+    highest, shape, node = bounds.highest, indices.get_partial_shape(), indices.get_node()
+    # OpenVINO drops a Broadcast of one index to none in front of a Maximum of a constant.
+    if node.get_type_name() == "Broadcast" and len(highest.get_partial_shape()) == 0:
+        return copied(node, [clamped(node.input_value(0), bounds), *node.input_values()[1:]]).output(0)
     # OpenVINO fuses Maximum(Minimum(one constant index of shape [1], open scalar), 0) to a Clamp of the scalar, of its shape.
     if shape.is_static and len(shape) > 0 and set(indices.get_shape()) == {1} and constant(highest) is None:
         highest = ops.reshape(highest, ops.constant(list(indices.get_shape())), False).output(0)
