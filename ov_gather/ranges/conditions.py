@@ -31,14 +31,7 @@ SMALL = 8
 
 
 class Conditions:
-    """The search for the weakest condition of each site. A guess is analysed once for all sites.
-
-    Args:
-        graph: the graph.
-        semantics: the behaviour of the runtime.
-        given: premises that hold anyway.
-        runs: the analyses of the sites under conditions.
-    """
+    """The search for the weakest condition of each site, on top of the premises `given`. Guesses are shared by all sites."""
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: Runs) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs

@@ -51,14 +51,7 @@ class _Part:
 
 
 class Runs:
-    """Analyses of the sites of a graph under conditions.
-
-    Args:
-        graph: the graph.
-        semantics: the behaviour of the runtime.
-        given: premises that hold anyway.
-        sites: the sites.
-    """
+    """Analyses of the sites of a graph, each under a condition on top of the premises `given`."""
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
         self._graph, self._semantics, self._given = graph, semantics, given
