@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 def overlap(one: NDArray[Any], other: NDArray[Any]) -> bool:
     """Return True if two arrays share a byte, or if the exact answer would take too long."""
     try:
-        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # because the stub knows only 0 and -1
+        return np.shares_memory(one, other, max_work=10_000)  # type: ignore[arg-type]  # the stub knows only 0 and -1
     except np.exceptions.TooHardError:
         return True
 
@@ -20,8 +20,8 @@ def overlaps_itself(array: NDArray[Any]) -> bool:
     """Return True if two elements of an array share a byte, or if the exact answer would take too long."""
     if array.size == 0 or _is_nested(array):
         return False
-    # Take two elements that share a byte, and the first dimension k in which their positions differ. Shifting both along the
-    # dimensions before k, and k itself, puts one at position 0 of dimension k and the other behind it.
+    # Let k be the first dimension in which two overlapping elements differ; a translation moves one to 0 in all dimensions up
+    # to k.
     parts = (array[(0,) * k] for k in range(array.ndim))
     return any(overlap(part[:1], part[1:]) for part in parts)
 

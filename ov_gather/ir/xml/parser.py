@@ -87,7 +87,7 @@ class Parser(ElementBuilder):
             end = gap.end() if gap else len(data)
             gap_tag = self.fed + gap.start() - position if gap else -1
             self._feed(data[position:end])
-            # The match may lie in a comment: only if expat has seen the tag there is it one.
+            # The match may lie in a comment: it counts only if expat saw a tag there.
             self.in_gap = gap is not None and self.gap_tag == gap_tag
             position = end
         return data[position:]
