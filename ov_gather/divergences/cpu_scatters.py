@@ -184,11 +184,7 @@ def _rounded_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _comparable(updates: NDArray[Any], reduction: str, use_init_val: bool) -> NDArray[Any]:
-    """Adapt floating-point updates to the plugin's min and max, in which NaN never wins.
-
-    Without initial values the reduction starts from the largest finite number (or lowest, for max), so infinity never wins
-    either.
-    """
+    """Adapt updates to the plugin's min and max: NaN never wins, nor does anything beyond the finite number at the start."""
     import numpy as np
 
     if updates.dtype.name not in ("float32", "bfloat16"):

@@ -10,6 +10,4 @@ REASON = "OpenVINO would compute it in 8 bits as Gather, and round elsewhere"
 """Reason reported for a GatherElements that is kept because its data may come from 8 bits."""
 
 STOPS = frozenset({"Exp", "Gelu", "LogSoftmax", "Pow", "Power", "Sigmoid", "Softmax", "Sqrt", "Swish", "Tanh"})
-"""Floating-point operations, of ONNX and OpenVINO, that OpenVINO moves no dequantization past; all others are assumed to let it
-pass.
-"""
+"""Floating-point operations, of ONNX and OpenVINO, past which OpenVINO moves no dequantization; it may move past any other."""

@@ -33,7 +33,7 @@ def explaining(
 
 
 def lacking(runtime: str, version: str, view: LayerView, devices: Sequence[str] = CPU) -> Divergence | None:
-    """Return the divergence because of which a runtime cannot execute a layer on these devices; None if it can."""
+    """Return the divergence that prevents a runtime from executing a layer on these devices; None if there is none."""
     return next(explaining(runtime, version, Observed.LACKS, view, (), devices), None)
 
 

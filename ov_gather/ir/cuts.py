@@ -35,7 +35,7 @@ def with_results(model: Model, values: Sequence[ValueId]) -> Model:
 
 
 def part_of(model: Model, inputs: Mapping[ValueId, NewInput], outputs: Mapping[ValueId, str]) -> Model:
-    """Extract the layers that compute `outputs` from `inputs` as a model.
+    """Extract the layers from `inputs` to `outputs` as a model: a -> b -> c -> d   becomes   Parameter -> b -> c -> Result.
 
     A static Parameter replaces each value of `inputs`, in their order; other Parameters of the model that are needed stay. The
     outputs get the names in `outputs`, beside the names that they have.

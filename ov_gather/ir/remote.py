@@ -20,7 +20,7 @@ T = TypeVar("T")
 PIECE = 1 << 22
 """Bytes that a server must deliver within one timeout: 4 MiB in 30 s, which a line of 1.2 Mbit/s achieves."""
 _ANSWERS = 10
-"""Timeout of a search through directories, in timeouts of one answer."""
+"""Timeout of a search through directories, as a multiple of the timeout of one answer."""
 _DEEPEST = 32
 """Most levels of directories that are searched; a server can invent more without end."""
 _MOST = 100_000

@@ -22,9 +22,10 @@ def stored_values(model: Model) -> Mapping[str, ValueId]:
 
 
 def without_variables(model: Model) -> Model:
-    """Replace each ReadValue and Assign by a Convert to its own output type, so that either can be cut off.
+    """Replace ReadValue and Assign, so that either can be cut off; the model then computes what its first inference does.
 
-    The model then computes what its first inference does. A ReadValue without an initial value stays.
+    initial -> ReadValue -> y, x -> Assign   becomes   initial -> Convert -> y, x -> Convert, each to its own output type. A
+    ReadValue without an initial value stays.
     """
     return replace(model, layers=tuple(map(_passing, model.layers)))
 

@@ -39,7 +39,7 @@ def gather(
         out: an array of the result's shape and data's dtype to write to. It may overlap neither the inputs nor itself.
 
     Returns:
-        An array of shape `data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:]` and data's dtype; `out` if
+        An array of data's dtype, shape `data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:]`; `out` if
         given.
 
     Raises:
@@ -86,7 +86,7 @@ def _gather(
             raise out_of_bounds("gather", where, unravel(position, where.shape), axis, table.shape[axis])
         return output
 
-    # Flatten the dimensions of indices to one, in the place of the axis, and broadcast it (stride 0) along data's other
+    # Flatten indices (behind the batch) to one dimension, at the axis, and broadcast it (stride 0) along data's other
     # dimensions.
     count = where[(0,) * batch].size if where.size else 0
     target = (*before, count, *behind)

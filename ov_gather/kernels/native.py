@@ -67,7 +67,7 @@ def supports(dtype: np.dtype[Any]) -> bool:
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, or a copy if strides or alignment are not multiples of the element size, as in packed records."""
+    """Return the array, or a copy if its elements do not lie at multiples of their size, as in packed records."""
     carrier = np.dtype(_CARRIER[array.dtype.itemsize])
     aligned = array.view(carrier).flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
     return array if aligned else array.copy()

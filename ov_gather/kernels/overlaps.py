@@ -20,8 +20,7 @@ def overlaps_itself(array: NDArray[Any]) -> bool:
     """Return True if two elements of an array share a byte, or if the exact answer would take too long."""
     if array.size == 0 or _is_nested(array):
         return False
-    # Let k be the first dimension in which two overlapping elements differ; a translation moves one to 0 in all dimensions up
-    # to k.
+    # Let k be the first dimension in which two overlapping elements differ. A shift moves one of them to 0 up to dimension k.
     parts = (array[(0,) * k] for k in range(array.ndim))
     return any(overlap(part[:1], part[1:]) for part in parts)
 

@@ -1,4 +1,4 @@
-"""NumPy kernels: the oracle for the compiled kernel, and its fallback where it is missing or does not support a dtype."""
+"""NumPy kernels: the oracle for the compiled kernel, and its fallback if it is missing or does not support a dtype."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _without_lanes(shapes: Shapes, attributes: Attributes) -> tuple[Shapes, int,
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions. Off the axis, indices get smaller sizes than data where allowed; with broadcast, size 1."""
+    """Fill open dimensions. Off the axis, indices get smaller sizes than data if allowed; with broadcast, size 1."""
     infer_shapes(shapes, attributes)
     elements, axis, lanes = _without_lanes(shapes, attributes)
     rank = rank_of(elements) or rank_for(axis)

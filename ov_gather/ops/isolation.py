@@ -10,7 +10,9 @@ from ov_gather.ops.spec import Input
 
 
 def isolate(view: LayerView) -> Model:
-    """Wrap a layer in Parameters or Consts and Results; defaults fill in what a fragment omits.
+    """Isolate a layer: producer -> layer <- Const   becomes   Parameter -> layer <- Const, layer -> Result.
+
+    Defaults fill in what a fragment omits.
 
     Raises:
         ValueError: the type of an input is unknown, an attribute is missing, malformed or out of range, or the input shapes

@@ -17,7 +17,7 @@ from ov_gather.ops.spec import Attributes, Operation
 
 
 def _product(old: Any, new: Any) -> Any:
-    """Multiply; round every step of a complex product, which NumPy does on some CPUs only (others fuse)."""
+    """Multiply; round every step of a complex product, which NumPy does on some CPUs only."""
     if not np.iscomplexobj(old):
         return np.multiply(old, new)
     output = np.empty_like(old)

@@ -30,10 +30,7 @@ _AXIS_SHAPE = PartialShape.of(())
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Infer the output shape, which is data's. Raises RankError, DimensionError.
-
-    Unlike ScatterElementsUpdate, indices may not exceed data off the axis.
-    """
+    """Infer the output shape, data's; indices may not exceed data off the axis. Raises RankError, DimensionError."""
     data, indices, updates = shapes
     for port, (name, shape) in enumerate((("data", data), ("indices", indices), ("updates", updates))):
         if shape.rank == 0:

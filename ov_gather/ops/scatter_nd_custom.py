@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Infer the output shape, which is data's. Raises RankError, DimensionError.
-
-    Unlike ScatterNDUpdate, the update of a single element must be a scalar.
-    """
+    """Infer the output shape, data's; the update of one element must be a scalar. Raises RankError, DimensionError."""
     data, indices, updates = shapes
     output = scatter_nd_update.infer_shapes(shapes, attributes)
     if indices.rank == 1 and indices.sizes == (data.rank,) and updates.rank:

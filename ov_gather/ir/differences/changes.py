@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 _STYLE = {"removed": "red", "added": "green"}
 
 Kind = Literal["removed", "added", "operation", "attribute", "input", "constant", "type", "shape"]
-"""Kinds of change: an operation of one model only, or of another type or version; another attribute value; another producer of
-an input; another value, type or shape of a constant; another element type or shape of an output.
-"""
+"""A layer of one model only, or the part of a layer that differs: type or version, an attribute, an input's producer, ..."""
 
 
 @dataclass(frozen=True, slots=True)

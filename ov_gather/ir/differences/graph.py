@@ -23,9 +23,7 @@ Slot = tuple[int, int]
 """An input of a node: index of its producer and position of the producer's output; or CONSTANT or OPEN, and a number."""
 
 EXACT, SAME_CONSTANTS, SAME_ATTRIBUTES, SAME_TYPE = range(4)
-"""How alike two nodes are, their sources aside: equal; equal except for types, shapes and bodies; except for constants, too; or
-except for attributes, too.
-"""
+"""Likeness of two nodes, sources aside, each ignoring more: nothing; types, shapes, bodies; constants; attributes, version."""
 
 
 class Numbers:

@@ -75,7 +75,7 @@ class Parser(ElementBuilder):
 
         The rest is shorter than `added`, the number of new bytes in `data`, so no text is scanned more than twice.
         """
-        # Decode each byte to one character: canonical elements are ASCII, which all of expat's single-byte encodings share.
+        # Decode each byte to one character: canonical elements are ASCII, which UTF-8 and expat's single-byte encodings share.
         text = data.decode("latin-1")
         position = 0
         while position < len(data):

@@ -41,8 +41,7 @@ class Edit:
 def spans(document: bytes) -> Span:
     """Return the root element of a document. Raises ValueError unless it is well-formed and in UTF-8.
 
-    Non-ASCII bytes under another declared encoding are refused even if they are valid UTF-8: inserted text would be decoded
-    differently.
+    Non-ASCII bytes under another declared encoding are refused even if they are valid UTF-8: an insertion would change meaning.
     """
     parser = expat.ParserCreate()
     found: list[Span] = []
