@@ -35,7 +35,7 @@ def on_end(stop: Callable[[], None]) -> None:
 def exit_code() -> int | None:
     """Return the exit code if a signal is ending this process, else None.
 
-    C++ code may turn the SystemExit that the signal raised into another exception; this code survives that.
+    The SystemExit alone does not show it: C++ code may have turned it into another exception.
     """
     return _ended_by[0] if _ended_by else None
 

@@ -97,7 +97,7 @@ def unseen_by_children() -> Iterator[None]:
 def peak_memory() -> int:
     """Return the peak resident memory of this process in bytes. Raises OSError if the system does not report it.
 
-    On Linux it is read from /proc, since the peak of getrusage there is inherited by children.
+    On Linux it is read from /proc, since children inherit the peak that getrusage reports there.
     """
     if sys.platform == "linux":
         (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
