@@ -1,4 +1,4 @@
-"""This module tells what does not show in layers, and is known for those who run models."""
+"""Divergences that cannot show in a check of single layers, listed for those who run whole models."""
 
 from __future__ import annotations
 
