@@ -9,7 +9,7 @@ elements must be equal; that OpenVINO's CPU plugin has 32 bits for integers of 6
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -22,8 +22,9 @@ from ov_gather.crosscheck.verdict import difference_at
 
 _EPSILON = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 _WITHIN = 1e-4
-"""The least share that a value inside of the model may be off: OpenVINO approximates functions such as Exp, and adds up in any
-order. A fault that is smaller is none that can be told from rounding."""
+"""The least share that a value inside of the model may be off: rounding of hundreds of operations in any order stays below."""
+_FINEST = 1e-5
+"""The least share that is told from rounding in a body whose iterations add it up: functions such as Erf are off by 1e-6."""
 _MOVE = 2.0**-20
 """The least share that operands are moved by to see what rounding can do: enough that hardly any sum comes out the same."""
 _DEEPEST = 64
@@ -36,17 +37,29 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """A Rounding tells which share of the numbers rounding may take away or add."""
+    """A Rounding tells which share of the numbers rounding may take away or add.
+
+    Attributes:
+        precision: what the model computes with.
+        within: the least share for any value.
+        of_outputs: the least share for an output, which has to be exceeded before anything is searched.
+    """
 
     precision: str = "f32"
+    within: float = _WITHIN
+    of_outputs: float = TOLERANCE
+
+    def finest(self) -> Rounding:
+        """Return the Rounding that tells the smallest faults from rounding."""
+        return replace(self, within=_FINEST)
 
     def share(self, depth: int) -> float:
         """Give the share for a value that has so many operations behind it."""
-        return max(_WITHIN, 8 * _EPSILON.get(self.precision, _EPSILON["f32"]) * sqrt(min(max(depth, 1), _DEEPEST)))
+        return max(self.within, 8 * _EPSILON.get(self.precision, _EPSILON["f32"]) * sqrt(min(max(depth, 1), _DEEPEST)))
 
     def share_of_outputs(self, depth: int) -> float:
-        """Give the share for an output of the model, which has to be exceeded before anything is searched."""
-        return max(TOLERANCE, self.share(depth))
+        """Give the share for an output that has so many operations behind it."""
+        return max(self.of_outputs, self.share(depth))
 
     def neighbour(self, array: NDArray[Any], seed: int) -> NDArray[Any]:
         """Move floating-point numbers at random as rounding does; whole numbers are exact and stay."""
