@@ -131,3 +131,17 @@ def test_faults_that_are_a_cause_together(tmp_path):
     write_ir(model, tmp_path / "wrong.xml")
     result = ov_gather.bisect(source, tmp_path / "wrong.xml")
     assert result.node in ("Add 'first'", "Add 'second'")
+
+
+USED_TWICE = "g (float[3,8] x) => (float[3,8] y) { a = Sin(x) [relu] r = Relu(a) d = Sub(r, a) y = Cos(d) }"
+
+
+def test_a_value_that_stands_for_two(tmp_path):
+    """Without the Relu the model has a - a, whatever a is: no value of the reference in its place changes that."""
+    source, model = converted(tmp_path, USED_TWICE)
+    write_ir(dropped(model, layer_of(model, "ReLU")).model, tmp_path / "wrong.xml")
+    for reference in (source, tmp_path / "m.xml"):
+        result = ov_gather.bisect(reference, tmp_path / "wrong.xml", reproducers=tmp_path / "found")
+        assert result.node == "Sin 'a'"
+        assert "'relu'" in result.partings[0].reference_node or "'r'" in result.partings[0].reference_node
+        assert result.reproducer

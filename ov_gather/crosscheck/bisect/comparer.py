@@ -66,17 +66,31 @@ class Comparer:
         return {value: found[other] for value, other in zip(values, theirs, strict=True)}
 
     def is_cause(self, values: Sequence[Value], wrong: Value) -> bool:
-        """Return False if a wrong output stays what it is where the model has these values of the reference."""
-        expected = self.values_of_reference(values)
-        patched: IRSide | None = self.model
+        """Return False if a wrong output stays what it is with these values of the other side, in both models.
+
+        Where the model uses a value in another place than the reference does, only the reference shows the effect.
+        """
+        expected = self.values_of_reference([*values, wrong])
+        label = self.model.graph.label
+        theirs = {value: Given(f"{label(value)} (reference)", expected[value]) for value in values}
+        share = self.rounding.share_of_outputs(1)
         try:
-            for value in values:
-                given = Given(f"{self.model.graph.label(value)} (reference)", expected[value])
-                patched = None if patched is None else patched.patched(value, given)
-            before, after = self.model.observe([])[wrong], None if patched is None else patched.observe([])[wrong]
+            here = self.model.observe(values)
+            after = self.model.computed_from(theirs, wrong)
+            if after is None or difference(here[wrong], after, share):
+                return True
+            if any(here[value].size != expected[value].size for value in values):
+                return False
+            ours = {
+                self.pairs.reference[value]: Given(
+                    self.name(value), here[value].astype(expected[value].dtype).reshape(expected[value].shape)
+                )
+                for value in values
+            }
+            after = self.reference.computed_from(ours, self.pairs.reference[wrong])
         except (RefusedError, CrashedError, IndexError):
             return True
-        return after is None or bool(difference(before, after, self.rounding.share_of_outputs(1)))
+        return after is not None and bool(difference(expected[wrong], after, share))
 
     def share(self, value: Value) -> float:
         """Tell which share of a value rounding may change."""
