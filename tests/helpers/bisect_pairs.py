@@ -62,13 +62,13 @@ def plant(pair: Pair, rng: random.Random) -> Planted | None:
     right = pair.outputs(pair.ir)
     if right is None:
         return None
-    kind = rng.choice(KINDS)
-    ways = [list(inner_candidates(pair.ir, kind)), list(candidates(pair.ir, kind))]
-    ways = [found for found in ways if found]
-    for way in rng.sample(ways[0], min(6, len(ways[0]))) if ways else ():
-        planted = way(rng)
-        if planted is not None and is_visible(right, pair.outputs(planted.model)):
-            return planted
+    for kind in rng.sample(KINDS, len(KINDS)):
+        ways = [list(inner_candidates(pair.ir, kind)), list(candidates(pair.ir, kind))]
+        ways = [found for found in ways if found]
+        for way in rng.sample(ways[0], min(4, len(ways[0]))) if ways else ():
+            planted = way(rng)
+            if planted is not None and is_visible(right, pair.outputs(planted.model)):
+                return planted
     return None
 
 

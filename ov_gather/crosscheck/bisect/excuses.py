@@ -44,7 +44,7 @@ def is_rounding(comparer: Comparer, found: Found) -> bool:
         (output,) = part.run(operands.arrays)
         if not difference(output, here, comparer.share(found.value)):
             return True
-        noise = np.zeros(output.shape)
+        noise = np.full(output.shape, comparer.rounding.noise_of(comparer.model.graph.producers[found.value].type))
         for seed in range(NEIGHBOURS):
             (other,) = part.run([comparer.rounding.neighbour(array, seed) for array in operands.arrays])
             noise = np.maximum(noise, errors(output, other))

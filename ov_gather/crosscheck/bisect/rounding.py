@@ -27,6 +27,8 @@ _FINEST = 1e-5
 """The least share that is told from rounding in a body whose iterations add it up: functions such as Erf are off by 1e-6."""
 _MOVE = 2.0**-20
 """The least share that operands are moved by to see what rounding can do: enough that hardly any sum comes out the same."""
+_ULPS_OF_ERF = 8
+"""OpenVINO computes Erf as a difference of numbers near 1: near 0 it is off by this number of units in the last place of 1."""
 _DEEPEST = 64
 _UNUSUAL = 1e4
 """A number is unusual if it is so many times greater than the lower quartile of those that are not 0, as in masks."""
@@ -49,23 +51,31 @@ class Rounding:
     within: float = _WITHIN
     of_outputs: float = TOLERANCE
 
+    @property
+    def _epsilon(self) -> float:
+        return _EPSILON.get(self.precision, _EPSILON["f32"])
+
     def finest(self) -> Rounding:
         """Return the Rounding that tells the smallest faults from rounding."""
         return replace(self, within=_FINEST)
 
     def share(self, depth: int) -> float:
         """Give the share for a value that has so many operations behind it."""
-        return max(self.within, 8 * _EPSILON.get(self.precision, _EPSILON["f32"]) * sqrt(min(max(depth, 1), _DEEPEST)))
+        return max(self.within, 8 * self._epsilon * sqrt(min(max(depth, 1), _DEEPEST)))
 
     def share_of_outputs(self, depth: int) -> float:
         """Give the share for an output that has so many operations behind it."""
         return max(self.of_outputs, self.share(depth))
 
+    def noise_of(self, function: str) -> float:
+        """Give how far off any number may be that a function gives, as `difference` takes it."""
+        return _ULPS_OF_ERF * self._epsilon / NOISE if function == "Erf" else 0
+
     def neighbour(self, array: NDArray[Any], seed: int) -> NDArray[Any]:
         """Move floating-point numbers at random as rounding does; whole numbers are exact and stay."""
         if array.dtype.kind != "f":
             return array
-        unit = max(2 * _EPSILON.get(self.precision, _EPSILON["f32"]), _MOVE)
+        unit = max(2 * self._epsilon, _MOVE)
         wide = array.astype(np.float64)
         moved = wide * (1 + unit * np.random.default_rng(seed).uniform(-1, 1, array.shape))
         return np.asarray(np.where(np.isfinite(wide) & (wide != np.rint(wide)), moved, wide)).astype(array.dtype)
