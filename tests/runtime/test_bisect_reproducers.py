@@ -158,3 +158,16 @@ def test_erf_near_zero_is_off_by_rounding(tmp_path, scale):
     result = ov_gather.bisect(source, tmp_path / "m.xml", inputs)
     assert result.passed, result.partings
     assert any("off by rounding" in output.excuse for output in result.outputs) == (scale != "0.001")
+
+
+FUSED = """g (float[3,8] x, float[3,8] q) => (float[3,8] y, float[3,8] z) <float[1] c = {0.1}, float[1] large = {10000000.0}> {
+    p = Mul(x, c) d = Sub(p, q) e = Mul(d, large) y = Tanh(e) z = Sin(x) }"""
+
+
+def test_rounding_that_vanishes_where_a_value_is_observed(tmp_path):
+    """A fused product is not rounded before a subtraction, of which nothing is left otherwise."""
+    source, _ = converted(tmp_path, FUSED)
+    x = np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)
+    result = ov_gather.bisect(source, tmp_path / "m.xml", {"x": x, "q": x * np.float32(0.1)})
+    assert result.outputs[0].outcome
+    assert result.passed, result.partings

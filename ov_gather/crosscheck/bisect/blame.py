@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
-from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding
+from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding, is_rounding_of_fused
 from ov_gather.crosscheck.bisect.following import Followed, Partings, follow
 from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.records import Observed, Parting
@@ -76,10 +76,10 @@ class Blame:
         passed_over: list[Suspect] = []
         equal = set(self.search.equal)
         while True:
-            suspect = self._suspect(replay, self.search.first_difference(wrong))
+            suspect = self._suspect(replay, self.search.first_difference(wrong), wrong)
             found = suspect.found
             if suspect.excuse:
-                if found.value != wrong:
+                if found.value != wrong and not found.healed_by:
                     self.search.equal.add(found.value)
                     continue
                 # The operands were taken as they are here, with what was passed over.
@@ -97,9 +97,11 @@ class Blame:
             self.search.equal.add(found.value)
         return self._blamed(replay, suspect), "", suspect.found.value
 
-    def _suspect(self, replay: Replay, found: Found) -> Suspect:
+    def _suspect(self, replay: Replay, found: Found, wrong: Value) -> Suspect:
         """Ask what excuses a difference, and if nothing does, execute what it comes from alone."""
         node = self._node(found.value)
+        if found.healed_by and is_rounding_of_fused(self.comparer, found, wrong):
+            return Suspect(found, f"the reference gives this, too, where the operands of {node} are off by rounding")
         if not found.healed_by and is_rounding(self.comparer, found):
             orders = "".join(f", or in an order that {other} leaves open" for other in self.open_orders)
             return Suspect(found, f"{node} gives this in the reference, too, for operands that are off by rounding{orders}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 
 NEIGHBOURS = 4
 """How often operands are moved by rounding at random, to see how far the result moves."""
+NEIGHBOURS_OF_FUSED = 16
+"""The same where rounding decides between two numbers, each of which must have come out once."""
 _FAILURES = (RefusedError, CrashedError, IndexError)
 
 
@@ -46,11 +48,34 @@ def is_rounding(comparer: Comparer, found: Found) -> bool:
             return True
         noise = np.full(output.shape, comparer.rounding.noise_of(comparer.model.graph.producers[found.value].type))
         for seed in range(NEIGHBOURS):
-            (other,) = part.run([comparer.rounding.neighbour(array, seed) for array in operands.arrays])
+            (other,) = part.run(comparer.rounding.neighbours(operands.arrays, seed))
             noise = np.maximum(noise, errors(output, other))
     except _FAILURES:
         return False
     return not difference(output, here, comparer.share(found.value), noise)
+
+
+def is_rounding_of_fused(comparer: Comparer, found: Found, wrong: Value) -> bool:
+    """Return True if an output that is right as soon as a value is observed is one of those that rounding decides."""
+    operands = _operands(comparer, found)
+    if operands is None:
+        return False
+    output, outputs = comparer.pairs.reference[wrong], list[NDArray[Any]]()
+    try:
+        here = comparer.values_of_model([])[wrong]
+        for seed in range(NEIGHBOURS_OF_FUSED):
+            arrays = comparer.rounding.neighbours(operands.arrays, seed) if seed else operands.arrays
+            given = {
+                value: replace(each, array=array) for (value, each), array in zip(operands.given.items(), arrays, strict=True)
+            }
+            computed = comparer.reference.computed_from(given, output)
+            if computed is None:
+                return False
+            outputs.append(computed)
+    except _FAILURES:
+        return False
+    noise = np.max([errors(outputs[0], other) for other in outputs], axis=0)
+    return not difference(outputs[0], here, comparer.rounding.share_of_outputs(len(found.nodes)), noise)
 
 
 def is_left_open(comparer: Comparer, found: Found) -> bool:

@@ -8,7 +8,7 @@ elements must be equal; that OpenVINO's CPU plugin has 32 bits for integers of 6
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -71,13 +71,17 @@ class Rounding:
         """Give how far off any number may be that a function gives, as `difference` takes it."""
         return _ULPS_OF_ERF * self._epsilon / NOISE if function == "Erf" else 0
 
-    def neighbour(self, array: NDArray[Any], seed: int) -> NDArray[Any]:
-        """Move floating-point numbers at random as rounding does; whole numbers are exact and stay."""
+    def neighbours(self, arrays: Sequence[NDArray[Any]], seed: int) -> list[NDArray[Any]]:
+        """Move floating-point numbers at random as rounding does, in each array otherwise; whole numbers are exact and stay."""
+        rng = np.random.default_rng(seed)
+        return [self._moved(array, rng) for array in arrays]
+
+    def _moved(self, array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         if array.dtype.kind != "f":
             return array
         unit = max(2 * self._epsilon, _MOVE)
         wide = array.astype(np.float64)
-        moved = wide * (1 + unit * np.random.default_rng(seed).uniform(-1, 1, array.shape))
+        moved = wide * (1 + unit * rng.uniform(-1, 1, array.shape))
         return np.asarray(np.where(np.isfinite(wide) & (wide != np.rint(wide)), moved, wide)).astype(array.dtype)
 
 
