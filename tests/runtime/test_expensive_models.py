@@ -6,7 +6,7 @@ import openvino
 import pytest
 from hostile.doors.expensive import constant, model, nested_ifs
 
-from ov_gather import cross_check
+from ov_gather import bisect, cross_check
 from ov_gather.converters import ConversionError, compile_onnx, convert_model
 from ov_gather.converters.refusals import refuse_nested
 from ov_gather.runtimes.base import NESTED_IFS
@@ -21,6 +21,10 @@ def test_nested_ifs_are_not_compiled(tmp_path):
     result = cross_check(tmp_path / "in.xml")
     assert result.passed
     assert result.not_run.startswith("20 If are nested")
+    for reference in (tmp_path / "in.onnx", tmp_path / "in.xml"):
+        result = bisect(reference, tmp_path / "in.xml")
+        assert result.not_run.startswith("20 If are nested")
+        assert not result.passed
 
 
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")

@@ -25,6 +25,7 @@ from ov_gather.crosscheck.bisect.sides import ArraysSide, Given
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
+from ov_gather.crosscheck.models.ir import too_nested
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import Source, WeightsSource, path_of, read_ir
 from ov_gather.ir.states import stored_values
@@ -110,6 +111,9 @@ class _Bisection:
         self._result = BisectResult(name, self._model.path or "the model", seed=None if inputs is not None else seed)
 
     def run(self, every: bool) -> BisectResult:
+        for model in (self._model, self._reference):
+            if isinstance(model, Model) and (reason := too_nested(model)):
+                return self._not_run(reason)
         with borrowed(["configured", *(["onnxruntime"] if self._needs_onnxruntime else [])]) as runtimes:
             known = environment(runtimes)
         versions = {"openvino": known.versions["configured"], **{k: v for k, v in known.versions.items() if k != "configured"}}

@@ -49,13 +49,12 @@ class ModelRun:
     """An IR that is executed as a model on generated inputs. `not_run` says what could not be done; "" as long as all could."""
 
     def __init__(self, model: Model, seed: int, device: str = CPU) -> None:
-        self.not_run = ""
+        self.not_run = too_nested(model)
         self._device = device
         self._model = model
         self._inputs: Arrays = ()
         self._expected: Arrays | None = None
-        if (depth := _depth_of_ifs(model)) > NESTED_IFS:
-            self.not_run = f"{depth} If are nested, and OpenVINO takes twice as long to compile for each more"
+        if self.not_run:
             return
         try:
             self._inputs = generate_inputs(model, seed)
@@ -138,9 +137,10 @@ class ModelRun:
         return found
 
 
-def _depth_of_ifs(model: Model) -> int:
-    """Return how many If lie inside each other at most, one branch apart."""
-    return max(sum(part.startswith("If '") for part in path) for path, _ in model.walk())
+def too_nested(model: Model) -> str:
+    """Return why OpenVINO would take too long to compile a model, because of Ifs that are nested; "" if it would not."""
+    depth = max(sum(part.startswith("If '") for part in path) for path, _ in model.walk())
+    return f"{depth} If are nested, and OpenVINO takes twice as long to compile for each more" if depth > NESTED_IFS else ""
 
 
 def _reason(error: Exception) -> str:
