@@ -46,7 +46,8 @@ def is_rounding(comparer: Comparer, found: Found) -> bool:
         (output,) = part.run(operands.arrays)
         if not difference(output, here, comparer.share(found.value)):
             return True
-        noise = np.full(output.shape, comparer.rounding.noise_of(comparer.model.graph.producers[found.value].type))
+        node = comparer.model.graph.producers.get(found.value)  # none computes a constant
+        noise = np.full(output.shape, comparer.rounding.noise_of("" if node is None else node.type))
         for seed in range(NEIGHBOURS):
             (other,) = part.run(comparer.rounding.neighbours(operands.arrays, seed))
             noise = np.maximum(noise, errors(output, other))
