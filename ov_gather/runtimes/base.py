@@ -50,7 +50,7 @@ class Runtime(ABC, Generic[ModelT]):
 
     @abstractmethod
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute the activated model; inputs and outputs are in the order of its Parameters and Results. Raises RefusedError."""
+        """Execute the activated model; inputs and outputs are in its order of Parameters and Results. Raises RefusedError."""
 
     def close(self) -> None:
         """Release the resources of the activated model."""
