@@ -1,5 +1,4 @@
-// Compiled once per instruction set, named by OV_GATHER_ISA. It must not include inline functions, for the reason given in
-// lines.cpp.
+// Compiled once per instruction set, named by OV_GATHER_ISA. Must not include inline functions: see lines.cpp.
 #include "limit_lines.hpp"
 
 #include <string.h>

@@ -6,8 +6,7 @@
 namespace ov_gather {
 
 // Inputs: data (any type of whole bytes, or string), indices (i32 or i64), of the same rank. Negative indices count from the
-// end. Attributes:
-// - axis.
+// end. Attributes, besides axis:
 // - broadcast: if false, the output has the shape of indices, which may be smaller than data off the axis. If true, each
 //   dimension of indices off the axis is 1 or data's, and the output has data's.
 // - transpose: swap the last two dimensions of the output.

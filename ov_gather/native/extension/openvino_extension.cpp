@@ -69,8 +69,7 @@ ov::OutputVector convert_gather_nd(const ov::frontend::NodeContext& node) {
         ->outputs();
 }
 
-// Return true if a scatter is a shape computation, which must stay stock: constant indices in bounds, with data or updates from
-// shapes.
+// Return true if a scatter is a shape computation, to stay stock: constant indices in bounds, data or updates from shapes.
 bool scatters_shapes(const ov::OutputVector& inputs, const std::string& reduction) {
     const auto indices = ov::as_type<ov::op::v0::Constant>(inputs[1].get_node());
     const auto& shape = inputs[0].get_partial_shape();

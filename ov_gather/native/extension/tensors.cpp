@@ -12,8 +12,7 @@
 namespace ov_gather {
 namespace {
 
-// Strings own memory and cannot be moved as bytes: gather positions, then copy each string. Positions start at 1; 0 is an empty
-// string.
+// Strings own memory and cannot be moved as bytes: gather positions from 1 (0 = empty string), then copy each string.
 int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indices, ov::Tensor& output) {
     OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(output),
                     "strings that are a part of a tensor are not gathered: copy it");

@@ -40,8 +40,7 @@ inline void stream(const char* from, char* to, int64_t bytes) {
 }
 
 // Gather a block by checked offsets. `upcoming` are the indices of the next block: the hardware prefetcher loses their stream
-// while this block is gathered. Data are prefetched in two stages, to the second-level cache, which holds more, and then to the
-// first.
+// while this block is gathered. Data are prefetched to the second-level cache, which holds more, and later to the first.
 template <typename Element, typename Offset, bool across, bool prefetch>
 inline void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
                  const char* upcoming, int64_t index_size) {

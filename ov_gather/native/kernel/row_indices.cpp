@@ -9,9 +9,8 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 12;  // indices per thread at least
-constexpr int64_t bytes_ahead =
-    1 << 12;  // bytes; indices are prefetched this far ahead, since hardware stops at the end of a page
+constexpr int64_t grain = 1 << 12;        // indices per thread at least
+constexpr int64_t bytes_ahead = 1 << 12;  // prefetch distance of indices in bytes; hardware stops at the end of a page
 
 // Return the loops over rows of updates, in memory order of updates. The loop along the axis has output_stride 0, because the
 // index determines the output row.

@@ -14,8 +14,7 @@ constexpr int64_t grain = 1 << 13;        // tuples per thread at least
 constexpr int64_t slice_grain = 1 << 16;  // bytes of slices per thread at least
 constexpr int64_t block = 2048;           // tuples flattened, then used, while in the first-level cache
 
-// Flatten tuples of non-negative coordinates; return true if all are in bounds. With a constant `depth`, coordinates stay in
-// registers.
+// Flatten tuples of non-negative coordinates; return true if all are in bounds. A constant `depth` keeps them in registers.
 template <typename Index, size_t depth>
 bool flatten_counted(const Index* tuples, int64_t count, const uint64_t (&sizes)[depth], int64_t* flat) {
     bool in_bounds = true;
@@ -95,8 +94,7 @@ int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64
     return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
-// Describe slices as lines with one index; slices of 1, 2, 4, 8 or 16 aligned bytes as elements, and a block of these as a
-// line.
+// Describe slices as lines with one index; slices of 1, 2, 4, 8 or 16 aligned bytes as elements, blocks of which form a line.
 Plane describe(const GatherTuples& gather, const char* data, const char* output, int64_t axis_size, int64_t& element_size) {
     const int64_t bytes = gather.slice * gather.element_size, index_size = sizeof(int64_t);
     const int64_t moved = gather.batches * gather.tuples * (2 * bytes + index_size);

@@ -166,8 +166,7 @@ private:
             }
             ++task->helpers;
             lock.unlock();
-            // In virtual machines Linux mistakes idle cores for busy ones, and wakes a thread on the core of the one that woke
-            // it.
+            // In virtual machines Linux mistakes idle cores for busy ones, and wakes a thread on its waker's core.
             if (current_core() == task->core) leave_core(task->core);
             helped = task;
             task->run();
