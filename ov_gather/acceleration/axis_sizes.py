@@ -22,7 +22,7 @@ class Bounds:
     Attributes:
         size: the axis sizes, in the element type of the indices.
         lowest, highest: the least and the greatest index in bounds.
-        filled: the axis sizes, checked. Computing `filled` or `highest` raises if an axis is empty although there are indices.
+        filled: the axis sizes. Computing `filled` or `highest` raises if an axis is empty although there are indices.
     """
 
     size: Output
@@ -97,9 +97,7 @@ class AxisSizes:
 
 
 def _raising(size: Output, needs: tuple[int, ...], indices: Output | None) -> Node:
-    """Return zeros in the shape of `size`; computing them raises if a size is too small, and `indices`, if given, are not
-    empty.
-    """
+    """Return zeros in the shape of `size`; computing them raises if a size is too small, and `indices`, if any, not empty."""
     kind, is_vector = size.get_element_type(), len(size.get_partial_shape()) == 1
     none, needed = ops.constant(0, kind), ops.constant(list(needs) if is_vector else needs[0], kind)
     if indices is not None:

@@ -35,7 +35,7 @@ SMALL = 8192
 
 
 STAYS = "LogSoftmax stays before it"
-"""Prefix of a reason that reasons of later passes are appended to, not put in the place of."""
+"""Prefix of a reason to which reasons of later passes are appended."""
 
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
 

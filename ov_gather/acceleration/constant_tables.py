@@ -44,7 +44,6 @@ def distribute(joined: Output, sites: Sequence[Unproved]) -> None:
 
 
 def _flat(site: Unproved) -> NDArray[Any]:
-    """Return the constant indices of a site as a vector, or as rows of tuples."""
     numbers = constant(site.indices)
     assert numbers is not None
     return numbers.reshape(-1, numbers.shape[-1]) if takes_tuples(site.node) else numbers.reshape(-1)

@@ -83,9 +83,7 @@ def _size(value: Output) -> int:
 
 
 def _folded(gather: Node) -> Node | None:
-    """Return the result as a Constant; None if the operands cannot be folded or an index is out of bounds, which remains an
-    error.
-    """
+    """Return the result as a Constant; None if operands cannot be folded, or an index is out of bounds and must still raise."""
     kind, attributes = gather.get_element_type(), gather.get_attributes()
     if kind.bitwidth % 8 or kind.get_type_name() == "string":
         return None

@@ -18,8 +18,8 @@ from ov_gather.extension.python_api import opset13 as ops
 
 _OURS = ("ov_gather.Gather", "ov_gather.GatherElements", "ov_gather.GatherND")
 _GATHERS = {"f16": ("Gather-8", *_OURS), "bf16": ("Gather-8",)}
-"""The gathers that are rewritten for each table type. For bf16 only Gather-8: the plugin flushes denormals of an f32 table to
-zero, and unlike f16, bf16 has values that are denormal in f32.
+"""Gathers that are rewritten, by table type. bf16: for our gathers the plugin converts the table to f32 and flushes denormals,
+which bf16, unlike f16, can hold; the rewrite would keep them.
 """
 
 
@@ -43,9 +43,7 @@ def gather_halves(model: Model, tracker: Tracker) -> None:
 
 
 def _why_not(gather: Node) -> str:
-    """Return the reason to leave a gather unchanged; empty if ours is faster. With dynamic shapes, calling ours costs 5 us
-    more.
-    """
+    """Return the reason to leave a gather; empty if ours is faster. With dynamic shapes, calling ours costs 5 us more."""
     if operation(gather) == "Gather-8" and gather.get_output_partial_shape(0).is_dynamic:
         return "how much it gathers is open, and a little OpenVINO's own gathers faster"
     return why_not_ours(gather, gather)

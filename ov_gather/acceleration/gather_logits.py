@@ -1,11 +1,9 @@
-"""GatherElements of few elements of LogSoftmax: gather the logits, and subtract only from the gathered elements.
-
-LogSoftmax(x) = x - max(x) - log(sum(exp(x - max(x)))), which the CPU plugin also computes in this order.
+"""GatherElements of few elements of LogSoftmax, rewritten to gather the logits and subtract from the gathered elements only.
 
 before: GatherElements(LogSoftmax(x), i)
 after:  GatherElements(x, i) - max(x) - log(sum(exp(x - max(x))))
 
-The two differences in the shape of x are no longer written to memory.
+The CPU plugin computes LogSoftmax in the same order. The two differences in the shape of x are no longer written to memory.
 """
 
 from __future__ import annotations
@@ -83,8 +81,7 @@ _SUMS = ("ReduceMean", "ReduceSum")
 def _keeps_bits(gather: Node) -> bool:
     """Return True if the gathered elements reach only outputs of the model or sums, negated or masked at most.
 
-    The plugin would fuse other arithmetic with our subtractions. It also fuses a negation, which rounds nothing; a sum starts a
-    new fusion.
+    The plugin would fuse other arithmetic with our subtractions. It also fuses a negation, which rounds nothing.
     """
     left, seen = readers(gather), set()
     while left:

@@ -1,4 +1,4 @@
-"""GatherND, which PyTorch's exporter writes for every index that is a tensor, with tuples of one coordinate, or as Gather-8.
+"""GatherND, PyTorch's export of every index that is a tensor, with tuples of one coordinate, or as Gather-8.
 
 1. Tuples of several coordinates:
    before: GatherND(data [2, 3, 4], Concat(i, j))
@@ -7,9 +7,8 @@
    before: GatherND(data [6], i [n, 1])
    after:  Gather-8(data, i [n], axis 0)
 
-The CPU plugin moves slices by GatherND as fast as by Gather-8, but single elements slower, and concatenating coordinates takes
-longer than gathering. OpenVINO checks no tuple: for one out of bounds, GatherND reads arbitrary memory before and after the
-rewrite, and Gather-8 writes zeros.
+The CPU plugin moves slices by GatherND as fast as by Gather-8, but single elements slower; concatenating coordinates takes
+longer than gathering. OpenVINO checks no tuple: GatherND reads arbitrary memory for one out of bounds, Gather-8 writes zeros.
 """
 
 from __future__ import annotations

@@ -34,9 +34,7 @@ def is_scatter(node: Node) -> bool:
 
 
 def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
-    """Yield the nodes of a model and its sub-graphs in topological order, each with the names of its enclosing layers, as
-    "If_1/".
-    """
+    """Yield the nodes of a model and its sub-graphs in topological order, each behind its enclosing layers, as "If_1/"."""
     left = [(place, iter(model.get_ordered_ops()))]
     while left:
         place, nodes = left[-1]

@@ -195,9 +195,7 @@ class _Hardening:
         return True
 
     def _clear(self, site: Unproved) -> bool:
-        """Zero the elements that a gather of compressed weights reads out of bounds. Padding the table would decompress all of
-        it.
-        """
+        """Zero what a gather of compressed weights reads out of bounds. Padding the table would decompress all of it."""
         if why_not_zeros(site.node) or not is_compressed(site.node.input_value(0)):
             return False
         indices = wide(site.indices)

@@ -3,9 +3,8 @@
 before: ov_gather.Gather(data, i), i proved
 after:  Gather-8(data, i)
 
-OpenVINO's Gather is cheaper to call, and its shape inference is more precise behind it. Its other operations are cheaper if
-little is moved. Its GatherND copies long slices as fast as ours, and its scatter writes in place into data that OpenVINO has
-computed, which ours has to copy.
+OpenVINO's Gather is cheaper to call, with more precise shapes; its other operations are cheaper for few elements. Its GatherND
+copies long slices as fast as ours, and its scatter writes in place into data that OpenVINO has computed, which ours copies.
 
 Ours stays if OpenVINO would do more than move elements: remove the Gather, fuse across it, compute in 8 bits behind it, or
 alter bits. It also stays if it reduces; if a tensor may be empty, which crashes OpenVINO's compiler and skips its other

@@ -1,7 +1,6 @@
-"""Reach of OpenVINO's low-precision passes in a quantised model.
+"""Reach of OpenVINO's low-precision passes in a quantised model, where OpenVINO 2026.4.1 crashes on compiling some Gathers.
 
-They start at FakeQuantize and dequantisation (Convert, Subtract, Multiply). OpenVINO 2026.4.1 crashes when it compiles some
-Gathers in such a model.
+The passes start at FakeQuantize and dequantisation (Convert, Subtract, Multiply).
 """
 
 from __future__ import annotations
@@ -19,9 +18,7 @@ def is_quantised(model: Model) -> bool:
 
 
 def is_low_precision(value: Output) -> bool:
-    """Return True if a value of a quantised model depends on quantised or dequantised data, so that it may be computed in 8
-    bits.
-    """
+    """Return True if a value of a quantised model depends on (de)quantised data, so that it may be computed in 8 bits."""
     left, seen = [value], set()
     while left:
         node = left.pop().get_node()

@@ -36,9 +36,7 @@ class Bounds:
         return [node for node, site in pairs if analysis.outcome(site) is Outcome.IN_BOUNDS]
 
     def counted_from_start(self, gathers: Sequence[Node]) -> list[Node]:
-        """Return the gathers by tuples that are proved in bounds and non-negative but for the first coordinate, for finite
-        inputs.
-        """
+        """Return the gathers by tuples that are in bounds, with only first coordinates negative, for finite inputs."""
         reals = [name for name, key in self._graph.inputs.items() if not is_integer(self._graph.declared(key).element_type)]
         analysis, pairs = self._analysed(gathers, Assumption({name: Interval(-FINITE, FINITE) for name in reals}))
         found = []

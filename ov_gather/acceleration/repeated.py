@@ -44,7 +44,6 @@ def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
 
 
 def _converted(value: Output) -> Output | None:
-    """Return the input of a Convert; None for other nodes."""
     node = value.get_node()
     return node.input_value(0) if node.get_type_name() == "Convert" else None
 

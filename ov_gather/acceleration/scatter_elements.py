@@ -43,7 +43,6 @@ def scatter_elements(model: Model, tracker: Tracker) -> None:
 
 
 def _why_not(scatter: Node) -> str:
-    """Return the reason to leave a scatter unchanged; empty if ours is faster."""
     attributes, (data, indices) = scatter.get_attributes(), scatter.input_values()[:2]
     if data.get_node().get_type_name() not in ("Constant", "Parameter"):
         return "OpenVINO's own writes into the memory of data, which ours would copy"

@@ -1,12 +1,10 @@
 """Scatters of whole rows by elements, with indices repeated by a Broadcast, become scatters by one index per row.
 
-1. before: ScatterElementsUpdate-12(data, Broadcast(i [n, 1]), updates, axis 0, reduction="sum")
-   after:  ScatterNDUpdate-15(data, i [n, 1], updates, reduction="sum")
-2. Without a reduction the threads of ScatterNDUpdate race for a row that is written twice: ours replaces it.
+1. before: ScatterElementsUpdate-12(data, Broadcast(i [n, 1]), updates, axis 0, reduction="sum"), as graph networks write it
+   after:  ScatterNDUpdate-15(data, i [n, 1], updates, reduction="sum"), which reduces in the same order
+2. Without a reduction, to ours: threads of ScatterNDUpdate race for a row that is written twice.
 3. before: ov_gather.ScatterElements(...)
    after:  ov_gather.ScatterND(...)
-
-Graph networks sum messages with these scatters. ScatterNDUpdate-15 reduces in the same order as ScatterElementsUpdate-12.
 """
 
 from __future__ import annotations
@@ -97,9 +95,7 @@ def same_bits(scatter: Node) -> bool:
 
 
 def _first_of_rows(index: Output) -> Output | None:
-    """Return one index per row, with dimensions of 1; None if indices may differ within a row, or their number from that of
-    rows.
-    """
+    """Return one index per row, with dimensions of 1; None if the indices of a row may differ."""
     smaller = unrepeated(index)
     given, want = dims(smaller), dims(index)
     if given is not None and want is not None and smaller != index and all(map(is_one, given[1:])) and same(given[0], want[0]):

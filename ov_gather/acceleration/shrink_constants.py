@@ -34,9 +34,7 @@ def shrink_constants(model: Model, tracker: Tracker) -> None:
 
 
 def _shrunk(elements: NDArray[Any], axis: int) -> NDArray[Any]:
-    """Return one slice along each dimension off the axis along which all are equal. Empty constants stay: OpenVINO cannot fold
-    their Broadcast.
-    """
+    """Drop dimensions off the axis along which elements repeat. Empty constants stay: OpenVINO cannot fold their Broadcast."""
     for i, size in enumerate(elements.shape):
         first = elements.take([0], i) if size > 1 and i != axis and elements.size else elements
         if (first == elements).all():

@@ -21,7 +21,7 @@ MOVED_EXACTLY = ("boolean", "i8", "u8", "i32", "i64", "f32")
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """Operands of a Gather. `indices` has the `batch_dims` leading dimensions and one more.
+    """Operands of a Gather. `indices` has `batch_dims` leading dimensions and one more.
 
     `out_of_bounds` is the reason why an index may be out of bounds; empty if all are proved in bounds.
     """
@@ -72,9 +72,7 @@ def _is_taken_for_none(slices: Slices) -> bool:
 
 
 def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int | None:
-    """Return the number of leading dimensions that data and indices share, if the others of indices but the axis are 1; else
-    None.
-    """
+    """Return the number of leading dimensions that data and indices share, if all others of indices, but the axis, are 1."""
     batch_dims = max((i + 1 for i in range(axis) if not is_one(index[i])), default=0)
     shared = all(same(*pair) for pair in zip(data[:batch_dims], index, strict=False))
     return batch_dims if shared and all(map(is_one, index[axis + 1 :])) else None

@@ -42,11 +42,11 @@ def _named(shape: PartialShape) -> PartialShape:
 
 
 def _infer(node: Node) -> None:
-    """Infer shapes as OpenVINO does, with corrections.
+    """Infer shapes as OpenVINO does, with corrections of four errors.
 
-    GatherElements-6: OpenVINO assumes that data and indices are equal off the axis, which must not be assumed here. Broadcast,
-    Tile: computed target sizes keep their symbols. Any: each dynamic dimension gets a symbol, since OpenVINO takes one without
-    for equal to the dimension it is broadcast with, although it may be 1. Select: the same for its condition.
+    GatherElements-6 assumes that data and indices are equal off the axis. Broadcast and Tile lose symbols of computed target
+    sizes. A dimension without a symbol is taken for equal to the one it is broadcast with, although it may be 1, so that each
+    gets one. Select does the same with its condition.
     """
     shape = _of_gather(node) if operation(node) == "GatherElements-6" else None
     if shape is None and not bodies(node):
@@ -82,7 +82,7 @@ def _of_broadcast(node: Node) -> list[Dimension] | None:
 
 
 def _of_select(node: Node) -> list[Dimension] | None:
-    """Return the output dimensions without symbols of one input if another input may be larger."""
+    """Return the output dimensions; one loses its symbol if the inputs that are not 1 there differ."""
     given, after = [dims(value) for value in node.input_values()], dims(node.output(0))
     if after is None:
         return None

@@ -17,10 +17,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False) -> None:
-    """Rewrite if indices are proved in bounds, or with `assume_in_bounds`: Gather-8 writes zeros where GatherElements raises.
-
-    Data that OpenVINO would then compute in 8 bits are left alone.
-    """
+    """Rewrite if indices are proved in bounds or assumed to be, and OpenVINO would not then compute data in 8 bits."""
     quantised, bounds = is_quantised(model), Bounds(model)
     for gather in [node for _, node in walk(model) if gathers_elements(node) and not tracker.leaves(node)]:
         found = slices_of(gather, bounds)

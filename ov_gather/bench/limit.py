@@ -69,9 +69,7 @@ def _unit(places: NDArray[np.int32]) -> int:
 def scatters(
     data: NDArray[Any], places: NDArray[np.int32], updates: NDArray[Any], out: NDArray[Any], axis: int, adds: bool
 ) -> Iterator[Run]:
-    """Yield variants that copy data, then assign or add updates at `places`. All arrays have two dimensions; values are
-    float32.
-    """
+    """Yield variants that copy data, then assign or add updates at `places`. All arrays are matrices; values are float32."""
     compiled = _compiled()
 
     def way(offsets: NDArray[np.int32], unit: int, steps: tuple[int, ...], line: int, fetched: bool) -> Run:

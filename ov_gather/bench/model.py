@@ -130,7 +130,6 @@ def _relative(output: Array, exact: Array) -> float:
 
 
 def _outputs(inference: Inference) -> list[Array]:
-    """Run an inference once more, and return its outputs."""
     inference.run()
     return inference.outputs()
 

@@ -31,9 +31,7 @@ _BY_NAME: dict[str, type[OpenVINORuntime]] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How to execute a model: by "openvino", "extension" (our operations are registered) or "accelerated" (the model is
-    rewritten).
-    """
+    """How to execute a model: by "openvino", "extension" (with our operations) or "accelerated" (rewritten)."""
 
     runtime: str = "openvino"
     device: str = "CPU"

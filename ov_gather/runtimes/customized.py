@@ -11,9 +11,7 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 
 
 def customized(model: Model) -> Model:
-    """Return a model in which our operations replace the family's layers that have one. Edges to inputs that ours lack are
-    dropped.
-    """
+    """Return a model with our operations for the family's layers that have one. Edges to inputs that ours lack are dropped."""
     changed = {view.layer.id: _customized(view) for view in family_layers(model)}
     layers = tuple(changed.get(layer.id, layer) for layer in model.layers)
     ports = {(layer.id, port.id) for layer in layers for port in layer.inputs}

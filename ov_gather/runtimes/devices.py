@@ -11,9 +11,7 @@ _CHOOSING = ("AUTO", "MULTI", "HETERO", "BATCH")
 
 
 def leading(device: str) -> tuple[str, ...]:
-    """Return the devices that a name dispatches to: the CPU for "BATCH:CPU(4)". For "AUTO" alone, which may choose any, the
-    CPU.
-    """
+    """Return the devices that a name dispatches to: CPU for "BATCH:CPU(4)", and for "AUTO" alone, which may choose any."""
     return tuple(name.partition(".")[0] for name in _named(device)) or (CPU,)
 
 

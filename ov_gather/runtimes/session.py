@@ -1,7 +1,4 @@
-"""Asynchronous execution of models on OpenVINO, with its errors converted to ours.
-
-With one thread, OpenVINO's synchronous inference swallows errors.
-"""
+"""Asynchronous execution on OpenVINO, with errors converted to ours. With one thread, synchronous inference swallows errors."""
 
 from __future__ import annotations
 
@@ -64,9 +61,7 @@ class Session:
             self._idle.put(request)
 
     def prepare(self, arrays: Sequence[NDArray[Any]]) -> Inference:
-        """Return an inference with these inputs that can run repeatedly. It shares the memory of the arrays. Raises
-        RefusedError.
-        """
+        """Return an inference of these inputs that can run repeatedly and shares their memory. Raises RefusedError."""
         return Inference(self._take(), self._tensors(arrays))
 
     def _take(self) -> ov.InferRequest:

@@ -23,9 +23,7 @@ def element_type_of(port: Any) -> ElementType:
 
 
 def to_tensor(array: NDArray[Any], element_type: ElementType) -> ov.Tensor:
-    """Return a tensor that shares the memory of the array if possible. Raises RefusedError if the dtype is not
-    `element_type`'s.
-    """
+    """Return a tensor that shares the array's memory if possible. Raises RefusedError if the dtype does not match."""
     if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind in "UT"):
         raise RefusedError(f"an input of {element_type} cannot be {array.dtype}")
     if not array.size:  # OpenVINO before 2026 makes no tensor of an array without elements

@@ -29,8 +29,7 @@ void swap_last_two(Dimensions& dimensions) {
     std::iter_swap(dimensions.end() - 1, dimensions.end() - 2);
 }
 
-// Return the loops over the output before it is transposed. Indices have stride 0 along broadcast dimensions and along lanes,
-// which they lack.
+// Return the loops over the output before it is transposed. Indices have stride 0 along broadcast dimensions and lanes.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
     auto shape = output.get_shape();
     auto strides = strides_of(output);

@@ -1,5 +1,4 @@
-// Lines with contiguous indices and output, gathered in blocks.
-// Include it only in files compiled per instruction set: see lines.cpp.
+// Lines with contiguous indices and output, gathered in blocks. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,4 @@
-// Lines that are columns of the output, gathered in tiles.
-// Include it only in files compiled per instruction set: see lines.cpp.
+// Lines that are columns of the output, gathered in tiles. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>

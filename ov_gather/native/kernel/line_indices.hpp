@@ -1,5 +1,4 @@
-// Bounds checks and wrapping of contiguous indices in blocks.
-// Include it only in files compiled per instruction set: see lines.cpp.
+// Bounds checks and wrapping of contiguous indices in blocks. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>

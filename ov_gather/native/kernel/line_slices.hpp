@@ -1,5 +1,4 @@
-// Lines with one index each, copied as slices.
-// Include it only in files compiled per instruction set: see lines.cpp.
+// Lines with one index each, copied as slices. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>
@@ -36,8 +35,7 @@ inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, 
     for (int64_t at = -head; at < bytes && at < slice_prefetch; at += 64) fetch(reinterpret_cast<const char*>(slice + at));
 }
 
-// Copy slices that are contiguous in data and output. Slices outside the near caches are prefetched; the hardware prefetches
-// the rest of long ones.
+// Copy slices that are contiguous in data and output. Far slices are prefetched; the hardware prefetches the rest of long ones.
 template <typename Index, typename Copy>
 bool copy_slices(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t bytes,
                  const Copy& copy) {

@@ -22,8 +22,7 @@ inline void prefetch(const char* from, int64_t bytes) {
 
 int64_t rows_ahead(int64_t bytes) { return std::clamp<int64_t>(bytes_in_flight / bytes, 1, rows_in_flight); }
 
-// The rows and columns of the output that one thread updates. Parts are disjoint, and each thread applies all updates of its
-// own part in order.
+// The rows and columns of the output that one thread updates. Parts are disjoint, and each is updated in order by its thread.
 struct Part {
     Range rows, columns;
 };

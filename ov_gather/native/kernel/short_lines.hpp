@@ -1,5 +1,4 @@
-// Short lines that share a block: each index has the offset at which its line starts in data.
-// Include it only in files compiled per instruction set: see lines.cpp.
+// Short lines that share a block, each with its offset in data. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>

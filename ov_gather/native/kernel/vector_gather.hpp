@@ -1,6 +1,5 @@
-// Lines gathered by AVX-512 gather instructions in one pass: indices are loaded, checked and used in registers. isa.cpp decides
-// where that pays.
-// Include it only in files compiled per instruction set: see lines.cpp.
+// Lines gathered by AVX-512 gather instructions: indices are loaded, checked and used in registers. isa.cpp decides where that
+// pays. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <immintrin.h>

@@ -186,8 +186,7 @@ private:
     std::atomic<int> m_open_count{0}, m_waiting{0};  // also read without the mutex
 };
 
-// Return the pool. It is never destroyed, because its threads may outlive everything else. A forked process has no threads, and
-// gets a new pool.
+// Return the pool, which is never destroyed, because its threads may outlive everything else. A forked process gets a new one.
 Pool& pool() {
     static std::atomic<Pool*> current{nullptr};
     static std::once_flag made;
