@@ -11,8 +11,7 @@ from ov_gather.extension.python_api import Node
 def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
     """Return our operation on the same inputs; None if there is none or its output shape would be less precise.
 
-    Gathers of compressed weights have none: OpenVINO's Gather decompresses only the gathered elements, before ours it would
-    decompress all weights.
+    Gathers of compressed weights have none: OpenVINO's Gather decompresses only what it gathers, but before ours all weights.
     """
     kind, (data, indices) = gather.get_type_name(), gather.input_values()[:2]
     if not kind.startswith("Gather") or not counts_from_end or data.get_element_type().bitwidth % 8:

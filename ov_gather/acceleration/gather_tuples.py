@@ -1,4 +1,4 @@
-"""GatherND, PyTorch's export of every index that is a tensor, with tuples of one coordinate, or as Gather-8.
+"""Simplification of GatherND, which PyTorch exports for every index that is a tensor.
 
 1. Tuples of several coordinates:
    before: GatherND(data [2, 3, 4], Concat(i, j))

@@ -1,7 +1,7 @@
 """Guards: stock operations before indices that clamp them, or raise for an index out of bounds.
 
-They rely on one guarantee of OpenVINO's CPU plugin (2026.4.1): GatherElements raises for an index out of bounds of a non-empty
-axis, with one thread or many, in synchronous and asynchronous inference.
+They rely on a guarantee of OpenVINO's CPU plugin (2026.4.1): in asynchronous inference, with one thread or many, GatherElements
+raises for an index out of bounds of a non-empty axis.
 """
 
 from __future__ import annotations

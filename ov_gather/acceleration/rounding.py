@@ -14,7 +14,7 @@ from ov_gather.extension.python_api import Node, Output
 from ov_gather.ops.meanings import OPENVINO, Selection, operators
 
 _MOVES = operators(OPENVINO, lambda meaning: meaning.rearranges)
-"""Operations that round nothing, or as before whatever is fused (Convert). Select is none: OpenVINO fuses it."""
+"""Operations that do not round; and Convert, which rounds the same whatever is fused. Not Select, which OpenVINO fuses."""
 
 IN_WHOLE = operators(
     OPENVINO,
@@ -26,7 +26,7 @@ IN_WHOLE = operators(
 
 
 def rounds_elsewhere(gather: Node) -> bool:
-    """Return True if a model may round differently since `gather`, the replacement of another, is in it.
+    """Return True if replacing a gather by this one lets OpenVINO round differently in bf16 or f16.
 
     Our gathers keep every bit of data that are not computed. So does Gather-8, unless something is computed behind it: OpenVINO
     moves such an operation before the Gather, where it reads unrounded values.

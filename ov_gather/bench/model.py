@@ -79,7 +79,7 @@ def measure(
 
     Inputs in `given` are used by name. Others are random, with 128 for dynamic dimensions.
 
-    Raises ValueError if the inputs of the models differ, like `inputs_for`, or if the device does not exist.
+    Raises ValueError if the inputs of the models differ, the device does not exist, or `inputs_for` raises it.
     """
     require_device(device)
     place = Place(device, threads)

@@ -23,7 +23,7 @@ _BY_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")
 def onnx_model(model: Model) -> bytes:
     """Return an ONNX model with the operator equivalent to the only layer; a Cast to int64 precedes indices of other types.
 
-    Raises RefusedError if ONNX has no such operator.
+    Raises RefusedError if the axis is an input, since it is an attribute in ONNX.
     """
     (view,) = family_layers(model)
     attributes = view.read_attributes()
