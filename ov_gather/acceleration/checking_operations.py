@@ -27,6 +27,6 @@ def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
         other = ours("GatherElements", [data, indices], attributes)
     else:
         if batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
-            return None  # it joins batch dimensions
+            return None  # its output joins the batch dimensions
         other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
     return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None

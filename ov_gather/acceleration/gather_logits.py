@@ -68,7 +68,7 @@ def _why_not(gather: Node, softmax: Node) -> str:
     have, want, axis = dims(softmax.output(0)), dims(gather.input_value(1)), axis_of(gather)
     if have is None or want is None or axis is None or axis != axis_of(softmax):
         return "it is gathered along another axis, or a rank is open"
-    if not 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length():  # -1 is no maximum
+    if not 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length():  # -1: no maximum
         return "it may not be less than half that is gathered"
     if not has_same_shape(gather):
         return "whether indices have its shape off the axis is not known"

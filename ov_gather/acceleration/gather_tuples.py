@@ -102,7 +102,7 @@ def _flat(gather: Node) -> tuple[Output, Output] | None:
     """
     data, tuples = gather.input_values()
     sizes = constant_size(gather)
-    if sizes is None or prod(sizes.tolist()) >= 2**31:  # OpenVINO computes indices as i32
+    if sizes is None or prod(sizes.tolist()) >= 2**31:  # OpenVINO computes indices in i32
         return None
     steps = [*accumulate(sizes[:0:-1].tolist(), lambda step, size: step * size, initial=1)][::-1]
     rest = (dims(data) or [])[len(steps) :]

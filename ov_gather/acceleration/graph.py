@@ -124,7 +124,7 @@ def demands_same_shape(node: Node) -> bool:
 def has_same_shape(gather: Node) -> bool:
     """Return True if indices of a GatherElements have data's shape off the axis for every input shape."""
     data, indices = (dims(value) for value in gather.input_values())
-    if data is None or indices is None or len(data) != len(indices):  # data in lanes has a dimension more
+    if data is None or indices is None or len(data) != len(indices):  # lanes are an additional dimension of data
         return False
     axis = axis_of(gather)
     return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)

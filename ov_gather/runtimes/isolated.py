@@ -236,4 +236,4 @@ def _forget_idle() -> None:
         runtimes.clear()
 
 
-in_forked_processes(_forget_idle)  # they are the parent's
+in_forked_processes(_forget_idle)  # these workers belong to the parent

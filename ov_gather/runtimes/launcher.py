@@ -23,7 +23,7 @@ from ov_gather import platforms
 from ov_gather.imports import spare_imports
 from ov_gather.runtimes import worker
 
-_CONTROL = 0  # the launcher's stdin is one end of a pair of sockets
+_CONTROL = 0  # the launcher's stdin, one end of a socket pair
 _LONGEST = 1 << 16
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes import launcher; launcher.{call}"
 _IMPORTED_ONCE = tuple(f"ov_gather.runtimes.{name}" for name in ("accelerated", "configured", "kernel", "openvino"))
@@ -75,7 +75,7 @@ class Launcher:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # nothing here multiplies matrices
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # workers multiply no matrices
             )
         finalize(self, _end, self._control, self._process).atexit = False  # workers are stopped before that
 
@@ -154,7 +154,7 @@ def end_launcher() -> None:
     _launchers.clear()
 
 
-platforms.in_forked_processes(_launchers.clear)  # it is the parent's
+platforms.in_forked_processes(_launchers.clear)  # the launcher belongs to the parent
 
 
 def work(module: str, name: str) -> None:
@@ -165,7 +165,7 @@ def work(module: str, name: str) -> None:
 
 def main() -> None:
     """Run the launcher until the caller closes the connection; in forked processes, run a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the caller
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller handles Ctrl+C
     spare_imports()
     with socket.socket(fileno=_CONTROL) as control:
         module, name, connection = _launch(control)

@@ -12,7 +12,7 @@ from ov_gather.ir.model import Model
 from ov_gather.runtimes.base import RefusedError, Runtime
 from ov_gather.runtimes.onnx_file import OnnxFile
 
-_FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"  # for a model that is given as bytes
+_FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"  # for models passed as bytes
 
 
 class OnnxRuntime(Runtime[Model | OnnxFile]):
@@ -28,9 +28,9 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
     def activate(self, model: Model | OnnxFile, threads: int = 0) -> None:
         """Load a model, or convert a layer. Raises RefusedError with onnxruntime's reason."""
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4  # errors come as exceptions
+        options.log_severity_level = 4  # errors are raised anyway
         options.intra_op_num_threads = threads
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # other runtimes execute at the same time
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning would slow other runtimes
         self._configure(options)
         source = _read(model, options) if isinstance(model, OnnxFile) else _translated(model)
         try:

@@ -26,7 +26,7 @@ def to_tensor(array: NDArray[Any], element_type: ElementType) -> ov.Tensor:
     """Return a tensor that shares the array's memory if possible. Raises RefusedError if the dtype does not match."""
     if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind in "UT"):
         raise RefusedError(f"an input of {element_type} cannot be {array.dtype}")
-    if not array.size:  # OpenVINO before 2026 makes no tensor of an array without elements
+    if not array.size:  # OpenVINO before 2026 cannot wrap empty arrays
         return ov.Tensor(getattr(ov.Type, element_type.name), list(array.shape))
     if element_type is STRING:
         return ov.Tensor(array.astype(str))

@@ -30,8 +30,7 @@ protected:
     virtual void check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
                               const ov::PartialShape& updates) const = 0;
 
-    // Return a function that updates data of this shape by these indices. Either of the two throws if an index is out of
-    // bounds.
+    // Return a function that updates data of this shape. Either of the two throws if one of the indices is out of bounds.
     virtual Update update(const ov::Shape& data, const ov::Tensor& indices) const = 0;
 
 private:
