@@ -82,8 +82,7 @@ class Job:
 class LayerChecks:
     """Execution and comparison of isolated layers. Use as a context manager.
 
-    Layers that differ only in names share the results of the first; only their own operands from the model are executed for
-    each.
+    Layers that differ only in names share the results of the first; each is only executed on its own operands from the model.
     """
 
     def __init__(self, runtimes: Runtimes, reducer: Reducer | None = None) -> None:
@@ -166,7 +165,7 @@ class _Execution:
 
     def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
         """Make the cases and submit them to all runtimes; wait for each batch that exceeds AT_ONCE."""
-        assert self._alone is not None  # `result` covers the rest
+        assert self._alone is not None  # jobs without an isolated layer are not begun
         try:
             for case in cases:
                 inputs = operands(self._alone, case.inputs)

@@ -62,8 +62,8 @@ class ModelRun:
     def own_cases(self, views: Sequence[LayerView]) -> Iterator[list[Case | None]]:
         """Yield batches of cases, one per layer in order, with the operands that each layer has in the model.
 
-        The case is None for a layer in the body of a sub-graph, whose operands are not accessible, and if the model cannot be
-        executed.
+        The case is None for a layer in the body of a sub-graph, whose operands are not accessible, and if the model does not
+        run.
         """
         start, most = 0, BATCH
         while start < len(views):
