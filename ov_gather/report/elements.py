@@ -23,5 +23,5 @@ def element(tag: str, *children: Element | str, **attributes: str) -> Element:
 
 
 def _text(text: str) -> str:
-    """Escape control characters, most of which XML cannot hold and lxml refuses. Line ends are kept."""
+    """Escape control characters, which lxml refuses because XML cannot hold most of them. Line ends are kept."""
     return "\n".join(map(printable, text.split("\n")))

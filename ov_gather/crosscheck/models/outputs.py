@@ -5,7 +5,7 @@ different orders. Rounding through a hundred layers stays below this, and a row 
 errors go unnoticed; therefore each gather is also executed alone, on its operands in onnxruntime, and must be exact. Outputs of
 models that only move data, and all integers, booleans and strings, must be exact.
 
-Exceptions, each of which the table reports:
+Exceptions, all reported in the table:
 
 1. An output depends on a TopK, ArgMax or ArgMin whose candidates are equal or within NEAR (relative to the largest), and the
    conversion computes other candidates. Equal candidates are no excuse if both models compute the same ones.
