@@ -114,11 +114,9 @@ def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runti
 
 @contextmanager
 def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
-    """Load the model into the runtime for the duration of the context. External data stay in their folder.
+    """Load the model into the runtime during the context, with every TopK sorted. External data stay in their folder.
 
-    What a TopK may give in any order is sorted, as by conversions.
-
-    Raises RefusedError, CrashedError; OSError where the model cannot be written to TMPDIR.
+    Raises RefusedError, CrashedError; OSError if the model cannot be written to TMPDIR.
     """
     with scratch() as directory, runtime:
         path, data = directory / "model.onnx", folder_of_data(model)
@@ -130,7 +128,7 @@ def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
 
 @contextmanager
 def _sorted(model: onnx_ir.Model) -> Iterator[None]:
-    """While this lasts, every TopK sorts."""
+    """Make every TopK return sorted results for the duration of the context, as conversions do."""
     given = {node: node.attributes.pop("sorted") for node in model.graph.all_nodes() if "sorted" in _of_top_k(node)}
     try:
         yield

@@ -127,7 +127,7 @@ class Trial:
         return isinstance(self._target.run(self._ir_path, self._in_order(inputs)), RefusedError)
 
     def _excused(self, inputs: Inputs, expected: Arrays, found: Arrays) -> tuple[OutputResult, ...]:
-        """Compare the outputs again, and excuse those that depend on random nodes, near ties or rounding in onnxruntime."""
+        """Compare the outputs again; excuse random nodes, near ties, permitted orders of TopK, and rounding in onnxruntime."""
         random = dependents(self._model, random_nodes(self._model))
         picks = [node for node, _ in scores(self._model)]
         converted = self._converted_values(inputs, [value for node in picks for value in (node.inputs[0], *node.outputs)])
@@ -148,7 +148,7 @@ class Trial:
                 return outputs
 
     def _converted_values(self, inputs: Inputs, values: Sequence[onnx_ir.Value | None]) -> dict[str, NDArray[Any]]:
-        """Compute values of the conversion that bear the names of these of the original; nothing if that is refused."""
+        """Return the conversion's counterparts of the values that kept their names; nothing if it refuses."""
         named = {name: (layer.id, port.id) for layer, port in self._converted.ports() for name in port.names}
         wanted = {name: named[name] for value in values if value is not None and (name := str(value.name)) in named}
         found = self._target.run(with_results(self._converted, list(wanted.values())), self._in_order(inputs))
