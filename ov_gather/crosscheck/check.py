@@ -41,8 +41,7 @@ def cross_check(
 
     If `runtimes` contains "openvino" and the IR has more than one layer to execute, the model is executed, too, on generated
     inputs. Each layer then gets one more case, with the operands that it has in the model, and the model's outputs with our
-    gathers
-    must equal those of stock OpenVINO.
+    gathers must equal those of stock OpenVINO.
 
     Args:
         source: what `read_ir` accepts, or a `Model`. If a file `x.expected.json` ({layer name: values}) exists beside `x.xml`,

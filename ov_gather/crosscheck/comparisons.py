@@ -26,8 +26,7 @@ class Difference:
         expected, found: the values at that position.
         count, size: the number of differing elements, and of all elements.
         picture: the fraction of differing elements in each cell of a grid of up to 16 x 32, over the output flattened to rows
-            of
-            its last dimension.
+            of its last dimension.
     """
 
     position: tuple[int, ...]

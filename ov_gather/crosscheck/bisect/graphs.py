@@ -26,7 +26,7 @@ _RANDOM = ("RandomUniform", "Multinomial")
 class Node:
     """A node that computes values from values; Parameter, Const and Result are not nodes.
 
-    `picks` is the freedom that the specification leaves for its results.
+    `picks` describes the results that its specification leaves undetermined.
     """
 
     type: str

@@ -34,8 +34,7 @@ class Parting:
     Attributes:
         kind: "node" if the node shows the fault alone, on values of the reference; "fusion" if only several nodes together show
             it, or if it vanishes as soon as a value between them is observed; "context" if only the whole model shows it;
-            "crash"
-            or "refusal" if one of the models computes no value.
+            "crash" or "refusal" if one of the models computes no value.
         node: the guilty node, as in "MatMul 'encoder/dense'".
         nodes: all nodes between the inputs and the value; a single one if the values on both sides of it are comparable.
         reference_node: the node that computes the value in the reference; "" if unknown.

@@ -74,8 +74,7 @@ def for_model(
     """Return a random input for a model; `place` names the input in errors.
 
     Integers lie within the intersection of all `bounds`, each (lowest value, exclusive end). Without bounds, 8-bit integers
-    take
-    any value, as bytes do, and wider ones are 0 or 1, as in masks. All other types are drawn by `small`.
+    take any value, as bytes do, and wider ones are 0 or 1, as in masks. All other types are drawn by `small`.
 
     Raises ValueError if the bounds admit no value, or if memory does not suffice.
     """

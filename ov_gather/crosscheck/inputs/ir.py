@@ -22,8 +22,7 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
     """Generate one array per Parameter of an IR, in order; deterministic for a given seed.
 
     Open dimensions get the size OPEN_DIMENSION, clamped to their bounds. Values that reach the indices of a layer stay in
-    bounds;
-    values are not followed into bodies of sub-graphs.
+    bounds; values are not followed into bodies of sub-graphs.
 
     Raises ValueError if a Parameter declares no type or no rank, has no valid value, or is too large to allocate.
     """

@@ -28,8 +28,7 @@ def made_up_inputs(model: onnx_ir.Model, seed: int) -> Iterator[Inputs]:
     left out.
 
     Integers that reach the indices of a gather, a scatter or a OneHot stay in bounds; integers compared with a constant row
-    stay
-    in its range; other 8-bit integers take any value; all others are 0 or 1, as in masks. Floats are normally distributed.
+    stay in its range; other 8-bit integers take any value; all others are 0 or 1, as in masks. Floats are normally distributed.
     Only execution shows which choice of sizes the model accepts.
 
     Raises NoInputsError if an input has no known rank, or if each choice leaves an input without a valid value or too large;

@@ -50,8 +50,7 @@ def compare_outputs(
     """Compare each output of an ONNX model with that of its conversion.
 
     Each of `excuses` is the name of a divergence, the words to add to the detail of an excused output, and a map from the names
-    of
-    excused values to the node that explains them.
+    of excused values to the node that explains them.
     """
     exact = all(node.op_type in _EXACT for node in model.graph.all_nodes())
     results = []

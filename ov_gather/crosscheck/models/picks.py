@@ -1,4 +1,4 @@
-"""Freedom in the specification of TopK: the order of the results, and the choice among equal numbers."""
+"""Results that the specification of TopK leaves undetermined: their order, and the choice among equal numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Picked = Sequence["NDArray[Any] | None"]
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """The freedom of one TopK.
+    """What one TopK leaves undetermined.
 
     Attributes:
         axis: the axis of the TopK.
@@ -53,14 +53,14 @@ class Picks:
 
 
 def onnx_picks(node: onnx_ir.Node) -> Picks | None:
-    """Return the freedom of a node; None if its results are determined. ONNX picks the lowest index of equal numbers."""
+    """Return what a node leaves undetermined, or None. ONNX picks the lowest index of equal numbers."""
     if node.op_type != "TopK" or node.domain or attribute(node, "sorted", 1):
         return None
     return Picks(attribute(node, "axis", -1), any_order=True, any_of_equal=False)
 
 
 def ir_picks(layer: Layer) -> Picks | None:
-    """Return the freedom of a layer; None if its results are determined, or sorted by index."""
+    """Return what a layer leaves undetermined; None if nothing is, or the results are sorted by index."""
     given = layer.attributes
     if layer.type != "TopK" or given.get("sort") not in ("none", "value"):
         return None

@@ -18,8 +18,7 @@ class Report:
     """Checked files and their findings, both in the order in which the files were named or found.
 
     `skipped` is the number of XML files that are not IRs; None without --statistics. `unchanged` is the number of files found
-    in
-    the cache; None without a cache. `suppressed` findings are counted, and listed in text formats if `show_suppressed`.
+    in the cache; None without a cache. `suppressed` findings are counted, and listed in text formats if `show_suppressed`.
     """
 
     files: Sequence[str]
