@@ -1,4 +1,4 @@
-"""Each gather and scatter of an ONNX model as a small IR of its own: for `ov-gather check`, for bug reports, for tests."""
+"""Each gather and scatter of an ONNX model as a small IR: for `ov-gather check`, bug reports and tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
 
 
 def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str, Model]:
-    """Map file names that are all different to the gathers and scatters of an ONNX file, legalized.
+    """Legalize an ONNX file, and return each gather and scatter by a unique file name.
 
     Raises ConversionError, OSError.
     """
@@ -34,7 +34,7 @@ def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str
 
 
 def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
-    """Yield each gather and scatter of a legalized model as a model that bears the name of its node or output.
+    """Yield each gather and scatter of a legalized model as a Model, named after its node or output.
 
     Raises ConversionError.
     """
