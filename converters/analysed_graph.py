@@ -132,7 +132,7 @@ class AnalysedGraph:
         return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (Polynomial.name(name),)))
 
     def _inferred(self, value: onnx_ir.Value) -> onnx_ir.Shape | None:
-        """Return the declared or inferred shape; if the model has a NonZero of a scalar, only the declared one.
+        """Return the declared or inferred shape; that of graph inputs alone if the model has a NonZero of a scalar.
 
         For NonZero of a scalar, ONNX infers [0, n] and runtimes return [1, n]; so inferred shapes are not reliable.
         """

@@ -25,10 +25,7 @@ _EXACT = 2**53  # float64 represents all integers up to this one
 
 
 def evaluate(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) -> list[_Array] | None:
-    """Return the outputs of a node; None if its operator is not in the tables, ONNX defines no result, or it is too large.
-
-    `opset` is 9 or later.
-    """
+    """Return the outputs of a node of opset 9 or later; None if it is not in the tables, undefined by ONNX, or too large."""
     is_known = is_default(node, (*_ELEMENTWISE, *_BY_REFERENCE, *_SPECIAL)) and bool(operands)
     if not is_known or any(array is not None and array.dtype.kind not in "biuf" for array in operands):
         return None

@@ -77,10 +77,7 @@ def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
 
 
 def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node, int], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
-    """Yield each use of a value as node and input position; follow it through nodes that it passes.
-
-    `passes` returns True if the value at this input position passes through the node.
-    """
+    """Yield each use of a value (node and input position); follow it through nodes for which `passes(node, position)` holds."""
     seen, waiting = {value}, [value]
     while waiting:
         for node, position in waiting.pop().uses():

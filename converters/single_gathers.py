@@ -21,10 +21,7 @@ _LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
 
 
 def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str, Model]:
-    """Legalize an ONNX file, and return each gather and scatter by a unique file name.
-
-    Raises ConversionError, OSError.
-    """
+    """Legalize an ONNX file; return its gathers and scatters by unique file name. Raises ConversionError, OSError."""
     with naming(source):
         model = load(source)
         legalize(model, target=target, assume_in_bounds=assume_in_bounds)
@@ -34,10 +31,7 @@ def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str
 
 
 def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
-    """Yield each gather and scatter of a legalized model as a Model, named after its node or output.
-
-    Raises ConversionError.
-    """
+    """Yield each gather and scatter of a legalized model, named after its node or output. Raises ConversionError."""
     for node in nodes_of(model, *BY_TARGET[target]):
         output = str(node.outputs[0].name)
         builder = ModelBuilder(node.name or output)
