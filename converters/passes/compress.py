@@ -28,7 +28,7 @@ def compress(rewriter: Rewriter) -> None:
 
 
 def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) -> onnx_ir.Value:
-    """Return the positions where the condition is true; constant if that is, as the plugin crashes for an empty dynamic Gather."""
+    """Return the positions where the condition is true; constant if that is: the plugin crashes for an empty dynamic Gather."""
     tensor = constant_of(condition)
     if tensor is not None:
         return rewriter.constant(node, np.flatnonzero(tensor.numpy()))

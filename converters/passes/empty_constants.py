@@ -19,7 +19,7 @@ _WITH_SETTINGS = (
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
     *("ReduceSum", "ReduceSumSquare"),
 )
-# Strings cannot be cast, and OpenVINO lacks complex numbers, of which `compile_onnx` computes the lanes.
+# Strings cannot be cast, and OpenVINO lacks complex numbers; `compile_onnx` computes their lanes instead.
 _LEFT = (onnx_ir.DataType.STRING, onnx_ir.DataType.COMPLEX64, onnx_ir.DataType.COMPLEX128)
 # Operators at which OpenVINO 2026.4.1 crashes if the first input is an empty constant, given or folded.
 _FATAL = ("LayerNormalization", "Tile", "Unique")

@@ -22,7 +22,7 @@ from ..quantised import is_low_precision, is_quantised
 
 @dataclass(frozen=True)
 class _Fold:
-    """A candidate: `small` is the shape of `value`, the indices before the broadcast, with 1s in front up to the rank of data."""
+    """A candidate: `small` is the shape of `value`, the indices before the broadcast, with 1s added up to the rank of data."""
 
     node: onnx_ir.Node
     axis: int

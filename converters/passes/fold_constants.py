@@ -19,9 +19,7 @@ from ..passes.rewriter import Rewriter
 
 
 def fold_constants(rewriter: Rewriter) -> None:
-    """Rewrite in place unless the result is too large; indices are in bounds. Raises ConversionError for shapes that do not
-    fit.
-    """
+    """Rewrite in place unless the result is too large; indices are in bounds. Raises ConversionError if shapes do not fit."""
     for node in nodes_of(rewriter.model, "GatherElements", "GatherND"):
         data, indices = (None if value is None else constant_of(value) for value in node.inputs)
         if data is None or indices is None or data.dtype == onnx_ir.DataType.STRING or data.dtype.bitwidth < 8:
