@@ -1,4 +1,4 @@
-"""`read_ir` and `validate` on documents of random bytes edits: an IRError or findings, never another exception."""
+"""`read_ir` and `validate` on documents with random edits of bytes: an IRError or findings, and no other exception."""
 
 from __future__ import annotations
 
