@@ -93,7 +93,7 @@ def _compiling(caches: Path) -> Iterator[None]:
 
 
 def _open(rng: np.random.Generator, places: list[Path]) -> None:
-    """Give another user ownership of, or write access to, one of these places."""
+    """Let another user own, or write to, one of these places."""
     place = places[rng.integers(len(places))]
     kind = rng.integers(3 if IS_ROOT else 1)
     if kind == 0:
