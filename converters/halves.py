@@ -19,9 +19,9 @@ _NARROWER = (onnx_ir.DataType.BOOL, onnx_ir.DataType.INT8, onnx_ir.DataType.UINT
 
 
 def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Return True if a Cast to float16 rounds, and a node of another type uses its values, directly or after moves.
+    """Return True if a Cast to float16 may round, and a node computes another type from its values, directly or after moves.
 
-    Uses by float16 arithmetic do not count: in models that are float16 throughout, the plugin only rounds less.
+    Float16 arithmetic on its values does not count: in models that are float16 throughout, the plugin only rounds less.
     """
     if not is_default(node, CASTS) or element_type_of(node.outputs[0]) is not F16:
         return False

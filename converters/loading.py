@@ -68,7 +68,7 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
 
 def is_default(node: onnx_ir.Node, operators: Collection[str]) -> bool:
     """Return True if a node is one of these operators of the default domain."""
-    return node.op_type in operators and node.domain == ""  # onnx-ir normalizes "ai.onnx" to ""
+    return node.op_type in operators and node.domain == ""  # onnx-ir normalises "ai.onnx" to ""
 
 
 @contextmanager

@@ -136,7 +136,7 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
     refuse_fatal(model)
     core = register(openvino.Core()) if target == "extension" else openvino.Core()
     RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, treats an input with an initializer as a constant
-    with temporary_file(model) as path:  # by path, as a serialized protobuf is limited to 2 GB
+    with temporary_file(model) as path:  # by path, as a serialised protobuf is limited to 2 GB
         size = path.stat().st_size + sum(tensor.nbytes for tensor in external_tensors(model))
         try:
             converted = _read_file(core, path, size)

@@ -15,7 +15,7 @@ _AXES, _REPEATED = 3, 2
 
 
 def wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
-    """Yield each Tile that may return uninitialized memory."""
+    """Yield each Tile that may return uninitialised memory."""
     for node in nodes_of(model, "Tile"):
         if len(node.inputs) != 2 or node.inputs[0] is None or node.inputs[1] is None:
             continue  # Tile-1 repeats one axis

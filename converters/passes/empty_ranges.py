@@ -26,8 +26,8 @@ def empty_ranges(rewriter: Rewriter) -> None:
         (low, high), (least, most), (backward, forward) = (_bounds(rewriter, value) for value in (start, limit, step))
         if (backward > 0 and high <= least) or (forward < 0 and most <= low):
             continue
-        ahead = None if forward < 0 else rewriter.insert(node, "Max", [limit, start], limit.dtype, [])
-        back = None if backward > 0 else rewriter.insert(node, "Min", [limit, start], limit.dtype, [])
+        ahead = None if forward < 0 else rewriter.insert(node, "Max", [limit, start], limit.dtype, [])  # case 1
+        back = None if backward > 0 else rewriter.insert(node, "Min", [limit, start], limit.dtype, [])  # case 2
         if ahead is not None and back is not None:  # case 3
             zero = rewriter.constant(node, np.array(0, limit.dtype.numpy()))
             is_forward = rewriter.insert(node, "Greater", [step, zero], onnx_ir.DataType.BOOL, [])

@@ -20,7 +20,7 @@ LARGEST, DEEPEST = 100_000, 30
 
 
 def inline_functions(model: onnx_ir.Model) -> list[Rewrite]:
-    """Inline in place, except functions that are recursive or of another opset. Raises ConversionError if that is too large."""
+    """Inline in place; functions that are recursive or of another opset stay. Raises ConversionError for too many nodes."""
     names = [f"function {domain}.{name}" for domain, name, _ in model.functions]
     if not names:
         return []

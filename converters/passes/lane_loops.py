@@ -73,7 +73,7 @@ class LoopParts:
         return [*self._condition, *(value for value in self._ahead if value is not None)]
 
     def add_state(self, given: Value, inner: Value, end: Value) -> Value:
-        """Add a carried value; return its output of the node."""
+        """Add a carried value; return the node's output for it."""
         self._add_input(given, inner)
         out = self._add_output(end)
         self.states.append(State(given, inner, end, out))

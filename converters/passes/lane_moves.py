@@ -21,7 +21,7 @@ from ..moves import only_scatters
 from .lane_nodes import Move, in_lanes, shifted, shifted_axes, unsqueezed
 from .lane_pads import can_pad, pad
 
-_OLDEST = 7  # before, Reshape and others have attributes instead of the inputs that are extended
+_OLDEST = 7  # older Reshapes and others have attributes instead of the inputs that lanes extend
 _SAME_FROM_FIRST = ("Gather", "Identity", "Slice", "Squeeze", "Transpose", "Unsqueeze")
 
 

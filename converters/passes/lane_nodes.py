@@ -1,4 +1,4 @@
-"""Nodes in lanes: the operator of a node once more, for data with one more dimension."""
+"""Nodes in lanes: copies of nodes, for data with one more dimension."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Move:
     def again(
         self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int] | str
     ) -> Sequence[Value]:
-        """Insert the node's operator for lanes, with these inputs and attributes; return its outputs."""
+        """Insert a copy of the node for lanes, with these inputs and attributes; return its outputs."""
         given = dict(self.node.attributes)
         given.update({attr.name: attr for attr in onnx_ir.convenience.convert_attributes(attributes)})
         outputs = [(self.kind.lane, in_lanes(output.shape, self.kind)) for output in self.node.outputs]

@@ -1,7 +1,7 @@
 """Pads in lanes. OpenVINO's CPU plugin rounds the number with which it pads integers to float32.
 
-1. Pad(x, pads, n), n of equal lanes that float32 represents  ->  Pad(x.lanes, pads, lane of n)
-2. Pad(x, pads, n), any other n  ->  Where(Pad(ones, pads, 0), Pad(x.lanes, pads, 0), n.lanes)
+1. Pad(x, pads, n), all lanes of n equal, exact in float32  ->  Pad(x.lanes, pads, lane of n)
+2. Pad(x, pads, n), other n                                 ->  Where(Pad(ones, pads, 0), Pad(x.lanes, pads, 0), n.lanes)
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Rewriter:
         attributes: Iterable[onnx_ir.Attr],
         domain: str = "",
     ) -> Sequence[onnx_ir.Value]:
-        """Insert the operator of a node once more before it, with other inputs, attributes and outputs (type and shape)."""
+        """Insert a copy of a node before it, with these inputs, attributes and outputs (type and shape); return its outputs."""
         if domain:
             self.model.opset_imports.setdefault(domain, 1)
         name = self.new_name(f"{node.name or node.outputs[0].name}.lanes")
@@ -103,7 +103,7 @@ class Rewriter:
             drop(value)
 
     def new_name(self, wanted: str) -> str:
-        """Reserve a name that no node or value has: the wanted one, or that with a number."""
+        """Reserve a name that no node or value has: the wanted one, with a number appended if necessary."""
         name, number = wanted, 1
         while name in self._names:
             number += 1

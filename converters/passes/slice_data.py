@@ -21,7 +21,7 @@ START = -LARGEST_SIZE
 
 
 def slice_data(rewriter: Rewriter) -> None:
-    """Rewrite in place where indices are smaller or may be; a dimension of equal size is sliced to all of it."""
+    """Rewrite in place where indices are smaller or may be; a dimension that turns out equal is kept whole."""
     for node in nodes_of(rewriter.model, "GatherElements"):
         elements = elements_of(node)
         if elements is None:
@@ -38,7 +38,7 @@ def slice_data(rewriter: Rewriter) -> None:
 
 
 def narrower(data: Sequence[Dim], indices: Sequence[Dim], axis: int) -> dict[int, Dim]:
-    """Return the sizes of indices, by axis off that of the gather, that data may not have."""
+    """Return the sizes of indices that data may not have, by axis, except along that of the gather."""
     pairs = enumerate(zip(data, indices, strict=True))
     return {i: size for i, (have, size) in pairs if i != axis and not same(have, size)}
 

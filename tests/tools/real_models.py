@@ -174,7 +174,7 @@ class _Detections(nn.Module):
 
 
 def let_scores_differ(model: nn.Module, size: int) -> None:
-    """Initialize an object detector so that scores differ; with random weights alone they are equal, and TopK finds ties."""
+    """Initialise an object detector so that scores differ; with random weights alone they are equal, and TopK finds ties."""
     model.train()
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Conv2d):

@@ -1,6 +1,6 @@
 """`compile_onnx` on graphs of moves and arithmetic in If, Loop and Scan: right, refused, or with a warning.
 
-Types include strings and 64-bit integers. The oracle is onnxruntime without optimizations. A crash is a finding.
+Types include strings and 64-bit integers. The oracle is onnxruntime without optimisations. A crash is a finding.
 """
 
 from __future__ import annotations
