@@ -1,6 +1,6 @@
 """ov-gather: the gather family for OpenVINO, exactly as ONNX means it.
 
-Everything public is importable from here, and imported only when used: `import ov_gather` loads neither NumPy nor OpenVINO.
+All public names are importable from here and loaded on first use: `import ov_gather` loads neither NumPy nor OpenVINO.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def __getattr__(name: str) -> Any:
         from ov_gather.extras import explained
 
         raise explained(error) from error
-    globals()[name] = value  # so that the next look-up does not come here, which takes longer than a small gather
+    globals()[name] = value  # skip __getattr__ next time: it takes longer than a small gather
     return value
 
 

@@ -1,4 +1,4 @@
-"""This module tells what to install where a package is missing that ov-gather does not always need."""
+"""Optional packages: which extra of ov-gather installs each, and the ImportError that says so."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _EXTRAS = {
     "fsspec": "urls",
     "torch": "torch",
 }
-"""By the name of a module, the extra of ov-gather that installs it."""
+"""Module name -> extra of ov-gather that installs it."""
 
 
 def require(module: str) -> None:
-    """Raise ImportError if a module is not installed, before work is done in vain."""
+    """Raise ImportError if `module` is not installed; call it before long work that needs the module."""
     if find_spec(module) is None:
         raise missing(module)
 
 
 def missing(module: str) -> ImportError:
-    """Return the error that says that a module is not installed, and how to install it."""
+    """Return the ImportError for a missing module; its message contains the pip command."""
     return ImportError(f"this needs {module}, which is not installed: pip install 'ov-gather[{_EXTRAS[module]}]'", name=module)
 
 
 def explained(error: ImportError) -> ImportError:
-    """Return the same error; or a better one where it is about a module that an extra of ov-gather installs."""
+    """Return `missing(...)` if an extra of ov-gather installs the missing module, else the error unchanged."""
     is_absent = isinstance(error, ModuleNotFoundError) and error.name in _EXTRAS
     return missing(str(error.name)) if is_absent else error

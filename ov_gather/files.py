@@ -1,4 +1,4 @@
-"""Files written whole or not at all, temporary directories, and the question whether two names are one file."""
+"""Atomic replacement of files, temporary directories, and file identity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ov_gather.platforms import keep_owner
 
 
 def identity(path: Path) -> tuple[int, int] | str:
-    """Return a key that all names of a file share; of a file that does not exist yet, those that lead to the same place."""
+    """Return a key that all names of a file share; for a missing file, its resolved path."""
     try:
         found = path.stat()
     except OSError:
@@ -26,7 +26,7 @@ def identity(path: Path) -> tuple[int, int] | str:
 
 
 def overwritten(outputs: Iterable[Path], inputs: Iterable[Path]) -> tuple[Path, Path] | None:
-    """Return the first output that is one of the inputs, and that input; None if there is none.
+    """Return the first output that is one of the inputs, with that input; None if there is none.
 
     A symbolic link, a hard link and another spelling of a path are the same file.
     """
@@ -36,7 +36,7 @@ def overwritten(outputs: Iterable[Path], inputs: Iterable[Path]) -> tuple[Path, 
 
 
 def resolved(path: Path) -> Path:
-    """Return the place that a path leads to, its links followed. Raises OSError for links that lead in a circle."""
+    """Return the real path, with links followed. Raises OSError for a circle of links."""
     try:
         path.stat()
     except OSError as error:
@@ -47,7 +47,7 @@ def resolved(path: Path) -> Path:
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """Open a file under a temporary name beside `path`; it takes the place of `path` when all went well.
+    """Open a temporary file beside `path`, which replaces `path` if the block succeeds.
 
     `private`: only this user can read or write it, whatever the umask.
     """
@@ -57,10 +57,10 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing_all(paths: Sequence[Path], *, private: bool = False) -> Iterator[list[IO[bytes]]]:
-    """Open files under temporary names beside their places, which they take together when all went well, or none does.
+    """Open temporary files beside `paths`, which replace all of `paths` if the block succeeds, and none otherwise.
 
-    A symbolic link stays, and the file that it leads to is replaced. A file keeps the permissions of the one that it replaces,
-    and as root its owner.
+    A symbolic link stays, and its target is replaced. A new file keeps the permissions of the file that it replaces, and its
+    owner if the process runs as root.
     """
     places = [place_of(path) for path in paths]
     with ExitStack() as stack:
@@ -71,8 +71,8 @@ def replacing_all(paths: Sequence[Path], *, private: bool = False) -> Iterator[l
             files.append(opened)
         yield files
         for file, place in zip(files, places, strict=True):
-            file.close()  # Windows moves no file that is open; and a full disk shows here
-            if not private:  # which is how temporary files are made
+            file.close()  # Windows cannot move an open file; and a full disk raises here
+            if not private:  # temporary files are private already
                 _give_permissions(Path(file.name), place)
         _move([(Path(file.name), place) for file, place in zip(files, places, strict=True)])
     for place in places:
@@ -81,10 +81,10 @@ def replacing_all(paths: Sequence[Path], *, private: bool = False) -> Iterator[l
 
 @contextmanager
 def replacing_together(path: Path) -> Iterator[Path]:
-    """Give a path of the same name in a temporary directory beside `path`.
+    """Yield a path of the same name in a temporary directory beside `path`.
 
-    When all went well, the files that were written to that directory move to places beside `path`, `path` itself last. Each of
-    these places may be a symbolic link of its own.
+    If the block succeeds, all files written to that directory move beside `path`, and `path` itself last. A symbolic link at
+    any of these places stays, and its target is replaced.
     """
     place = place_of(path)
     with TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as directory:
@@ -96,11 +96,11 @@ def replacing_together(path: Path) -> Iterator[Path]:
 
 
 def place_of(path: Path) -> Path:
-    """Return the place of a file to write. Raises OSError where none can be."""
+    """Return the real path at which to write a file. Raises OSError if no regular file can be written there."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory")
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is not a regular file")  # to take the place of /dev/null would be a surprise
+        raise OSError(f"{path} is not a regular file")  # never replace /dev/null
     place = resolved(path)
     if not place.parent.is_dir():
         raise FileNotFoundError(f"there is no directory {place.parent} to write {path.name} to")
@@ -108,12 +108,12 @@ def place_of(path: Path) -> Path:
 
 
 def _move(moves: Sequence[tuple[Path, Path]]) -> None:
-    """Move files to their places. Where one cannot be moved, the places of those before hold again what they held."""
+    """Move files to their places. If one move fails, restore what the earlier places held."""
     saved: list[tuple[Path, Path | None]] = []
     with held():
         try:
             for number, (file, place) in enumerate(moves, start=1):
-                if number < len(moves):  # nothing follows the last one that could fail
+                if number < len(moves):  # no later move can fail
                     saved.append((place, _saved(place, file.with_name(f"{file.name}.old"))))
                 file.replace(place)
         except OSError:
@@ -126,7 +126,7 @@ def _move(moves: Sequence[tuple[Path, Path]]) -> None:
 
 
 def _give_permissions(file: Path, place: Path) -> None:
-    """Give a new file the permissions, and as root the owner, of the file that it replaces; by default those of a new one."""
+    """Copy the mode of the file to be replaced, and its owner if root; without such a file, use the mode of a new file."""
     if not place.exists():
         file.chmod(0o666 & ~_umask())
         return
@@ -135,7 +135,7 @@ def _give_permissions(file: Path, place: Path) -> None:
 
 
 def _saved(place: Path, name: Path) -> Path | None:
-    """Give a file a second name, or another one where the file system has no hard links; None without a file."""
+    """Hard-link `place` to `name`, or rename it if the file system has no hard links; return None if there is no file."""
     if not place.exists():
         return None
     try:
@@ -147,7 +147,7 @@ def _saved(place: Path, name: Path) -> Path | None:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Give a temporary directory. Raises OSError, which names TMPDIR, where what the block writes there has no room."""
+    """Yield a temporary directory. Raises an OSError that names TMPDIR if it has no room for what the block writes."""
     try:
         with TemporaryDirectory(prefix="ov_gather.") as directory:
             yield Path(directory)

@@ -1,6 +1,6 @@
-"""Spare this process imports that take long: `ov-gather convert` starts in a third of the time.
+"""Lazy and blocked imports, which cut the start of `ov-gather convert` to a third.
 
-Only the command line and the worker processes do so, which are ours alone.
+Only the command line and the worker processes use them: they own their process, unlike a library.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _SELDOM_NEEDED = ("sympy", "onnx_ir._symbolic_shapes")
-"""What onnx_ir imports whenever it is imported, and needs for models whose sizes are expressions."""
+"""Modules that onnx_ir always imports but only needs for models with symbolic size expressions."""
 _NEVER_NEEDED = "openvino.tools.ovc"
-"""OpenVINO's converter, which `import openvino` imports if it is installed; it starts a thread that sends statistics."""
+"""OpenVINO's converter: `import openvino` imports it if installed, and it starts a thread that sends statistics."""
 
 
 class _Postponing:
-    """Finds the modules that are seldom needed. They are executed when something of them is first used."""
+    """Meta path finder that defers the execution of `_SELDOM_NEEDED` modules until first use."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None, /) -> ModuleSpec | None:
@@ -32,6 +32,6 @@ class _Postponing:
 
 
 def spare_imports() -> None:
-    """Postpone the modules that are seldom needed, and do as if those that are never needed were not installed."""
+    """Defer the `_SELDOM_NEEDED` modules, and block `_NEVER_NEEDED` as if it were not installed."""
     sys.meta_path.insert(0, _Postponing)
     sys.modules[_NEVER_NEEDED] = None  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""After Ctrl+C and SIGTERM the process ends, and what it had begun is undone."""
+"""Handling of SIGINT (Ctrl+C) and SIGTERM: end the process and clean up unfinished work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ended_by: list[int] = []
 
 
 def end_cleanly() -> None:
-    """Make both signals raise SystemExit in the main thread, with the exit codes that shells expect: 130 and 143.
+    """Make both signals raise SystemExit in the main thread, with the exit codes of shells: 130 and 143.
 
     A signal that this process ignores stays ignored.
     """
@@ -25,7 +25,7 @@ def end_cleanly() -> None:
 
 
 def on_end(stop: Callable[[], None]) -> None:
-    """Call `stop` before anything else when a signal ends the process, so that nothing keeps the process waiting.
+    """Register `stop`, which runs first when a signal ends the process, so that no child keeps the process waiting.
 
     `stop` must not wait for a lock.
     """
@@ -33,16 +33,16 @@ def on_end(stop: Callable[[], None]) -> None:
 
 
 def exit_code() -> int | None:
-    """Give the exit code of the signal that ends this process, if one does.
+    """Return the exit code if a signal is ending this process, else None.
 
-    The SystemExit that a signal raised may have come out of C++ code as another error.
+    The SystemExit alone does not show it: C++ code may have turned it into another exception.
     """
     return _ended_by[0] if _ended_by else None
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     for ignored in _SIGNALS:
-        signal.signal(ignored, signal.SIG_IGN)  # or a second Ctrl+C would interrupt the clearing up
+        signal.signal(ignored, signal.SIG_IGN)  # a second Ctrl+C must not interrupt the clean-up
     _ended_by.append(128 + number)
     for stop in _stops:
         stop()
@@ -51,9 +51,9 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Let both signals wait until the block ends, in which several files that belong together take their places."""
+    """Defer both signals until the block ends, such as while several files that belong together are moved into place."""
     arrived: list[int] = []
-    is_main = threading.current_thread() is threading.main_thread()  # no other thread is interrupted
+    is_main = threading.current_thread() is threading.main_thread()  # Python runs signal handlers in the main thread only
     before = {number: signal.getsignal(number) for number in _SIGNALS} if is_main else {}
     before = {number: handler for number, handler in before.items() if handler is not None}
     for number in before:

@@ -1,6 +1,6 @@
-"""What the package does is told to loggers below `ov_gather`, for those who configure `logging`.
+"""Log messages to the loggers below `ov_gather`, without importing `logging`.
 
-Nobody can have configured it before it was imported, so the package does not import it, and is not slower for it.
+If the caller has not imported `logging`, no handler can be configured, so the message is skipped and nothing is slower.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 
 def info(part: str, text: str, *values: object) -> None:
-    """Tell the logger of a part of the package that something was changed or written."""
+    """Log that something was changed or written, to the logger `ov_gather.<part>`."""
     if "logging" in sys.modules:
         _logger(part).info(text, *map(_harmless, values))
 
 
 def debug(part: str, text: str, *values: object) -> None:
-    """Tell the logger of a part of the package what is of interest only where something is wrong."""
+    """Log a detail that helps to diagnose a problem, to the logger `ov_gather.<part>`."""
     if "logging" in sys.modules:
         _logger(part).debug(text, *map(_harmless, values))
 
 
 def _harmless(value: object) -> object:
-    """Return a number as it is, and anything else, which may hold names, as a printable text."""
+    """Return numbers unchanged; escape anything else, since it may contain names from a model."""
     return value if isinstance(value, int | float) else printable(str(value))
 
 
 @cache
 def _logger(part: str) -> logging.Logger:
-    """Return the logger of a part. Nothing is printed unless the caller has a handler."""
+    """Return the logger of a part. It prints nothing unless the caller configures a handler."""
     import logging
 
     ours = logging.getLogger("ov_gather")

@@ -1,4 +1,4 @@
-"""What operating systems do each in their own way stands here, and in `native/kernel/platform.hpp` for the C++ code."""
+"""Differences between operating systems; `native/kernel/platform.hpp` has those for the C++ code."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pathlib import Path
 from typing import IO
 
 HAS_FORKS = sys.platform == "linux" and hasattr(os, "fork")
-"""Whether a process that has imported OpenVINO can be forked; on macOS, libraries of the system crash in a fork."""
+"""Whether a process that has imported OpenVINO can fork; on macOS, system libraries crash in a fork."""
 HAS_SOCKETS_AS_FILES = hasattr(socket, "AF_UNIX")
-"""Whether a connection between processes is a file, which a new process can have as its stdin; on Windows it is none."""
+"""Whether a socket can be the stdin of a new process; not on Windows, where a socket is no file."""
 
 HAS_OWNERS = hasattr(os, "geteuid")
-"""Whether files have an owner and mode as POSIX has them; on Windows, a profile is its user's by inheritance."""
+"""Whether files have a POSIX owner and mode; on Windows, access to a profile is inherited from its directory."""
 
 
 def core_count() -> int:
-    """Count the cores that this process may use, or those of the machine where the system does not tell."""
+    """Return the number of cores that this process may use, or of the whole machine if the system has no affinity."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_forked_processes(function: Callable[[], None]) -> None:
-    """Call a function in each process that is forked from this one. Where there are no forks there is nothing to do."""
+    """Register a function that each process forked from this one calls; no effect on systems without forks."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=function)
 
 
 def leave_no_core_dump() -> None:
-    """Let this process leave no core dump when it crashes, on systems that have them."""
+    """Disable core dumps of this process, on systems that have them."""
     with suppress(ImportError):
         import resource
 
@@ -43,10 +43,10 @@ def leave_no_core_dump() -> None:
 
 
 def wait_for_end_of(connection: int) -> None:
-    """Wait until the process at the other end of a connection, which is the parent or its parent, has ended."""
+    """Wait until the peer of a connection, the parent process or its parent, has ended."""
     if HAS_FORKS and hasattr(select, "poll"):
         poll = select.poll()
-        poll.register(connection, 0)  # for nothing but its end
+        poll.register(connection, 0)  # no events: POLLHUP alone
         poll.poll()
     else:
         parent = os.getppid()
@@ -55,7 +55,7 @@ def wait_for_end_of(connection: int) -> None:
 
 
 def lock(file: IO[str]) -> None:
-    """Wait until no other process has locked a file, and lock it until it is closed; on Windows files are not locked."""
+    """Lock a file until it is closed, waiting for other processes; no effect on Windows."""
     with suppress(ImportError):
         import fcntl
 
@@ -64,7 +64,7 @@ def lock(file: IO[str]) -> None:
 
 @contextmanager
 def locked_directory(path: Path) -> Iterator[None]:
-    """Wait until no other process has locked a directory, and lock it; where a system cannot lock one, nobody waits."""
+    """Lock a directory for the block, waiting for other processes; no effect on systems that cannot lock one."""
     with ExitStack() as stack:
         with suppress(ImportError, OSError):
             import fcntl
@@ -77,9 +77,9 @@ def locked_directory(path: Path) -> Iterator[None]:
 
 @contextmanager
 def unseen_by_children() -> Iterator[None]:
-    """Let processes that start meanwhile never see Ctrl+C, which would end them with a traceback while Python itself starts.
+    """Block Ctrl+C in processes started within the block, which would otherwise print a traceback while Python starts.
 
-    The first process that multiprocessing starts would let it through again: that which keeps track of resources.
+    The resource tracker starts first, because multiprocessing unblocks the signal when it starts the tracker itself.
     """
     mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
     if mask:
@@ -95,9 +95,9 @@ def unseen_by_children() -> Iterator[None]:
 
 
 def peak_memory() -> int:
-    """Tell how many bytes this process had at most. Raises OSError where the system does not tell.
+    """Return the peak resident memory of this process in bytes. Raises OSError if the system does not report it.
 
-    Linux tells the peak of this very process in /proc; what getrusage tells there is inherited by children.
+    On Linux it is read from /proc, since children inherit the peak that getrusage reports there.
     """
     if sys.platform == "linux":
         (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
@@ -111,7 +111,7 @@ def peak_memory() -> int:
 
 
 def keep_owner(file: Path, other: Path) -> None:
-    """Give a file the owner and the group of another one, if this process may; nothing on systems without owners."""
+    """Copy owner and group of `other` to `file` if this process may; no effect on systems without owners."""
     if HAS_OWNERS:
         state = other.stat()
         with suppress(PermissionError):
@@ -119,7 +119,7 @@ def keep_owner(file: Path, other: Path) -> None:
 
 
 def is_own_group(state: os.stat_result) -> bool:
-    """Return True if only the group can write, and it is the one that some systems give to each user, with no other member."""
+    """Return True if others cannot write, and the group is this user's private group, without other members."""
     if state.st_mode & stat.S_IWOTH or state.st_gid != os.getegid():
         return False
     try:
@@ -128,5 +128,5 @@ def is_own_group(state: os.stat_result) -> bool:
 
         group = grp.getgrgid(state.st_gid)
         return group.gr_name == pwd.getpwuid(os.geteuid()).pw_name and not group.gr_mem
-    except KeyError:  # a user without an entry, as in containers
+    except KeyError:  # no entry for the user or group, as in containers
         return False

@@ -1,4 +1,4 @@
-"""Directories that nobody but this user can write to: what is read from them may be believed, or executed."""
+"""Directories and files that only this user can write to, so that their content can be trusted or executed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class NotPrivateError(PermissionError):
-    """A place that another user could write to, and what to do."""
+    """Another user could write to a path; the message says how to fix it."""
 
 
 def user_cache() -> Path:
-    """Return where our caches are: $XDG_CACHE_HOME/ov-gather, or ~/.cache/ov-gather. Raises OSError."""
+    """Return our cache directory: $XDG_CACHE_HOME/ov-gather, or ~/.cache/ov-gather. Raises OSError without a home directory."""
     try:
         caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     except RuntimeError:
@@ -27,9 +27,9 @@ def user_cache() -> Path:
 
 
 def make_private(folder: Path) -> Path:
-    """Make a directory, and those above it, with mode 0700 whatever the umask; return the real path of what is there then.
+    """Create a directory and its missing parents with mode 0700, and return its real path, checked.
 
-    Raises NotPrivateError where another user could write to it, or replace it; OSError.
+    Raises NotPrivateError if another user could write to it or replace it; OSError.
     """
     for place in (*reversed(folder.absolute().parents), folder):
         if not place.exists():
@@ -38,15 +38,15 @@ def make_private(folder: Path) -> Path:
 
 
 def checked(folder: Path) -> Path:
-    """Return the real path of a directory that only this user, or root, can write to, and of which the same is true above.
+    """Return the real path of a directory that only this user or root can write to or replace.
 
-    A directory above may be open to others if it is sticky, as /tmp is. No part of the path can then be replaced by another
-    user after this check. Raises NotPrivateError, OSError.
+    Each parent directory must be as safe; one that others can write to must be sticky, as /tmp is. After this check no other
+    user can replace a part of the path. Raises NotPrivateError, OSError.
     """
     real = folder.resolve(strict=True)
     if not HAS_OWNERS:
         return real
-    _check_owner(folder, folder.lstat())  # a link of somebody else's could lead to a directory of ours
+    _check_owner(folder, folder.lstat())  # another user's link could lead to a directory of ours
     state = real.stat()
     _check_owner(real, state)
     _check_mode(real, state.st_mode)
@@ -59,9 +59,9 @@ def checked(folder: Path) -> Path:
 
 
 def read_private(path: Path) -> bytes:
-    """Read a file that only this user, or root, can write to. Raises NotPrivateError, OSError.
+    """Read a file that only this user or root can write to. Raises NotPrivateError, OSError.
 
-    What is checked is what is read: links are not followed.
+    The check applies to the file that is read: the final path component is not followed if it is a link.
     """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 - Path.open follows links

@@ -1,4 +1,4 @@
-"""Results that people look at are tables, in a terminal and in a notebook; names of a model are harmless in them."""
+"""Tables of results for terminals and notebooks, with names from the model escaped."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 _PRE = '<pre style="white-space:pre;overflow-x:auto;line-height:normal;font-family:monospace">{code}</pre>'
 _WIDTH = 160
-"""Columns of a table in a notebook; a longer name is folded."""
+"""Width of a table in a notebook, in columns; a longer name is folded."""
 _MARKED_COMMAND = re.compile(r"##(?=\w*\[)")
-"""CI services obey these anywhere in a line: ##[error] (GitHub), ##vso[ (Azure), ##teamcity[ (TeamCity)."""
+"""Markers that CI services obey anywhere in a line: ##[error] (GitHub), ##vso[ (Azure), ##teamcity[ (TeamCity)."""
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[str | Sequence[str]]]) -> Table:
-    """Make a table of texts, for `rich.print`. A cell that is no text has several lines."""
+    """Build a table for `rich.print`. A cell is one string, or a sequence of lines."""
     from rich.table import Table
 
     view = Table(*columns)
@@ -30,14 +30,14 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[str | Sequence[str]
 
 
 def cell(*lines: str, style: str = "") -> Text:
-    """Return a cell of a table with these lines, each printable. A long line is folded, and nothing in it is markup."""
+    """Return a table cell with these lines, each escaped. Long lines are folded, and rich markup is not interpreted."""
     from rich.text import Text
 
     return Text("\n".join(map(printable, lines)), style, overflow="fold")
 
 
 def as_text(table: Table) -> str:
-    """Print a table into a text, at its natural width."""
+    """Render a table as text at its natural width."""
     from rich.console import Console
 
     text = StringIO()
@@ -46,10 +46,10 @@ def as_text(table: Table) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text on one line that neither a terminal nor a CI service obeys.
+    r"""Escape a text so that it is one line and neither a terminal nor a CI service obeys it.
 
-    Control characters, ends of lines, and marks that turn the direction of text become escapes such as \\x1b, \\n or \\u202e.
-    So does a character of what a service would take for a command in a log: "::" at the start, "##[" anywhere.
+    Control characters, line ends and direction marks become escapes such as \x1b, \n or \u202e. A text that a CI service would
+    read as a command ("::" at the start, "##[" anywhere) has one character of the command escaped.
     """
     if not text.isprintable():
         text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
@@ -59,13 +59,13 @@ def printable(text: str) -> str:
 
 
 class Styled(str):
-    """A line with colours of ours; all else in it is printable."""
+    """A line with our own colour codes; everything else in it is already printable."""
 
     __slots__ = ()
 
 
 class InNotebooks(ABC):
-    """Something that a notebook shows as the table that it has of itself."""
+    """Base of results that a notebook shows as a table."""
 
     __slots__ = ()
 

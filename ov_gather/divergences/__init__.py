@@ -1,1 +1,1 @@
-"""The known departures of runtimes from ONNX: which, under which conditions, and what comes out instead."""
+"""Known deviations of runtimes from ONNX: which, under which conditions, and the result they give instead."""

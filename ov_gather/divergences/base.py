@@ -1,4 +1,4 @@
-"""This module tells what a departure of a runtime from ONNX is written in."""
+"""The description of a divergence: a deviation of a runtime from ONNX."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
 
 
 CPU = ("CPU",)
-"""The device on which everything is executed that does not name another."""
+"""The default device of every execution."""
 
 
 class Observed(Enum):
-    """What a runtime does where a divergence applies."""
+    """What a runtime does when a divergence applies."""
 
-    AGREES = "agrees"  # but the operation's page, or ONNX, says otherwise
+    AGREES = "agrees"  # although the operation's specification, or ONNX, says otherwise
     DIFFERS = "differs"
     REFUSES = "refuses"
     ANSWERS = "answers where our kernel refuses"
     CRASHES = "crashes"
-    LACKS = "does not have it"  # so that it is not asked: not applicable
-    AVOIDED = "cannot happen in a check of layers"  # or is kept from happening; known for those who run models
+    LACKS = "does not have it"  # so it is not run: not applicable
+    AVOIDED = "cannot happen in a check of layers"  # or is prevented; listed for those who run models
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """One departure of runtimes from ONNX.
+    """One deviation of runtimes from ONNX.
 
     Attributes:
-        name: what reports call it.
-        runtimes: whose it is.
-        observed: what the runtime does; one of these.
-        applies: whether the divergence concerns a layer with these operands. For LACKS there are none: they are not needed.
+        name: its name in reports.
+        runtimes: the runtimes that deviate.
+        observed: what the runtime may do; one of these.
+        applies: condition on a layer and its operands. For LACKS the operands are empty, since they are not needed.
         why: the reason, for people.
-        operations: versioned names of those that it concerns; none = all.
-        devices: the devices of OpenVINO that do so.
-        since, before: the first version of the runtime that does so, and the first that no longer does, where known.
-        predicts: the results that the runtime may have instead: each element is that of one of them, bit by bit. Raises
-            IndexError where there is none.
-        permits: of a result, which of its elements the runtime may have, where there are too many to predict. Raises IndexError
-            where there is no result.
-        any_nan: whether a NaN in `predicts` stands for every NaN.
+        operations: versioned names of the operations concerned; empty = all.
+        devices: the OpenVINO devices concerned.
+        since, before: the first version of the runtime that deviates, and the first that no longer does; "" if unknown.
+        predicts: the possible results: each element equals, bit by bit, that of one of them. Raises IndexError if there is
+            none.
+        permits: mask of the elements of a given result that the runtime may produce, if there are too many results to predict.
+            Raises IndexError if there is no result.
+        any_nan: whether a NaN in `predicts` matches every NaN.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Divergence:
     any_nan: bool = False
 
     def concerns(self, runtime: str, version: str, operation: str, devices: Sequence[str] = CPU) -> bool:
-        """Tell whether the divergence is one of this version of a runtime, of this operation, and of one of these devices."""
+        """Return True if the divergence concerns this version of a runtime, this operation, and one of these devices."""
         return (
             runtime in self.runtimes
             and any(device in self.devices for device in devices)

@@ -1,4 +1,4 @@
-"""Under which conditions a divergence concerns a layer with its operands."""
+"""Conditions under which a divergence applies to a layer and its operands."""
 
 from __future__ import annotations
 
@@ -19,75 +19,75 @@ NARROWED_BY_CPU = {I64: "i32", U64: "i32", F64: "f32"}
 
 
 def data_is(*types: ElementType) -> Condition:
-    """Data has one of these types."""
+    """Return the condition that data has one of these types."""
     return lambda view, operands: view.input_types[0] in types
 
 
 def constant_data_is(*types: ElementType) -> Condition:
-    """Data comes from a Const and has one of these types."""
+    """Return the condition that data comes from a Const and has one of these types."""
     return lambda view, operands: view.input_types[0] in types and view.is_constant(0)
 
 
 def always(view: LayerView, operands: Operands) -> bool:
-    """The divergence concerns every layer of its operations."""
+    """Return True: the divergence applies to every layer of its operations."""
     return True
 
 
 def never(view: LayerView, operands: Operands) -> bool:
-    """The divergence never shows in a layer alone."""
+    """Return False: the divergence never shows in a single layer."""
     return False
 
 
 def has_elements_below_a_byte(view: LayerView, operands: Operands) -> bool:
-    """Several elements of data share a byte."""
+    """Return True if several elements of data share a byte."""
     data_type = view.input_types[0]
     return data_type is not None and data_type.bits % 8 != 0
 
 
 def is_custom(view: LayerView, operands: Operands) -> bool:
-    """The operation is one of ours."""
+    """Return True if the operation belongs to our opset."""
     return CUSTOM_OPSET in view.operation.opsets
 
 
 def has_no_custom_version(view: LayerView, operands: Operands) -> bool:
-    """None of ours does what the operation does."""
+    """Return True if our opset has no equivalent of the layer."""
     return view.custom_version is None
 
 
 def has_open_axis(view: LayerView, operands: Operands) -> bool:
-    """The input that says the axis (of Gather) does not come from a Const."""
+    """Return True if the input `axis` does not come from a Const."""
     return "axis" not in view.read_attributes()
 
 
 def has_open_rank(view: LayerView, operands: Operands) -> bool:
-    """An input or output may have any rank."""
+    """Return True if the rank of an input or output is open."""
     return any(shape.rank is None for shape in (*view.input_shapes, *(view.output_shapes or ())))
 
 
 def has_lowest_sizes(view: LayerView, operands: Operands) -> bool:
-    """A dimension of an input is open, but may not be 0."""
+    """Return True if an open dimension of an input has a lower bound above 0."""
     dims = (dim for shape in view.input_shapes for dim in shape.dims or ())
     return any(dim.lower > 0 and not dim.is_static for dim in dims)
 
 
 def exceeds_rank_32(view: LayerView, operands: Operands) -> bool:
-    """An input or output has more than 32 dimensions."""
+    """Return True if an input or output has more than 32 dimensions."""
     ranks = (shape.rank or 0 for shape in view.output_shapes or ())
     return max(*(array.ndim for array in operands), *ranks) > 32
 
 
 def exceeds_int32(view: LayerView, operands: Operands) -> bool:
-    """An input has more elements than an int32 counts."""
+    """Return True if an input has more elements than an int32 can count."""
     return any(array.size > 2**31 - 1 for array in operands)
 
 
 def has_empty_input(view: LayerView, operands: Operands) -> bool:
-    """An input has no elements."""
+    """Return True if an input has no elements."""
     return any(array.size == 0 for array in operands)
 
 
 def is_static_and_empty(view: LayerView, operands: Operands) -> bool:
-    """The shapes of data and indices are static, one has no elements, and one is not constant."""
+    """Return True if data and indices have static shapes, one of them is empty, and not both are constant."""
     shapes = view.input_shapes[:2]
     if not all(shape.is_static for shape in shapes) or (view.is_constant(0) and view.is_constant(1)):
         return False
@@ -95,36 +95,36 @@ def is_static_and_empty(view: LayerView, operands: Operands) -> bool:
 
 
 def is_narrowed(view: LayerView, operands: Operands) -> bool:
-    """An input has elements of 64 bits, be it the indices, or these are u32, which become i32."""
+    """Return True if the plugin narrows an input: 64-bit elements to 32 bits, or u32 indices to i32."""
     index_type = view.input_types[view.operation.index_rule.port]
     inputs = zip(view.input_types, view.attribute_values, strict=True)
     return index_type is U32 or any(element_type in NARROWED_BY_CPU and value is None for element_type, value in inputs)
 
 
 def saturates(view: LayerView, operands: Operands) -> bool:
-    """An input has integers that need not fit into an i32, or f64."""
+    """Return True if an input may hold values beyond the 32-bit type to which the plugin converts it."""
     return U32 in view.input_types or is_narrowed(view, operands)
 
 
 def is_of_opset_16(view: LayerView, operands: Operands) -> bool:
-    """The layer names opset16."""
+    """Return True if the layer's version is opset16."""
     return view.layer.version == "opset16"
 
 
 def has_indices_outside_data(view: LayerView, operands: Operands) -> bool:
-    """An index is negative or out of bounds."""
+    """Return True if an index is negative or out of bounds."""
     rule = view.operation.index_rule
     return bool((operands[rule.port] < 0).any()) or is_out_of_bounds(view, operands)
 
 
 def has_negative_indices(view: LayerView, operands: Operands) -> bool:
-    """An index is negative, and the operation's page does not allow that."""
+    """Return True if an index is negative, although the operation's specification does not allow that."""
     rule = view.operation.index_rule
     return rule.lowest_specified(1) == 0 and bool((operands[rule.port] < 0).any())
 
 
 def is_out_of_bounds(view: LayerView, operands: Operands) -> bool:
-    """An index is out of bounds, and that does not yield zeros."""
+    """Return True if an index is out of bounds and the operation does not fill zeros."""
     from ov_gather.ops.reference import evaluate
 
     try:
@@ -135,13 +135,13 @@ def is_out_of_bounds(view: LayerView, operands: Operands) -> bool:
 
 
 def gathers_out_of_bounds(view: LayerView, operands: Operands) -> bool:
-    """An index of Gather is out of bounds, whether our kernel refuses it or not."""
+    """Return True if an index of Gather is out of bounds, whether or not it yields zeros."""
     size = operands[0].shape[view.attributes_for(operands)["axis"]]
     return bool(((operands[1] < -size) | (operands[1] >= size)).any())
 
 
 def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
-    """An index is out of the range of Gather's page, in a case for which the CPU plugin has a short way."""
+    """Return True if an index of Gather is outside the specified range and the CPU plugin takes its unchecked short path."""
     data, indices = operands[:2]
     small = data.ndim == 1 and indices.ndim <= 1 and data.size <= 64 and indices.size <= 64
     as_i32 = data.dtype.kind in "iu" and data.itemsize > 1
@@ -149,12 +149,12 @@ def gathers_unchecked(view: LayerView, operands: Operands) -> bool:
 
 
 def has_other_indices_than_onnx(view: LayerView, operands: Operands) -> bool:
-    """Indices are neither i32 nor i64."""
+    """Return True if indices are neither i32 nor i64."""
     return view.input_types[view.operation.index_rule.port] not in (I32, I64)
 
 
 def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
-    """Gather has static shapes, and batch dimensions that are all 1."""
+    """Return True if Gather has static shapes, and batch dimensions that are all 1."""
     batch = view.attributes_for(operands).get("batch_dims", 0)
     batch += operands[1].ndim if batch < 0 else 0
     is_static = all(shape.is_static for shape in view.input_shapes)
@@ -162,73 +162,73 @@ def has_batches_of_one(view: LayerView, operands: Operands) -> bool:
 
 
 def gathers_strings_by_bytes(view: LayerView, operands: Operands) -> bool:
-    """Data holds strings, and indices have 8 bits."""
+    """Return True if data holds strings, and indices have 8 bits."""
     index_type = view.input_types[view.operation.index_rule.port]
     return view.input_types[0] is STRING and index_type is not None and index_type.bits == 8
 
 
 def has_unsigned_64_bit_indices(view: LayerView, operands: Operands) -> bool:
-    """Indices are u64."""
+    """Return True if indices are u64."""
     return view.input_types[view.operation.index_rule.port] is U64
 
 
 def broadcasts_or_transposes(view: LayerView, operands: Operands) -> bool:
-    """Our GatherElements spreads indices, transposes its output, or takes data in lanes."""
+    """Return True if our GatherElements broadcasts indices, transposes its output, or has lanes."""
     attributes = view.read_attributes()
     return any(attributes.get(name) for name in ("broadcast", "transpose", "lanes"))
 
 
 def scatters_lanes(view: LayerView, operands: Operands) -> bool:
-    """A scatter of ours takes numbers in lanes."""
+    """Return True if a scatter of ours has lanes."""
     return bool(view.read_attributes().get("lanes", "none") != "none")
 
 
 def reduces_floats_in_lanes(view: LayerView, operands: Operands) -> bool:
-    """A scatter of ours reduces floating-point numbers in lanes."""
+    """Return True if a scatter of ours reduces floating-point numbers in lanes."""
     return view.read_attributes().get("lanes") in ("f64", "c64", "c128") and reduces(view, operands)
 
 
 def gathers_batches(view: LayerView, operands: Operands) -> bool:
-    """Gather has batch dimensions, or GatherND-5 fuses several."""
+    """Return True if Gather has batch dimensions, or GatherND-5 fuses several."""
     return view.read_attributes().get("batch_dims", 0) not in ((0, 1) if view.operation.name == "GatherND-5" else (0,))
 
 
 def reduces_beyond_onnx(view: LayerView, operands: Operands) -> bool:
-    """The layer reduces, or starts to, in a way that ONNX does not have."""
+    """Return True if ONNX lacks the reduction, or the option not to use initial values."""
     attributes = view.read_attributes()
     return attributes.get("reduction") in ("mean", "sub") or not attributes.get("use_init_val", True)
 
 
 def reduces_halves_or_booleans(view: LayerView, operands: Operands) -> bool:
-    """The layer reduces f16 or boolean."""
+    """Return True if the layer reduces f16 or boolean."""
     return view.input_types[0] in (F16, BOOLEAN) and reduces(view, operands)
 
 
 def fills_zeros(view: LayerView, operands: Operands) -> bool:
-    """An index of Gather is out of bounds, which yields zeros."""
+    """Return True if an index of Gather is out of bounds and yields zeros."""
     zero: bool = view.operation.index_rule.zero_fill(view.attributes_for(operands))
     return zero and gathers_out_of_bounds(view, operands)
 
 
 def has_scalars(view: LayerView, operands: Operands) -> bool:
-    """Indices or updates are scalars, and one input at least is not constant."""
+    """Return True if indices or updates are scalars, and not all inputs are constant."""
     constant = all(view.is_constant(port) for port in range(len(view.layer.inputs)))
     return not constant and any(shape.rank == 0 for shape in view.input_shapes[1:3])
 
 
 def has_spare_dimensions(view: LayerView, operands: Operands) -> bool:
-    """A tuple of ScatterNDUpdate names one element, whose update is not a scalar."""
+    """Return True if the single tuple of a ScatterNDUpdate names one element, whose update is not a scalar."""
     data, indices, updates = (shape.rank for shape in view.input_shapes)
     return indices == 1 and view.input_shapes[1].sizes == (data,) and updates != 0
 
 
 def scatters_negative(view: LayerView, operands: Operands) -> bool:
-    """An index is negative, and the CPU plugin looks."""
+    """Return True if an index is negative, although not allowed, and the CPU plugin checks it."""
     return has_negative_indices(view, operands) and not _scatters_shortly(view, operands)
 
 
 def scatters_unchecked(view: LayerView, operands: Operands) -> bool:
-    """An index is out of the range of ScatterUpdate's page, in a case for which the CPU plugin has a short way."""
+    """Return True if an index of ScatterUpdate is outside the specified range and the CPU plugin does not check it."""
     return _scatters_shortly(view, operands) and has_indices_outside_data(view, operands)
 
 
@@ -239,12 +239,12 @@ def _scatters_shortly(view: LayerView, operands: Operands) -> bool:
 
 
 def writes_twice(view: LayerView, operands: Operands) -> bool:
-    """There are several updates, none of which is reduced."""
+    """Return True if several updates may write to the same place without a reduction."""
     return not reduces(view, operands) and operands[1].size > 1
 
 
 def reduces(view: LayerView, operands: Operands) -> bool:
-    """The scatter does not only replace."""
+    """Return True if the scatter has a reduction."""
     return view.layer.attributes.get("reduction", "none") != "none"
 
 
@@ -254,4 +254,4 @@ READS_INDICES = frozenset(
         *(fills_zeros, scatters_negative, scatters_unchecked),
     }
 )
-"""Conditions that depend on the values of indices, and not only on types, shapes and attributes."""
+"""Conditions that depend on the values of indices, not only on types, shapes and attributes."""

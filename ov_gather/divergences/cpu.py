@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 def model_name() -> str:
-    """Name the processor as Linux does, or its architecture on other systems."""
+    """Return the processor's name as Linux shows it, or its architecture on other systems."""
     return _described().get("model name", platform.machine())
 
 
 def flags() -> frozenset[str] | None:
-    """Name the instruction sets that the processor has and the system lets programs use; None where that is not known."""
+    """Return the instruction sets that the processor has and the system enables; None if unknown."""
     named = _described().get("flags")
     return None if named is None else frozenset(named.split())
 

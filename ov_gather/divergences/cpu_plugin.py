@@ -1,6 +1,4 @@
-"""This module tells what the OpenVINO CPU plugin of 2026.4.1 computes where that is not what an operation says; as measured,
-bit for bit.
-"""
+"""Emulation of the OpenVINO CPU plugin (2026.4.1) where it deviates from an operation; measured, bit for bit."""
 
 from __future__ import annotations
 
@@ -20,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """What the plugin's arithmetic owes to the instructions of the CPU, and to its release.
+    """Variants of the plugin's arithmetic, which depend on the CPU's instructions and on the release.
 
     Attributes:
-        bf16: the plugin computes bf16 in bf16, so that reductions round after every step; else it computes bf16 in f32.
-        f8: AVX512-FP16 converts 8-bit floating point, which keeps -0.0; else -0.0 becomes 0.0.
-        saturates: integers that do not fit into 32 bits become the nearest that does, as before 2025.4; else they wrap around.
+        bf16: bf16 is computed in bf16, so reductions round after every step; else it is computed in f32.
+        f8: AVX512-FP16 converts 8-bit floats, which keeps -0.0; else -0.0 becomes 0.0.
+        saturates: integers beyond 32 bits saturate, as before 2025.4; else they wrap around.
     """
 
     bf16: bool = False
@@ -34,12 +32,12 @@ class Arithmetic:
 
 
 BASELINE = Arithmetic()
-"""The arithmetic of a CPU with AVX2 only, which changes more values than any other."""
+"""The arithmetic of a CPU with AVX2 only, which changes the most values."""
 ARITHMETICS = (BASELINE, Arithmetic(bf16=True), Arithmetic(bf16=True, f8=True))
 
 
 def arithmetics_here() -> tuple[Arithmetic, ...]:
-    """Return the arithmetic of this machine's CPU; all that there are where its instructions are not known."""
+    """Return the arithmetic of this machine's CPU; all variants if its instructions are unknown."""
     flags = cpu.flags()
     if flags is None:
         return ARITHMETICS
@@ -48,12 +46,12 @@ def arithmetics_here() -> tuple[Arithmetic, ...]:
 
 
 def on_this_cpu(predict: Callable[[LayerView, Operands, Arithmetic], NDArray[Any]]) -> Prediction:
-    """Return what the plugin computes with the arithmetic of this machine's CPU."""
+    """Convert a prediction for one arithmetic to a prediction for this machine's CPU."""
     return lambda view, operands: [predict(view, operands, arithmetic) for arithmetic in arithmetics_here()]
 
 
 def evaluated(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
-    """Return the operation, on operands as the plugin sees them. Raises IndexError where an index is then out of bounds."""
+    """Evaluate the operation on operands as the plugin sees them. Raises IndexError if an index is then out of bounds."""
     from ov_gather.ops.reference import evaluate
 
     return evaluate(view.operation, all_as_seen(view, operands, arithmetic), view.attributes_for(operands)).astype(
@@ -62,9 +60,9 @@ def evaluated(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> ND
 
 
 def gathered(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
-    """Gather-1, -7 and -8: zeros for indices out of bounds; of the older two also for negative ones.
+    """Evaluate Gather-1, -7 or -8: indices out of bounds yield zeros, and so do negative ones in the older two.
 
-    Except where OpenVINO's own code does the work, and not the plugin's: of strings, and of constants by constants.
+    Negative indices wrap around if OpenVINO's core computes the gather, not the plugin: for strings, and if all is constant.
     """
     import numpy as np
 
@@ -86,8 +84,10 @@ def all_as_seen(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> 
 
 
 def as_seen(array: NDArray[Any], constant: bool, arithmetic: Arithmetic = BASELINE) -> NDArray[Any]:
-    """Return what an operation is given: inputs wrap around at 32 bits, constants saturate and lose denormals, float16 passes
-    through float32.
+    """Convert values as the plugin does before an operation sees them.
+
+    Integers above 8 bits become i32: inputs wrap around, constants saturate. f64 becomes f32, saturated. NaNs of f16 become
+    quiet, as it passes through f32. Constants of f32, and of bf16 if computed in f32, lose denormals.
     """
     import numpy as np
 

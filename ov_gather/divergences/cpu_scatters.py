@@ -1,6 +1,4 @@
-"""This module tells what scatters compute on the OpenVINO CPU plugin of 2026.4.1 where that is not what they say; as
-measured, bit for bit.
-"""
+"""Emulation of scatters on the OpenVINO CPU plugin (2026.4.1) where it deviates from the operations; measured, bit for bit."""
 
 from __future__ import annotations
 
@@ -21,9 +19,10 @@ _F8 = ("float8_e4m3fn", "float8_e5m2")
 
 
 def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic, by_coordinate: bool = True) -> NDArray[Any]:
-    """Scatter: 8-bit floating point passes through float32, and reductions have their own arithmetic.
+    """Evaluate a scatter as the plugin does: 8-bit floats pass through float32, and reductions have an arithmetic of their own.
 
-    Raises IndexError for an index out of bounds; unless `by_coordinate`, only where a tuple names a place outside of data.
+    Raises IndexError for an index out of bounds. If not `by_coordinate`, only the place that a tuple names must lie within
+    data, not each coordinate.
     """
     import numpy as np
 
@@ -50,7 +49,7 @@ def scattered(view: LayerView, operands: Operands, arithmetic: Arithmetic, by_co
 
 
 def scattered_by_ours(view: LayerView, operands: Operands, arithmetic: Arithmetic) -> NDArray[Any]:
-    """A reduction of our own scatters of bf16: the plugin rounds what it computes in f32.
+    """Evaluate a reduction of bf16 by our own scatters: the plugin computes in f32 and rounds in its own way.
 
     Raises IndexError for an index out of bounds.
     """
@@ -67,7 +66,7 @@ def scattered_by_ours(view: LayerView, operands: Operands, arithmetic: Arithmeti
 
 
 def written_in_any_order(view: LayerView, operands: Operands, arithmetic: Arithmetic, found: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell of each element that was found whether it is one of those written to its place, whichever was the last.
+    """Return a mask of the elements of `found` that some update, in whatever order, wrote to their place.
 
     Raises IndexError for an index out of bounds.
     """
@@ -81,7 +80,7 @@ def written_in_any_order(view: LayerView, operands: Operands, arithmetic: Arithm
 def are_among_written(
     data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, found: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Tell of each element that was found whether a ScatterElementsUpdate writes it to its place, or leaves it there.
+    """Return a mask of the elements of `found` that a ScatterElementsUpdate may write to, or leave in, their place.
 
     Raises IndexError for an index out of bounds.
     """
@@ -111,7 +110,7 @@ def _bits(array: NDArray[Any]) -> NDArray[Any]:
 def as_elements(
     view: LayerView, operands: Operands, attributes: dict[str, Any], by_coordinate: bool = True
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]:
-    """Return data, indices, updates and axis of the ScatterElementsUpdate that does the same.
+    """Return data, indices, updates and axis of the equivalent ScatterElementsUpdate.
 
     Raises IndexError for coordinates out of bounds.
     """
@@ -137,7 +136,7 @@ def as_elements(
 
 
 def _flat(tuples: NDArray[Any], sizes: tuple[int, ...], by_coordinate: bool) -> NDArray[Any]:
-    """Return the places that tuples name, counted through dimensions of these sizes. Raises IndexError."""
+    """Flatten tuples to row-major indices into dimensions of these sizes. Raises IndexError."""
     import numpy as np
 
     flat = np.zeros(tuples.shape[1], np.int64)
@@ -153,7 +152,7 @@ def _flat(tuples: NDArray[Any], sizes: tuple[int, ...], by_coordinate: bool) -> 
 
 
 def _stored(array: NDArray[Any], dtype: np.dtype[Any], arithmetic: Arithmetic) -> NDArray[Any]:
-    """Return what was computed as elements of the output's type, as the plugin converts them."""
+    """Convert a result to the output's type as the plugin does."""
     import numpy as np
 
     if dtype.name == "bfloat16" and array.dtype == np.float32:
@@ -170,14 +169,14 @@ def _passes_through_float32(array: NDArray[Any], arithmetic: Arithmetic) -> bool
 
 
 def _quiet(array: NDArray[Any]) -> NDArray[Any]:
-    """8-bit floating point whose NaNs are quiet."""
+    """Set the quiet bit of all NaNs in an array of 8-bit floats."""
     import numpy as np
 
     return np.where(np.isnan(array), array.view(np.uint8) | 0x02, array.view(np.uint8)).view(array.dtype)
 
 
 def _rounded_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
-    """Float32 as the plugin rounds to bfloat16: what is odd goes up by half a step before the cut, nothing else."""
+    """Round to bfloat16 like the plugin: add half a step if the last kept bit is odd, then truncate. The result is float32."""
     import numpy as np
 
     bits = array.view(np.uint32)
@@ -185,7 +184,7 @@ def _rounded_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _comparable(updates: NDArray[Any], reduction: str, use_init_val: bool) -> NDArray[Any]:
-    """Updates whose min or max is the plugin's: NaN never wins, nor does anything beyond the number that it starts from."""
+    """Adapt updates to the plugin's min and max: NaN never wins, nor does anything beyond the finite number at the start."""
     import numpy as np
 
     if updates.dtype.name not in ("float32", "bfloat16"):
@@ -199,7 +198,7 @@ def _comparable(updates: NDArray[Any], reduction: str, use_init_val: bool) -> ND
 def _accumulated(
     data: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str, use_init_val: bool
 ) -> NDArray[Any]:
-    """Sum, sub, prod or mean, in the order of the updates; the mean of integers is rounded towards 0."""
+    """Compute sum, sub, prod or mean in the order of the updates; the mean of integers rounds towards 0."""
     import numpy as np
 
     places: list[NDArray[Any]] = list(np.indices(indices.shape, sparse=True))
@@ -225,12 +224,12 @@ def _accumulated(
 
 
 def _combine_in_bfloat16(combine: np.ufunc, result: NDArray[Any], positions: NDArray[Any], updates: NDArray[Any]) -> None:
-    """Combine a vector in place with updates of its positions, in their order, and round after every step."""
+    """Combine a vector in place with updates at its positions, in their order, rounding after every step."""
     import numpy as np
 
     order = np.argsort(positions, kind="stable")
     at = positions[order]
-    earlier = np.arange(at.size) - np.searchsorted(at, at)  # how many updates of the same position come before
+    earlier = np.arange(at.size) - np.searchsorted(at, at)  # number of earlier updates of the same position
     for step in range(earlier.max(initial=-1) + 1):
         now = earlier == step
         combined = combine(result[at[now]].astype(np.float32), updates[order[now]].astype(np.float32))

@@ -1,4 +1,4 @@
-"""The divergences that releases of OpenVINO before the newest have, and it does not; measured with the releases themselves."""
+"""Divergences that only older releases of OpenVINO have, measured with those releases."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def _saturated(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
-    """Return what the plugin computes of integers that it does not wrap around."""
+    """Return what the plugin computes if integers saturate instead of wrapping around."""
     computed = cpu_plugin.gathered if view.operation.name in STOCK_GATHERS else cpu_plugin.evaluated
     return [computed(view, operands, replace(kind, saturates=True)) for kind in cpu_plugin.arithmetics_here()]
 
 
 def _by_place(view: LayerView, operands: Operands) -> Sequence[NDArray[Any]]:
-    """Return what the plugin writes by tuples whose coordinates it does not check one by one."""
+    """Return what the plugin writes if it checks only the place that a tuple names, not each coordinate."""
     return [cpu_scatters.scattered(view, operands, kind, by_coordinate=False) for kind in cpu_plugin.arithmetics_here()]
 
 

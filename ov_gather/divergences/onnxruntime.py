@@ -1,4 +1,4 @@
-"""The divergences of onnxruntime, where it executes the operator of ONNX in a layer's place; measured with 1.31.1."""
+"""Divergences of onnxruntime, which executes the ONNX operator that corresponds to a layer; measured with 1.31.1."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REDUCING = ("ScatterElementsUpdate-12", "ScatterNDUpdate-15", "ScatterElements-
 
 
 def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which elements of a result are among those that were written to their places."""
+    """Return a mask of the elements of `found` that some update wrote to their place."""
     return cpu_scatters.are_among_written(*cpu_scatters.as_elements(view, operands, view.attributes_for(operands)), found)
 
 

@@ -1,4 +1,4 @@
-"""The divergences of the OpenVINO CPU plugin, as it is and with our extension; measured with 2026.4.1."""
+"""Divergences of the OpenVINO CPU plugin, with and without our extension; measured with 2026.4.1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCATTER = "ScatterUpdate-3"
 SCATTERS = (*SCATTER_ELEMENTS, SCATTER, *SCATTER_NDS)
 
 OPENVINO = (
-    # What a runtime does not have.
+    # Operations and types that a runtime lacks.
     Divergence(
         name="custom-operation",
         runtimes=STOCK,
@@ -63,7 +63,7 @@ OPENVINO = (
         applies=data_is(U2, F4E2M1),
         why="the CPU plugin writes past tensors of these types, so that they are not run at all",
     ),
-    # What a runtime refuses, though it is legal.
+    # Legal models that a runtime refuses.
     Divergence(
         name="no-dynamic-rank",
         runtimes=CPU_PLUGIN,
@@ -103,7 +103,7 @@ OPENVINO = (
         applies=conditions.gathers_strings_by_bytes,
         why="OpenVINO does not gather strings by indices of 8 bits",
     ),
-    # What a runtime makes of indices.
+    # Deviations in indices.
     Divergence(
         name="negative-indices",
         runtimes=STOCK,
@@ -180,7 +180,7 @@ OPENVINO = (
         applies=conditions.exceeds_int32,
         why="the CPU plugin counts elements in 32 bits",
     ),
-    # What a runtime makes of values.
+    # Deviations in values.
     Divergence(
         name="narrowed-to-32-bits",
         runtimes=CPU_PLUGIN,

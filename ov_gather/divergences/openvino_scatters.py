@@ -1,4 +1,4 @@
-"""The divergences of the OpenVINO CPU plugin, as it is and with our extension, in scatters; measured with 2026.4.1."""
+"""Divergences of the OpenVINO CPU plugin in scatters, with and without our extension; measured with 2026.4.1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which elements of a result are among those that were written to their places."""
+    """Return a mask of the elements of `found` that some update wrote to their place."""
     import numpy as np
 
     arithmetics = cpu_plugin.arithmetics_here()
@@ -30,7 +30,7 @@ def _in_any_order(view: LayerView, operands: Operands, found: NDArray[Any]) -> N
 
 
 def _with_any_nan(view: LayerView, operands: Operands, found: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which floating-point numbers, of a result in lanes, are right, whichever bits a NaN has."""
+    """Return a mask of the correct floating-point numbers in lanes, where all NaNs are equal."""
     from ov_gather.ops.reference import evaluate
 
     attributes = view.attributes_for(operands)

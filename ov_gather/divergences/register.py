@@ -1,4 +1,4 @@
-"""The register of all divergences, as data. A difference between runtimes that none of them explains is a failure."""
+"""The register of all divergences. A difference between runtimes that no entry explains is a failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIVERGENCES = (*OPENVINO, *OPENVINO_SCATTERS, *OLDER_OPENVINO, *ONNXRUNTIME, *MO
 def explaining(
     runtime: str, version: str, observed: Observed, view: LayerView, operands: Operands, devices: Sequence[str] = CPU
 ) -> Iterator[Divergence]:
-    """Yield the divergences that may explain what was observed of a runtime on some devices for a layer with these operands."""
+    """Yield the divergences that explain what a runtime was observed to do, on these devices, with this layer and operands."""
     for known in DIVERGENCES:
         if (
             observed in known.observed
@@ -33,10 +33,10 @@ def explaining(
 
 
 def lacking(runtime: str, version: str, view: LayerView, devices: Sequence[str] = CPU) -> Divergence | None:
-    """Tell why a runtime cannot be asked to execute a layer on some devices at all; None if it can."""
+    """Return the divergence that prevents a runtime from executing a layer on these devices; None if there is none."""
     return next(explaining(runtime, version, Observed.LACKS, view, (), devices), None)
 
 
 def is_predicted(names: Iterable[str]) -> bool:
-    """Tell whether one of these divergences says exactly what the result is, so that it does not come from foreign memory."""
+    """Return True if one of these divergences determines the result exactly, so that the result is not stray memory."""
     return any(known.predicts or known.permits for known in DIVERGENCES if known.name in names)

@@ -1,1 +1,1 @@
-"""This room reads, holds and writes an IR document as data. Nothing here knows an operation or a rule."""
+"""The IR document as data: reading, model, writing. Nothing here depends on operations or rules."""

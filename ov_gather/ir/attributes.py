@@ -1,4 +1,4 @@
-"""The attributes of a layer are written here in one way, without those that say nothing of what the layer computes."""
+"""Normalized attributes of layers, without those that do not affect what the layer computes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from functools import lru_cache
 from ov_gather.ir.model import Layer
 
 VARIABLE = "variable_id"
-"""This attribute names the state that a ReadValue reads and an Assign writes; any name serves."""
+"""Attribute that names the state of a ReadValue or Assign; the name itself does not matter."""
 
 _DECLARED = ("shape", "element_type", "offset", "size")
 
 
 def meaning(layer: Layer) -> dict[str, str]:
-    """Give the attributes of a layer that mean something, each written in one way.
+    """Return the attributes that affect what a layer computes, normalized.
 
-    What a Parameter or Const declares is told by its output port, and where a payload lies in the .bin is no matter.
+    Left out are a Parameter's or Const's declared type and shape, which its output port repeats, and the place of the payload.
     """
     left_out = _DECLARED if layer.type in ("Parameter", "Const") else (VARIABLE,)
     return {name: normal(value) for name, value in layer.attributes.items() if name not in left_out}
 
 
 def normal(text: str) -> str:
-    """Write the value of an attribute in one way: "1, 2" as "1,2", "1.0" as "1", "True" as "true"."""
+    """Normalize the value of an attribute: "1, 2" to "1,2", "1.0" to "1", "True" to "true"."""
     return _known_normal(text) if len(text) < 200 else _normal(text)
 
 

@@ -1,4 +1,4 @@
-"""A Model is built layer by layer here, for the converters and for the isolation of one layer."""
+"""Incremental construction of a Model, layer by layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ov_gather.ir.weights import Weights, pack_bits, pack_strings
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A Value is one output of a layer that has been added to a model under construction."""
+    """One output of a layer in a model under construction."""
 
     layer: int
     port: int
@@ -26,9 +26,9 @@ class Value:
 
 
 class ModelBuilder:
-    """A ModelBuilder collects layers, edges and payloads. Its methods return Values for layers; `build` makes the Model.
+    """Builder of a Model: its methods add layers and return their output Values; `build` returns the Model.
 
-    In names, characters that XML cannot hold become escapes.
+    Characters that XML does not allow are escaped in names.
     """
 
     def __init__(self, name: str) -> None:
@@ -38,12 +38,12 @@ class ModelBuilder:
         self._payload = bytearray()
 
     def parameter(self, name: str, element_type: ElementType, shape: PartialShape) -> Value:
-        """Add a Parameter, which is an input of the model."""
+        """Add a Parameter, an input of the model."""
         attributes = {"shape": shape.attribute(), "element_type": element_type.name}
         return self.layer("Parameter", name, "opset1", attributes, [], [(element_type, shape)])[0]
 
     def const(self, name: str, element_type: ElementType, array: NDArray[Any]) -> Value:
-        """Add a Const. `array` holds elements of `element_type`, which are `str` objects where the type is string."""
+        """Add a Const. `array` holds elements of `element_type`; strings are `str` objects."""
         if element_type is STRING:
             data = pack_strings(array)
         elif element_type.bits % 8:
@@ -53,7 +53,7 @@ class ModelBuilder:
         return self.const_from_payload(name, element_type, array.shape, data)
 
     def const_from_payload(self, name: str, element_type: ElementType, sizes: Sequence[int], data: bytes | memoryview) -> Value:
-        """Add a Const whose bytes are given as the .bin holds them."""
+        """Add a Const from its bytes as the .bin holds them."""
         # A Const without elements still owns one byte, as OpenVINO writes it.
         data = data if len(data) else b"\0"
         shape = PartialShape.of(sizes)
@@ -67,7 +67,7 @@ class ModelBuilder:
         return self.layer("Const", name, "opset1", attributes, [], [(element_type, shape)])[0]
 
     def result(self, name: str, value: Value) -> None:
-        """Add a Result, which is an output of the model."""
+        """Add a Result, an output of the model."""
         self.layer("Result", name, "opset1", {}, [value], [], {"output_names": tensor_names(legal(name))})
 
     def layer(
@@ -81,7 +81,7 @@ class ModelBuilder:
         extra: Mapping[str, str] | None = None,
         tensor: str | None = None,
     ) -> list[Value]:
-        """Add any layer. `tensor` names its output tensors; by default they bear the name of the layer."""
+        """Add any layer. `tensor` names its output tensors; the default is the name of the layer."""
         layer_id = len(self._layers)
         name, tensor = legal(name), legal(name if tensor is None else tensor)
         names = {"names": tensor_names(tensor)} if tensor else {}
@@ -102,14 +102,14 @@ class ModelBuilder:
         return values
 
     def build(self) -> Model:
-        """Make the model. Its payloads are in memory."""
+        """Return the model, whose payloads are in memory."""
         return Model(
             layers=tuple(self._layers), edges=tuple(self._edges), name=legal(self.name), weights=Weights(self._payload)
         )
 
 
 def tensor_names(name: str) -> str:
-    """Escape one tensor name for the attributes `names` and `output_names`, in which a comma separates two names."""
+    """Escape the commas in a tensor name, since a comma separates names in the attributes `names` and `output_names`."""
     return name.replace(",", "\\,")
 
 

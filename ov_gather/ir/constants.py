@@ -1,4 +1,4 @@
-"""The payloads and values of Consts are read here. Every access to the .bin is bounds-checked."""
+"""Payloads and values of Consts. Every access to the .bin is bounds-checked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def payload(model: Model, layer: Layer) -> memoryview:
-    """Read the bytes of a Const, after the checks of `check_payload`. Raises IRError."""
+    """Return the bytes of a Const, after the checks of `check_payload`. Raises IRError."""
     offset, size = check_payload(model, layer)
     weights = model.weights or Weights(None)
     try:
@@ -34,9 +34,9 @@ def payload(model: Model, layer: Layer) -> memoryview:
 
 
 def check_payload(model: Model, layer: Layer) -> tuple[int, int]:
-    """Give the offset and size of the bytes of a Const, after a comparison with the .bin and with what shape and type need.
+    """Return the offset and size of a Const's bytes, checked against the .bin and against shape and type. Reads no bytes.
 
-    Nothing is read. Raises IRError where they do not fit.
+    Raises IRError if they do not fit.
     """
     try:
         offset, size = _integer(layer, "offset"), _integer(layer, "size")
@@ -62,7 +62,7 @@ def check_payload(model: Model, layer: Layer) -> tuple[int, int]:
 
 
 def constant(model: Model, layer: Layer) -> NDArray[Any]:
-    """Read the value of a Const, as the .bin has it now, into a read-only array. Strings are `str` objects.
+    """Return the value of a Const as a read-only array, from the current .bin. Strings are `str` objects.
 
     Raises:
         IRError: the payload is outside the .bin, too small, or malformed; or the element type has no NumPy dtype.
@@ -71,7 +71,7 @@ def constant(model: Model, layer: Layer) -> NDArray[Any]:
 
     data = payload(model, layer)
     shape, element_type = layer.declared_shape, layer.declared_type
-    assert shape is not None and element_type is not None  # because payload() has checked both
+    assert shape is not None and element_type is not None  # payload() checks both
     sizes = shape.sizes
     count = element_count(sizes)
     if element_type is STRING:
@@ -92,7 +92,7 @@ def constant(model: Model, layer: Layer) -> NDArray[Any]:
 
 
 def check_constants(model: Model) -> Iterator[IRError]:
-    """Yield an error for every Const of the model and of its bodies whose payload cannot be had."""
+    """Yield an error for every Const of the model and its bodies whose payload is missing or does not fit."""
     for subgraph_path, graph in model.walk():
         for layer in graph.of_type("Const"):
             try:
@@ -136,7 +136,7 @@ def _integer(layer: Layer, name: str) -> int:
     return number
 
 
-@lru_cache(maxsize=256)  # because many layers have the same shape and type
+@lru_cache(maxsize=256)  # many layers have the same shape and type
 def _needed_bytes(shape_text: str, type_text: str) -> int:
     try:
         shape = PartialShape.parse(shape_text)
@@ -150,7 +150,7 @@ def _needed_bytes(shape_text: str, type_text: str) -> int:
     count = element_count(shape.sizes)
     if count > MAX_DIMENSION:
         raise ValueError(f"shape='{shape_text[:40]}' makes more than 2^63-1 elements")
-    # Packed strings begin with their count and with one offset more than there are strings, four bytes each.
+    # Packed strings begin with their count and count + 1 offsets, four bytes each.
     return 4 * (count + 2) if element_type is STRING else element_type.byte_size(count)
 
 

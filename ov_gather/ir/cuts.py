@@ -1,6 +1,6 @@
-"""A Model is cut here: more of its values become outputs, or a part of it becomes a model of its own.
+"""Cuts of a Model: exposing inner values as outputs, and extracting a part as a model of its own.
 
-A value is named by the ids of the layer and of the output port that give it out.
+A value is identified by the ids of its layer and of its output port.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ValueId = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class NewInput:
-    """A NewInput tells of which kind the Parameter is that takes the place of a value."""
+    """The Parameter that replaces a value at a cut."""
 
     name: str
     element_type: ElementType
@@ -26,7 +26,7 @@ class NewInput:
 
 
 def with_results(model: Model, values: Sequence[ValueId]) -> Model:
-    """Add a Result for each of these values, after the Results that the model has."""
+    """Append a Result for each of these values, after the existing Results."""
     first = max(layer.id for layer in model.layers) + 1
     outputs = _output_ports(model)
     layers = [_result(first + i, f"captured_{first + i}", outputs[value]) for i, value in enumerate(values)]
@@ -35,10 +35,10 @@ def with_results(model: Model, values: Sequence[ValueId]) -> Model:
 
 
 def part_of(model: Model, inputs: Mapping[ValueId, NewInput], outputs: Mapping[ValueId, str]) -> Model:
-    """Make a model of the layers that compute some values from others.
+    """Extract the layers from `inputs` to `outputs` as a model: a -> b -> c -> d   becomes   Parameter -> b -> c -> Result.
 
-    A Parameter, which is static, takes the place of each value of `inputs`, in their order; Parameters of the model that are
-    needed beside them stay. The outputs get the names that `outputs` gives them, beside those that they have.
+    A static Parameter replaces each value of `inputs`, in their order; other Parameters of the model that are needed stay. The
+    outputs get the names in `outputs`, beside the names that they have.
     """
     first = max(layer.id for layer in model.layers) + 1
     parameters = {value: _parameter(first + i, given) for i, (value, given) in enumerate(inputs.items())}
@@ -55,7 +55,7 @@ def part_of(model: Model, inputs: Mapping[ValueId, NewInput], outputs: Mapping[V
 
 
 def _needed(model: Model, inputs: Mapping[ValueId, NewInput], outputs: Iterable[ValueId]) -> set[int]:
-    """Collect the ids of the layers behind `inputs` that the outputs depend on."""
+    """Collect the ids of the layers between `inputs` and the outputs."""
     sources: dict[int, list[ValueId]] = {}
     for edge in model.edges:
         sources.setdefault(edge.to_layer, []).append((edge.from_layer, edge.from_port))
@@ -79,7 +79,7 @@ def _result(layer_id: int, name: str, source: Port) -> Layer:
 
 
 def _with_names(layer: Layer, outputs: Mapping[ValueId, str]) -> Layer:
-    """Name the outputs of the new model as the caller does."""
+    """Add the caller's tensor names to the layer's output ports."""
     ports = []
     for port in layer.outputs:
         name = outputs.get((layer.id, port.id))

@@ -1,4 +1,4 @@
-"""One table lists the names that an element type has in IR attributes, IR ports, NumPy and ONNX."""
+"""Element types of OpenVINO, with their names in IR attributes, IR ports, NumPy and ONNX."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """An ElementType is one of the types that the elements of an OpenVINO tensor can have.
+    """An element type of an OpenVINO tensor.
 
     Attributes:
         name: as the `element_type` attribute of Parameter and Const writes it ("f32").
         precision: as a port's `precision` writes it ("FP32").
-        bits: size of one element in bits; 0 where it has no fixed size (string, dynamic).
-        numpy_name: the NumPy or ml_dtypes dtype of one element, one element per item; "" if there is none.
-        onnx: the number of `onnx.TensorProto.DataType`; 0 if ONNX does not have the type.
+        bits: size of one element in bits; 0 if it has no fixed size (string, dynamic).
+        numpy_name: the NumPy or ml_dtypes dtype of one unpacked element; "" if there is none.
+        onnx: the number in `onnx.TensorProto.DataType`; 0 if ONNX does not have the type.
     """
 
     name: str
@@ -31,13 +31,13 @@ class ElementType:
         return self.name
 
     def byte_size(self, count: int) -> int:
-        """Count the bytes of `count` elements in the .bin. Those smaller than a byte are packed, u3 and u6 by 3 bytes."""
+        """Return the number of bytes of `count` elements in the .bin, packed; u3 and u6 come in units of 3 bytes."""
         unit = 24 if self.bits in (3, 6) else 8
         return -(-count * self.bits // unit) * (unit // 8)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype holds one element per item; strings are objects. Raises TypeError where there is no such dtype."""
+        """The NumPy dtype of one unpacked element; strings are objects. Raises TypeError if there is none."""
         import numpy as np
 
         if not self.numpy_name:
@@ -86,22 +86,22 @@ _BY_ONNX = {row.onnx: row for row in ELEMENT_TYPES if row.onnx}
 
 
 def by_name(name: str) -> ElementType | None:
-    """Find the type that an `element_type` attribute names, in upper or lower case. Returns None where there is none."""
+    """Return the type that an `element_type` attribute names, in either case; None if unknown."""
     return _BY_NAME.get(name.lower())
 
 
 def by_precision(precision: str) -> ElementType | None:
-    """Find the type that a port's `precision` names. Returns None where there is none."""
+    """Return the type that a port's `precision` names; None if unknown."""
     return _BY_PRECISION.get(precision)
 
 
 def by_onnx(data_type: int) -> ElementType | None:
-    """Find the type that has this number in `onnx.TensorProto.DataType`. Returns None where OpenVINO has no such type."""
+    """Return the type with this number in `onnx.TensorProto.DataType`; None if OpenVINO has no such type."""
     return _BY_ONNX.get(data_type)
 
 
 def by_dtype(dtype: np.dtype[Any]) -> ElementType | None:
-    """Find the type whose elements NumPy holds as `dtype`. Returns None where there is none."""
+    """Return the type whose unpacked elements have this NumPy dtype; None if there is none."""
     return next((row for row in ELEMENT_TYPES if row.numpy_name and row.dtype == dtype), None)
 
 

@@ -1,4 +1,4 @@
-"""A document cannot be read for one of the reasons in a closed list; an IRError says for which, and where."""
+"""IRError, and the closed list of reasons for which a document cannot be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOWHERE = Location("", 0)
 
 
 class Fault(Enum):
-    """A Fault is a reason for which a document, or a part of it, cannot be read."""
+    """A reason for which a document, or a part of it, cannot be read."""
 
     SYNTAX = "not well-formed XML"
     DOCTYPE = "document type declaration or entities"
@@ -25,7 +25,7 @@ class Fault(Enum):
 
 
 class IRError(ValueError):
-    """An IRError says why a document cannot be read, in which file, line and layer as far as known, and what would be right."""
+    """A document cannot be read: the reason, the file, line and layer if known, and a hint at what would be right."""
 
     def __init__(self, fault: Fault, reason: str, location: Location = NOWHERE, hint: str = "") -> None:
         self.fault, self.reason, self.location, self.hint = fault, _shorten(reason), location, hint
@@ -33,17 +33,17 @@ class IRError(ValueError):
 
     @property
     def path(self) -> str:
-        """The error is in the .xml at this path, which is empty where the document was read from memory."""
+        """Path of the .xml; empty if the document was read from memory."""
         return self.location.path
 
     @property
     def line(self) -> int:
-        """The error is on this line of the .xml, counted from 1. The line is 0 where none is known."""
+        """Line of the .xml, counted from 1; 0 if unknown."""
         return self.location.line
 
     @property
     def layer(self) -> str:
-        """The error is in the layer that this text describes for people. The text is empty where no layer is known."""
+        """The layer, as a text for people; empty if unknown."""
         return _shorten(self.location.layer_text)
 
     def __str__(self) -> str:
@@ -53,10 +53,10 @@ class IRError(ValueError):
 
 
 def _shorten(text: str) -> str:
-    """Cut a text that a hostile document makes long."""
+    """Truncate a text, which a hostile document may make long."""
     return text if len(text) <= 300 else f"{text[:297]}..."
 
 
 def _escaped(text: str) -> str:
-    """Escape a text as `repr` does: whoever catches an exception prints it, and a name may hold what steers a terminal."""
+    """Escape a text like `repr`: the exception may be printed, and a name may hold terminal control sequences."""
     return text if text.isprintable() else repr(text)[1:-1]

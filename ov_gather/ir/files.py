@@ -1,4 +1,4 @@
-"""IR files are found here among the files and directories that somebody names."""
+"""Search for IR files among given files, directories and URLs."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ Place = Path | Url
 
 
 class NoIRError(ValueError):
-    """A NoIRError says that there is no IR among the files and directories that were named."""
+    """There is no IR among the given files and directories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A Found holds the IR files, each once, and the XML files of another kind that were passed over."""
+    """The IR files, each once, and the XML files of other kinds that were skipped."""
 
     files: tuple[Place, ...]
     skipped: tuple[Place, ...]
 
 
 def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
-    """Find the IRs: every file that is named, and every *.xml below a directory that is an IR or may have been one.
+    """Collect the IRs: every given file, and every *.xml below a given directory that is an IR or may have been one.
 
     Args:
-        paths: files and directories, also at URLs. A .bin that is named means the .xml beside it. What is in a file at a URL
-            is for those to tell who read it.
+        paths: files, directories, URLs. A .bin means the .xml beside it. The content of a file at a URL is not examined.
         exclude: glob patterns; a file is left out if one matches its name, its path, or those of a directory above it.
-            Directories above a directory that is named do not count.
-        skip_other_xml: pass over XML files of another kind, and a .bin without an .xml, also where they are named. It is no
+            Directories above a given directory do not count.
+        skip_other_xml: skip XML files of other kinds, and a .bin without an .xml, even if they are given by name; it is no
             error then if no file is left.
 
     Raises:
@@ -42,7 +41,7 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
         OSError: a directory cannot be searched.
         ImportError, ValueError: nothing is installed that reads such URLs.
     """
-    files: dict[Place, None] = {}  # serves as an ordered set
+    files: dict[Place, None] = {}  # an ordered set
     skipped: dict[Place, None] = {}
     for path in paths:
         if isinstance(path, Url):
@@ -64,19 +63,19 @@ def _below(directory: Path, exclude: Collection[str]) -> Iterator[Path]:
         here = Path(name)
         directories[:] = sorted(child for child in directories if not _matches(here / child, exclude))
         for file in sorted(here / child for child in files if child.endswith(".xml")):
-            # A broken link is found, too, because it is to be reported; a pipe is not, because to read it would block.
+            # Include a broken link, so that it is reported; exclude a pipe, since reading it would block.
             if not _matches(file, exclude) and (file.is_file() or not file.exists()):
                 yield file
 
 
 def _document_of(path: Path) -> Path:
-    """Return the .xml beside a .bin, if there is one; else the path itself."""
+    """Return the .xml beside a .bin if there is one, else the path itself."""
     document = path.with_suffix(".xml")
     return document if path.suffix == ".bin" and document.is_file() else path
 
 
 def is_other_xml(file: Place) -> bool:
-    """A file is no IR if its root element says so; one that is damaged, or that has a .bin beside it, is meant to be one."""
+    """Return True if the root element is not that of an IR; a damaged file, or one with a .bin beside it, counts as an IR."""
     return root_element(file) not in ("net", "layer", None) and not _exists(file.with_suffix(".bin"))
 
 

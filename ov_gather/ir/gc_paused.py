@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collector pauses during work on many small objects."""
+"""Pause of Python's cyclic garbage collector while many small objects are created."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Pause the collector. A Model has no cycles, and the search for them takes up to half as much time again as its making."""
+    """Pause the collector. A Model has no cycles, and searching for them adds up to 50% to the time to build it."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""An `openvino.Model` in memory is written out here, to be read like a file."""
+"""Serialization of an in-memory `openvino.Model`, which is then read like a file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def is_openvino_model(source: Any) -> bool:
-    """Tell whether something is an `openvino.Model`, without an import of OpenVINO."""
+    """Return True if `source` is an `openvino.Model`, without importing OpenVINO."""
     return type(source).__name__ == "Model" and type(source).__module__.startswith("openvino")
 
 
 def serialized(model: Any) -> tuple[bytes, bytes]:
-    """Return the bytes of the .xml and of the .bin that OpenVINO writes for an `openvino.Model`."""
+    """Return the bytes of the .xml and the .bin that OpenVINO writes for an `openvino.Model`."""
     import openvino
 
     with TemporaryDirectory(prefix="ov-gather-") as directory:

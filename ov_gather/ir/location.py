@@ -1,4 +1,4 @@
-"""A Location is a place in an IR document."""
+"""Places in an IR document."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A Location names the file and the line, and the layer and the port where the place lies in one.
+    """A place in an IR document: file, line, and the layer and port if it lies in one.
 
-    `subgraph_path` names the sub-graphs around the layer, outermost first, each by the layer that has the body and by the tag
-    of the body, e.g. ("If 'x'", "then_body"). The line is 0 where none is known.
+    `subgraph_path` lists the enclosing sub-graphs, outermost first, each as the layer that has the body and the tag of the
+    body, e.g. ("If 'x'", "then_body"). The line is 0 if unknown.
     """
 
     path: str
@@ -23,7 +23,7 @@ class Location:
 
     @property
     def layer_text(self) -> str:
-        """The text names sub-graphs and layer, as in "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"."""
+        """Sub-graphs and layer, as in "If 'x' / then_body / GatherElements 'y' (layer 2), port 1"."""
         if self.layer_id is None and not self.layer_type:
             return " / ".join(self.subgraph_path)
         layer_id = "?" if self.layer_id is None else self.layer_id

@@ -1,4 +1,4 @@
-"""Model, Layer, Port and Edge hold what an IR document says, and on which line."""
+"""The content of an IR document, with line numbers: Model, Layer, Port and Edge."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 else:
 
     def record(*, frozen: bool, slots: bool) -> Callable[[type], type]:
-        """Make a dataclass that only the type checker takes for frozen. Freezing makes construction four times as slow."""
+        """Return a dataclass that is frozen for the type checker only: freezing makes construction four times as slow."""
         return dataclass(slots=slots, unsafe_hash=frozen)
 
 
 @record(frozen=True, slots=True)
 class Element:
-    """An Element is XML that is kept as it stands: rt_info, port maps, anything that this package does not interpret.
+    """XML that is kept verbatim: rt_info, port maps, anything that this package does not interpret.
 
-    `text` is what stands before the first child; an IR has no other.
+    `text` is the text before the first child; an IR has no other text.
     """
 
     tag: str
@@ -40,7 +40,7 @@ class Element:
     line: int = field(default=0, compare=False)
 
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
-        """Give the element as lxml has it, as the last child of a parent if one is given. Children may be nested deeply."""
+        """Convert to an lxml element, appended to `parent`. Iterative, because children may be nested deeply."""
         from ov_gather.ir.tree import element
 
         root = element(self.tag, self.attributes, self.text, parent)
@@ -51,7 +51,7 @@ class Element:
         return root
 
     def __reduce__(self) -> tuple[Callable[..., Element], tuple[object, ...]]:
-        """Give pickle a flat list, because pickle recurses, and elements may be nested deeper than Python recurses."""
+        """Pickle as a flat list, because pickle recurses, and elements may be nested deeper than Python's recursion limit."""
         flat = []
         waiting = [self]
         while waiting:
@@ -62,7 +62,7 @@ class Element:
 
 
 def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element:
-    """Build the first element of a flat list. Behind each element stand its children with their own, from last to first."""
+    """Rebuild an element from its flat list, in which its children, last first, follow each element with their own."""
     ready: list[Element] = []
     for tag, attributes, text, line, count in reversed(flat):
         children = tuple(ready.pop() for _ in range(count))[::-1]
@@ -71,7 +71,7 @@ def _nested(flat: list[tuple[str, Mapping[str, str], str, int, int]]) -> Element
 
 
 def split_names(text: str) -> list[str]:
-    r"""Return the names that the attribute `names` or `output_names` lists: commas separate them, \\, is a comma within one."""
+    r"""Split the attribute `names` or `output_names` at its commas; `\,` is a comma within a name."""
     if "\\," not in text:
         return text.split(",") if text else []
     return [name.replace("\0", ",") for name in text.replace("\\,", "\0").split(",")]
@@ -79,9 +79,9 @@ def split_names(text: str) -> list[str]:
 
 @record(frozen=True, slots=True)
 class Port:
-    """A Port is one input or output of a layer. In `dims` -1 is any size; no dims at all mean a scalar or an open rank.
+    """An input or output of a layer. In `dims`, -1 is any size; empty dims mean a scalar or an open rank.
 
-    The port is so many lines `below` the line of its layer. Layers may share a port that says the same in all of them.
+    `below` is its line relative to the layer's line, so that layers can share equal ports.
     """
 
     id: int
@@ -93,7 +93,7 @@ class Port:
 
     @property
     def element_type(self) -> ElementType | None:
-        """The element type is the one that `precision` names; None where `precision` is absent or unknown."""
+        """The element type that `precision` names; None if it is absent or unknown."""
         return element_types.by_precision(self.precision) if self.precision is not None else None
 
     @property
@@ -103,11 +103,11 @@ class Port:
 
     @property
     def shape(self) -> PartialShape:
-        """The shape has the dimensions of `dims`. A port without any may be a scalar or not, so that its rank is open."""
+        """The shape with these `dims`. Without dims the rank is open, since the port may or may not be a scalar."""
         return PartialShape.of(self.dims) if self.dims else UNKNOWN
 
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
-        """Give the <port> as lxml has it, as the last child of a parent if one is given."""
+        """Convert to an lxml <port>, appended to `parent`."""
         from ov_gather.ir.tree import element
 
         precision = {} if self.precision is None else {"precision": self.precision}
@@ -121,7 +121,7 @@ class Port:
 
 @record(frozen=True, slots=True)
 class Layer:
-    """A Layer has the attributes of its <data>; `extra` holds other XML attributes of <layer>, e.g. output_names."""
+    """A layer, with the attributes of its <data>; `extra` holds other XML attributes of <layer>, e.g. output_names."""
 
     id: int
     name: str
@@ -137,13 +137,13 @@ class Layer:
     data_line: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
-        # A hostile name may be long, and every finding about a layer names the layers beside it.
+        # Shorten: a hostile name may be long, and every finding about a layer names its neighbours.
         name = self.name if len(self.name) <= 100 else f"{self.name[:97]}..."
         return f"{self.type[:100]} '{name}' (layer {self.id})" if name else f"{self.type[:100]} (layer {self.id})"
 
     @property
     def declared_shape(self) -> PartialShape | None:
-        """A Parameter or Const declares this shape in its attribute `shape`; None for other layers and for malformed text."""
+        """The attribute `shape` of a Parameter or Const; None for other layers and for malformed text."""
         if self.type not in ("Parameter", "Const"):
             return None
         try:
@@ -153,13 +153,13 @@ class Layer:
 
     @property
     def declared_type(self) -> ElementType | None:
-        """A Parameter or Const declares this type in `element_type`; None for other layers and for unknown names."""
+        """The attribute `element_type` of a Parameter or Const; None for other layers and for unknown names."""
         if self.type not in ("Parameter", "Const"):
             return None
         return element_types.by_name(self.attributes.get("element_type", "dynamic"))
 
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
-        """Give the <layer>, its bodies included, as lxml has it, as the last child of a parent if one is given."""
+        """Convert to an lxml <layer> with its bodies, appended to `parent`."""
         from ov_gather.ir.tree import element
 
         version = {} if self.version is None else {"version": self.version}
@@ -180,7 +180,7 @@ class Layer:
 
 @record(frozen=True, slots=True)
 class Edge:
-    """An Edge leads from an output port to an input port."""
+    """A connection from an output port to an input port."""
 
     from_layer: int
     from_port: int
@@ -189,7 +189,7 @@ class Edge:
     line: int = field(default=0, compare=False)
 
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
-        """Give the <edge> as lxml has it, as the last child of a parent if one is given."""
+        """Convert to an lxml <edge>, appended to `parent`."""
         from ov_gather.ir.tree import element
 
         source = {"from-layer": self.from_layer, "from-port": self.from_port}
@@ -202,7 +202,7 @@ def _outline(port: Port) -> str:
 
 @dataclass(frozen=True)
 class Model(InNotebooks):
-    """A Model is a whole IR (`tag` "net"), the body of a sub-graph (e.g. "then_body"), or a bare layer fragment ("layer")."""
+    """A whole IR (`tag` "net"), the body of a sub-graph (e.g. "then_body"), or a bare layer fragment ("layer")."""
 
     layers: tuple[Layer, ...]
     edges: tuple[Edge, ...] = ()
@@ -224,19 +224,19 @@ class Model(InNotebooks):
 
     @property
     def is_fragment(self) -> bool:
-        """A fragment is a bare <layer>, without a net around it."""
+        """True for a bare <layer> without a <net> around it."""
         return self.tag == "layer"
 
     @property
     def header(self) -> Mapping[str, object]:
-        """The header holds the XML attributes of <net>; a body has none."""
+        """The XML attributes of <net>; a body has none."""
         return {"name": self.name, "version": self.version} if self.tag == "net" else {}
 
     def to_element(self, parent: etree._Element | None = None) -> etree._Element:
-        """Give the `<net>`, or the `<layer>` of a fragment, as lxml has it, as the last child of a parent if one is given.
+        """Convert to an lxml `<net>`, or the `<layer>` of a fragment, appended to `parent`.
 
-        Layers, ids and edges stand as they do in the model, without white space between them. Each Const keeps its offset and
-        size, which lead into the .bin that the model was read with: `read_ir(model.to_element(), weights)` is the same model.
+        Layers, ids and edges keep their order, without white space between them. Each Const keeps its offset and size in the
+        .bin that the model was read with: `read_ir(model.to_element(), weights)` is the same model.
 
         Raises:
             IRError: a name or text holds a character that XML does not allow.
@@ -256,12 +256,12 @@ class Model(InNotebooks):
 
     @cached_property
     def layer_by_id(self) -> Mapping[int, Layer]:
-        """Each id leads to its layer; where an id stands twice, to the last one, as in OpenVINO's reader."""
+        """The layer of each id; the last one for a duplicate id, as in OpenVINO's reader."""
         return {layer.id: layer for layer in self.layers}
 
     @cached_property
     def _sources(self) -> Mapping[tuple[int, int], tuple[Layer, Port] | None]:
-        """Each input port that has an edge leads to the layer and output port that feed it; to None where that is unclear."""
+        """The layer and output port that feed each connected input port; None if that is ambiguous or missing."""
         outputs = {(layer.id, port.id): (layer, port) for layer in self.layers for port in reversed(layer.outputs)}
         sources = {(edge.to_layer, edge.to_port): outputs.get((edge.from_layer, edge.from_port)) for edge in self.edges}
         if len(sources) < len(self.edges):
@@ -270,26 +270,26 @@ class Model(InNotebooks):
         return sources
 
     def producer(self, layer: Layer, port: Port) -> tuple[Layer, Port] | None:
-        """Find the layer and output port that feed an input port. Returns None where the document says none, or several."""
+        """Return the layer and output port that feed an input port; None if there is no edge, or several."""
         return self._sources.get((layer.id, port.id))
 
     @cached_property
     def links(self) -> tuple[tuple[Layer, Port, Layer, Port], ...]:
-        """Each link is an input port that has one producer: its layer and itself, then the layer and the port that feed it."""
+        """Each input port with a unique producer: its layer, the port, then the producing layer and output port."""
         sources = self._sources
         ports = ((layer, port) for layer in self.layers for port in layer.inputs)
         return tuple((layer, port, *source) for layer, port in ports if (source := sources.get((layer.id, port.id))))
 
     @cached_property
     def kinds(self) -> Mapping[tuple[str, str | None], list[Layer]]:
-        """The layers are grouped by type and version, of which a model has few."""
+        """The layers grouped by type and version."""
         found: dict[tuple[str, str | None], list[Layer]] = {}
         for layer in self.layers:
             found.setdefault((layer.type, layer.version), []).append(layer)
         return found
 
     def of_type(self, *types: str) -> list[Layer]:
-        """Select the layers that have one of some types."""
+        """Return the layers of these types."""
         return [layer for (layer_type, _), layers in self.kinds.items() if layer_type in types for layer in layers]
 
     def ports(self) -> Iterator[tuple[Layer, Port]]:
@@ -300,16 +300,16 @@ class Model(InNotebooks):
 
     @cached_property
     def input_ports(self) -> list[Port]:
-        """The input ports of all layers stand in one list."""
+        """The input ports of all layers."""
         return [port for layer in self.layers for port in layer.inputs]
 
     @cached_property
     def output_ports(self) -> list[Port]:
-        """The output ports of all layers stand in one list."""
+        """The output ports of all layers."""
         return [port for layer in self.layers for port in layer.outputs]
 
     def walk(self, subgraph_path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Model]]:
-        """Yield this graph and the bodies of its sub-graphs, at any depth, each with the way that leads to it."""
+        """Yield this graph and the bodies of its sub-graphs, at any depth, each with its sub-graph path."""
         yield subgraph_path, self
         for layer in self.layers:
             for body in layer.bodies:

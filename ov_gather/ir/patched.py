@@ -1,4 +1,4 @@
-"""A .bin is changed in places here, without being in memory."""
+"""A .bin with changed bytes, without loading it into memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ov_gather.ir.weights import Weights
 
 
 class PatchedWeights(Weights):
-    """The bytes of a file, with others at some offsets, and cut off behind `size` bytes."""
+    """The bytes of a file, with other bytes at some offsets, truncated to `size` bytes."""
 
     def __init__(self, path: Path, patches: Mapping[int, bytes] | None = None, size: int | None = None) -> None:
         super().__init__(path)
@@ -19,21 +19,21 @@ class PatchedWeights(Weights):
         self.cut = size
 
     def patched(self, patches: Mapping[int, bytes], size: int | None) -> PatchedWeights:
-        """Return the same weights with more patches, and cut off behind another size if one is given."""
+        """Return the same weights with more patches, truncated to another size if one is given."""
         assert self.path is not None
         return PatchedWeights(Path(self.path), {**self.patches, **patches}, self.cut if size is None else size)
 
     @property
     def is_patched(self) -> bool:
-        """Whether anything is other than in the file."""
+        """True if anything differs from the file."""
         return bool(self.patches) or self.cut is not None
 
     def size(self) -> int:
-        """Count the bytes that there would be. Raises OSError as `Weights.size` does."""
+        """Return the number of bytes after patching. Raises OSError as `Weights.size` does."""
         return super().size() if self.cut is None else min(self.cut, super().size())
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Read bytes as they would be. Raises as `Weights.read` does."""
+        """Read bytes after patching. Raises as `Weights.read` does."""
         if offset + size > self.size():
             raise EOFError
         content = bytearray(super().read(offset, size))
@@ -44,7 +44,7 @@ class PatchedWeights(Weights):
         return memoryview(content)
 
     def write(self, file: IO[bytes]) -> None:
-        """Write all bytes to an empty file."""
+        """Write all bytes, patched, to an empty file."""
         assert self.path is not None
         with Path(self.path).open("rb") as source:
             shutil.copyfileobj(source, file)

@@ -1,4 +1,4 @@
-"""A whole IR (v10, v11) or a bare <layer> fragment is read here; hostile input is refused."""
+"""Reader of a whole IR (v10, v11) or a bare <layer> fragment, which refuses hostile input."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ WeightsSource: TypeAlias = "str | os.PathLike[str] | bytes | Weights | None"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A Document holds the model that could be read (None: nothing) and the problems. A `damaged` model lacks some parts."""
+    """The model as far as it could be read (None: not at all), and the problems. A `damaged` model lacks some parts."""
 
     model: Model | None
     problems: tuple[IRError, ...]
 
     @property
     def damaged(self) -> bool:
-        """A document is damaged if parts of the XML could not be read. A payload that cannot be had does no damage."""
+        """True if parts of the XML could not be read. An unreadable payload does not count."""
         return any(problem.fault not in _OF_PAYLOADS for problem in self.problems)
 
     def with_constants_checked(self) -> Document:
-        """Give the same document with the problems that its constants have now."""
+        """Return the document with its constants checked again."""
         if self.model is None:
             return self
         others = (problem for problem in self.problems if problem.fault not in _OF_PAYLOADS)
@@ -53,15 +53,18 @@ def read_ir(source: Source, weights: WeightsSource = None) -> Model:
 
     Args:
         source: path or URL of the .xml, its bytes, a binary file object, an lxml element or tree, or an `openvino.Model`. An
-            element or a Model is turned into text first, and line numbers count the lines of that text.
-        weights: path, URL or bytes of the .bin, or Weights; by default the file of the same stem beside the .xml, which may
-            also be the file that lxml has read the element from. A value is read when needed.
+            element or a Model is serialized first, and line numbers refer to that text.
+        weights: path, URL or bytes of the .bin, or Weights; by default the file of the same stem beside the .xml, or beside the
+            file that lxml has read the element from. Values are read on demand.
+
+    Returns:
+        The Model.
 
     Raises:
-        IRError: the document is not well-formed, not an IR, hostile, misses a mandatory part, has a malformed number, or has a
-            Const that its .bin does not hold.
+        IRError: the document is not well-formed, not an IR, or hostile, lacks a mandatory part, has a malformed number, or has
+            a Const that its .bin does not hold.
         OSError: the .xml cannot be opened.
-        TypeError: `source` is nothing of this kind.
+        TypeError: `source` is none of these kinds.
 
     Source: OpenVINO IR v10 and v11.
     """
@@ -73,7 +76,7 @@ def read_ir(source: Source, weights: WeightsSource = None) -> Model:
 
 @paused_collection()
 def read_document(source: Source, weights: WeightsSource = None) -> Document:
-    """Read as much as can be read, and collect errors instead of raising them. Raises OSError, TypeError as `read_ir` does."""
+    """Read what can be read, and collect errors instead of raising them. Raises OSError, TypeError as `read_ir` does."""
     path = path_of(source)
     if url := url_of(source):
         content, beside = fetched(url)
@@ -95,7 +98,7 @@ def read_document(source: Source, weights: WeightsSource = None) -> Document:
 
 
 def path_of(source: Source) -> str:
-    """Give the path of the .xml that a source is, or came from. The path is empty where none is known."""
+    """Return the path of the .xml that `source` is or came from; empty if unknown."""
     if url := url_of(source):
         return str(url)
     if isinstance(source, str | os.PathLike):
@@ -118,7 +121,7 @@ def _text(source: Any) -> bytes:
 
 
 def _weights(path: str, given: WeightsSource) -> Weights:
-    """Give access to the .bin that is given, else to the one beside the .xml."""
+    """Return the given .bin, by default the one beside the .xml."""
     if isinstance(given, Weights):
         return given
     if given is None and (document := url_of(path)):

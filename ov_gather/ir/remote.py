@@ -1,4 +1,4 @@
-"""File systems behind URLs: no answer is waited for longer than allowed, no listing goes on for ever, errors are one line."""
+"""File systems behind URLs, with timeouts, bounded listings and one-line errors."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ov_gather.extras import missing
 T = TypeVar("T")
 
 PIECE = 1 << 22
-"""The bytes for which a server has the time of one answer: at 30 s for each 4 MiB, a line of 1.2 Mbit/s is fast enough."""
+"""Bytes that a server must deliver within one timeout: 4 MiB in 30 s, which a line of 1.2 Mbit/s achieves."""
 _ANSWERS = 10
-"""How many times the time of one answer a search through directories may take."""
+"""Timeout of a search through directories, as a multiple of the timeout of one answer."""
 _DEEPEST = 32
-"""The most directories inside of each other that are searched; servers can make up more without end."""
+"""Most levels of directories that are searched; a server can invent more without end."""
 _MOST = 100_000
-"""The most files and directories that are listed."""
+"""Most files and directories that are listed."""
 _LISTING = 1 << 24
-"""The bytes of the largest page that lists a directory."""
+"""Largest page that lists a directory, in bytes."""
 _NO_PERMISSION = (401, 403, 407)
 _ABSENT = (404, 410)
 _USER = re.compile(r"(https?:/*)[^/?#\s]*@|([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s:@]*:[^/?#\s]*@")
@@ -34,7 +34,7 @@ _QUERY = re.compile(r"((?:https?:|[A-Za-z][A-Za-z0-9+.-]*://)[^\s?'\"]*)\?[^\s'\
 
 
 def redacted(text: str) -> str:
-    """Return a text without the secrets that URLs in it may hold: users with passwords, and queries, which may be signed."""
+    """Remove the secrets that URLs in a text may hold: users with passwords, and queries and fragments, which may be signed."""
     return _QUERY.sub(r"\1\2", _USER.sub(r"\1\2", text))
 
 
@@ -45,17 +45,17 @@ def require_fsspec() -> None:
 
 
 def file_system(url: str, timeout: float) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path in it. Raises whatever file systems raise."""
+    """Return the file system of a URL, and the path in it. Raises any exception of the file system."""
     from fsspec.core import url_to_fs
 
     options = {"client_kwargs": _client(timeout)} if re.match("https?://", url) else {}
-    system, path = url_to_fs(url, use_listings_cache=False, **options)  # or a file that changes would seem to be the same
+    system, path = url_to_fs(url, use_listings_cache=False, **options)  # a cached listing would hide that a file changes
     return system, path
 
 
 @cache
 def _client(timeout: float) -> dict[str, Any]:
-    """Return options of aiohttp: connections that are not waited for any more end by themselves, and no page is endless."""
+    """Return options of aiohttp that end abandoned connections and bound the size of a page."""
     import aiohttp
 
     class Bounded(aiohttp.ClientResponse):
@@ -75,7 +75,7 @@ def _client(timeout: float) -> dict[str, Any]:
 
 
 def within(seconds: float, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Call a function in a thread, and wait for its result; that of the function, or TimeoutError, whichever comes first."""
+    """Call a function in a thread, and return its result. Raises TimeoutError if it takes longer than `seconds`."""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -98,7 +98,7 @@ def within(seconds: float, function: Callable[..., T], *arguments: Any, **option
 def files_below(system: Any, path: str, timeout: float, deepest: int = _DEEPEST) -> list[str]:
     """List the files in a directory and below, at most `deepest` directories down. Raises OSError.
 
-    A server that lists a directory in itself without end is left after some depth, number of entries, and time.
+    Depth, number of entries and time are limited, since a server may list a directory within itself without end.
     """
     end = monotonic() + _ANSWERS * timeout
     files, seen = list[str](), {path.rstrip("/")}
@@ -125,7 +125,7 @@ def files_below(system: Any, path: str, timeout: float, deepest: int = _DEEPEST)
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn whatever file systems raise into an OSError whose `strerror` says what is wrong, without secrets."""
+    """Convert any exception of a file system to an OSError whose `strerror` is one line without secrets."""
     try:
         yield
     except Exception as error:
@@ -133,7 +133,7 @@ def plain_errors() -> Iterator[None]:
 
 
 def _plain(error: Exception) -> OSError:
-    """Return an OSError. Some file systems say "not found" whatever the reason, which is the cause of the error then."""
+    """Return the OSError for an exception. Some file systems always say "not found", and have the reason as the cause."""
     cause = error.__cause__ or error
     status = getattr(cause, "status", None)
     if status in _NO_PERMISSION or isinstance(error, PermissionError):
@@ -145,6 +145,6 @@ def _plain(error: Exception) -> OSError:
     text = str(cause) or type(cause).__name__
     if text.startswith("[Errno"):
         text = getattr(cause, "strerror", None) or text
-    if type(cause).__module__.startswith("aiohttp"):  # such as TooManyRedirects, which says nothing else
+    if type(cause).__module__.startswith("aiohttp"):  # e.g. TooManyRedirects, whose text alone says too little
         text = f"{type(cause).__name__}: {text}"
     return OSError(getattr(cause, "errno", None) or errno.EIO, redacted(text.splitlines()[0]))

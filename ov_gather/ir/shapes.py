@@ -1,4 +1,4 @@
-"""Dimensions and partial shapes may be static, dynamic or intervals."""
+"""Dimensions and shapes that are static, dynamic or intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 MAX_DIMENSION = 2**63 - 1
-"""A shape cannot have more elements either: both numbers are int64 in OpenVINO."""
+"""Largest dimension, and largest number of elements of a shape: both are int64 in OpenVINO."""
 
 BLANKS = " \t\r\n"
 
@@ -17,33 +17,33 @@ _DIMENSION = re.compile(r"(?P<any>\?|-1)|(?P<lower>\d{1,19})?(?P<dots>\.\.)?(?P<
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """A Dimension stands for all sizes from `lower` to `upper`, both included; `upper` None = no upper bound."""
+    """All sizes from `lower` to `upper`, both included; `upper` None = no upper bound."""
 
     lower: int = 0
     upper: int | None = None
 
     @classmethod
     def of(cls, size: int) -> Dimension:
-        """Make a static dimension; -1 makes one of any size, as in a port."""
+        """Return a static dimension, or ANY for -1, as ports write it."""
         return ANY if size == -1 else cls(size, size)
 
     @property
     def is_static(self) -> bool:
-        """A dimension is static if exactly one size is possible."""
+        """True if exactly one size is possible."""
         return self.lower == self.upper
 
     def __contains__(self, size: int) -> bool:
         return self.lower <= size and (self.upper is None or size <= self.upper)
 
     def intersect(self, other: Dimension) -> Dimension | None:
-        """Give the sizes that both dimensions allow, or None if there are none."""
+        """Return the sizes that both dimensions allow; None if there are none."""
         lower = max(self.lower, other.lower)
         uppers = [upper for upper in (self.upper, other.upper) if upper is not None]
         upper = min(uppers, default=None)
         return None if upper is not None and lower > upper else Dimension(lower, upper)
 
     def closest_to(self, size: int) -> int:
-        """Give the size itself if it is allowed, else the bound that is next to the size."""
+        """Clamp a size to the dimension."""
         return max(self.lower, size if self.upper is None else min(size, self.upper))
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Dimension:
 
     @classmethod
     def parse(cls, text: str) -> Dimension:
-        """Read "3", "?", "-1", "1..5", "1.." or "..5". Raises ValueError."""
+        """Parse "3", "?", "-1", "1..5", "1.." or "..5". Raises ValueError."""
         match = _DIMENSION.fullmatch(text.strip(BLANKS))
         if not match or not match[0] or match[0] == "..":
             raise ValueError(f"'{text.strip(BLANKS)}' is not a dimension: 3, ?, 1..5, 1.. and ..5 are")
@@ -75,19 +75,19 @@ ANY = Dimension()
 
 @dataclass(frozen=True, slots=True)
 class PartialShape:
-    """A PartialShape is a shape of which dimensions, or even the rank (`dims` None), may be open."""
+    """A shape whose dimensions, or even rank (`dims` None), may be open."""
 
     dims: tuple[Dimension, ...] | None
 
     @classmethod
     def of(cls, sizes: Iterable[int]) -> PartialShape:
-        """Make a shape from the sizes that a port has, where -1 is any size."""
+        """Return a shape with these sizes, where -1 is any size, as ports write them."""
         return cls(tuple(map(Dimension.of, sizes)))
 
     @classmethod
-    @lru_cache(maxsize=256)  # because many layers read the shape of one Parameter
+    @lru_cache(maxsize=256)  # many layers have the same shape
     def parse(cls, text: str) -> PartialShape:
-        """Read the `shape` attribute of a Parameter or Const: "", "...", "?,3", "[1..10, 3]". Raises ValueError."""
+        """Parse the `shape` attribute of a Parameter or Const: "", "...", "?,3", "[1..10, 3]". Raises ValueError."""
         text = text.strip(BLANKS)
         if text.startswith("[") and text.endswith("]"):
             text = text[1:-1].strip(BLANKS)
@@ -97,17 +97,17 @@ class PartialShape:
 
     @property
     def rank(self) -> int | None:
-        """The rank is the number of dimensions, None if open."""
+        """The number of dimensions; None if open."""
         return None if self.dims is None else len(self.dims)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The sizes are the dimensions as ports write them: -1 where open. A shape of open rank has none."""
+        """The dimensions as ports write them: -1 where open. Empty for an open rank."""
         return tuple(dim.lower if dim.is_static else -1 for dim in self.dims or ())
 
     @property
     def is_static(self) -> bool:
-        """A shape is static if the rank and every dimension are known."""
+        """True if the rank and every dimension are known."""
         return self.dims is not None and all(dim.is_static for dim in self.dims)
 
     def __contains__(self, sizes: tuple[int, ...]) -> bool:
@@ -116,7 +116,7 @@ class PartialShape:
         )
 
     def intersect(self, other: PartialShape) -> PartialShape | None:
-        """Give the shapes that both allow, or None if there are none."""
+        """Return the shapes that both allow; None if there are none."""
         if self.dims is None or other.dims is None:
             return other if self.dims is None else self
         if len(self.dims) != len(other.dims):
@@ -128,7 +128,7 @@ class PartialShape:
         return "[...]" if self.dims is None else f"[{','.join(map(str, self.dims))}]"
 
     def attribute(self) -> str:
-        """Write the shape as the `shape` attribute of a Parameter does."""
+        """Format the shape as the `shape` attribute of a Parameter."""
         return str(self)[1:-1]
 
 
@@ -136,7 +136,7 @@ UNKNOWN = PartialShape(None)
 
 
 def element_count(sizes: Iterable[int]) -> int:
-    """Count the elements of a shape; open dimensions (-1) count as one. The count stops as soon as it exceeds 2^63-1."""
+    """Return the number of elements of a shape, with open dimensions (-1) as 1. Stops multiplying above 2^63-1."""
     count = 1
     for size in sizes:
         if size == 0:

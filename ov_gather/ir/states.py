@@ -1,4 +1,4 @@
-"""States of a model: ReadValue reads a variable, or its initial value at the first inference, and Assign stores it."""
+"""States of a model: ReadValue reads a variable, or its initial value at the first inference; Assign stores it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATES = ("ReadValue", "Assign")
 
 
 def stored_values(model: Model) -> Mapping[str, ValueId]:
-    """Lead from the name of each variable to the value that is stored in it."""
+    """Map the name of each variable to the value that an Assign stores in it."""
     return {
         layer.attributes[VARIABLE]: (source.id, port.id)
         for layer, _, source, port in model.links
@@ -22,9 +22,10 @@ def stored_values(model: Model) -> Mapping[str, ValueId]:
 
 
 def without_variables(model: Model) -> Model:
-    """Make a model, of which ReadValue or Assign may be cut off, that does what the first inference does.
+    """Replace ReadValue and Assign, so that either can be cut off; the model then computes what its first inference does.
 
-    Each becomes a Convert to the type that its input has. A ReadValue without an initial value stays.
+    initial -> ReadValue -> y, x -> Assign   becomes   initial -> Convert -> y, x -> Convert, each to its own output type. A
+    ReadValue without an initial value stays.
     """
     return replace(model, layers=tuple(map(_passing, model.layers)))
 

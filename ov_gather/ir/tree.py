@@ -1,4 +1,4 @@
-"""XML elements are made with lxml here, from names and texts that may be unfit for XML."""
+"""lxml elements built from names and texts that XML may not allow."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ov_gather.ir.errors import Fault, IRError
 from ov_gather.tables import printable
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""A character that XML cannot hold."""
+"""A character that XML does not allow."""
 _NONE: Mapping[str, object] = {}
 
 
 def legal(text: str) -> str:
-    """Return the text with escapes such as \\x1b for the characters that XML cannot hold."""
+    r"""Return the text with the characters that XML does not allow escaped, as in \x1b."""
     return NOT_XML.sub(lambda found: printable(found[0]), text)
 
 
 def element(
     tag: str, attributes: Mapping[str, object] = _NONE, text: str = "", parent: etree._Element | None = None
 ) -> etree._Element:
-    """Make one element, the last child of its parent. Raises IRError where XML cannot hold a name, a value or the text."""
+    """Create an element, appended to `parent`. Raises IRError if XML does not allow a name, a value or the text."""
     values = {name: str(value) for name, value in attributes.items()} if attributes else None
     try:
         made = etree.Element(tag, values) if parent is None else etree.SubElement(parent, tag, values)
@@ -47,9 +47,9 @@ def _check(texts: Iterable[str]) -> None:
 
 
 def _with_colons(tag: str, attributes: Mapping[str, str]) -> etree._Element:
-    """Make an element whose names have colons.
+    """Create an element with colons in its names.
 
-    lxml wants to know the namespace of such a name, which an IR need not declare; where it reads one, it takes it as it stands.
+    The lxml API requires a declared namespace for such names, which an IR need not have; the recovering parser does not.
     """
     for name in (tag, *attributes):
         try:

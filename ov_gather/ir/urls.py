@@ -1,4 +1,4 @@
-"""Files at URLs, such as s3:// and https://, are read through fsspec: where they are needed, and only the bytes that are."""
+"""Files at URLs such as s3:// and https://, read through fsspec: on demand, and only the bytes that are needed."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from ov_gather.ir.weights import Weights
 T = TypeVar("T")
 
 LARGEST = 1 << 28
-"""The bytes of the largest document that is fetched, which is also the largest that the parser takes."""
+"""Largest document that is fetched, in bytes; the parser has the same limit."""
 _SMALL = 1 << 12
 _CHANGED = "changed while it was read"
 TIMEOUT = 30.0
-"""The seconds that a server may take for an answer, and for each 4 MiB of a file."""
+"""Seconds that a server may take for an answer, and for each 4 MiB of a file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 def is_url(text: str) -> bool:
-    """Tell whether a text is a URL, and no path."""
+    """Return True if a text is a URL rather than a path."""
     return _URL.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Url(os.PathLike[str]):
-    """A Url stands for a file where a Path would. It has those methods of a Path that are used of files to be read.
+    """A file at a URL, with the methods of Path that reading needs.
 
-    As text, and so in every report, it has neither user and password nor query: these may be secret, and a signature is new
-    each time. `is_listed`: the file was found in a directory, and not named. `timeout`: the seconds that the server may take
-    for an answer, and for each 4 MiB.
+    Its text omits user, password and query, which may be secret, and a signature changes each time. `is_listed`: the file was
+    found in a directory rather than named. `timeout`: seconds for an answer, and for each 4 MiB.
     """
 
     text: str = field(repr=False)
@@ -54,12 +53,12 @@ class Url(os.PathLike[str]):
 
     @property
     def suffix(self) -> str:
-        """The end of the name from its last dot on; "" if it has none."""
+        """The name from its last dot on; "" if it has none."""
         return "." + self.name.rpartition(".")[2] if "." in self.name else ""
 
     @property
     def parents(self) -> Iterator[Url]:
-        """The directories above, the nearest first."""
+        """The directories above, nearest first."""
         start = self._path.index("://") + 3
         parent = self._path.rstrip("/").rpartition("/")[0]
         while len(parent) > start:
@@ -75,18 +74,18 @@ class Url(os.PathLike[str]):
         return self
 
     def with_suffix(self, suffix: str) -> Url:
-        """Return the URL of another file beside this one. A query, which may hold a signature, stays."""
+        """Return the URL with another suffix. The query, which may hold a signature, stays."""
         path = self._path
         return replace(self, text=path.removesuffix(self.suffix) + suffix + self.text[len(path) :])
 
     @property
     def _path(self) -> str:
-        """What stands before the query and the fragment of an http URL; other URLs have none."""
+        """The URL without the query and fragment of http; other schemes have none."""
         return re.split("[?#]", self.text, maxsplit=1)[0] if self.text.startswith("http") else self.text
 
 
 def url_of(source: object) -> Url | None:
-    """Return the URL that a source is, or the text of; None if it is none."""
+    """Return the URL that `source` is or contains as text; None if it is none."""
     if isinstance(source, Url):
         return source
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
@@ -97,7 +96,7 @@ def url_of(source: object) -> Url | None:
 
 
 class RemoteFile:
-    """A file at a URL, which was there when this was made. Raises OSError, whose `strerror` says what is wrong."""
+    """A file at a URL, which existed when this object was created. Raises OSError, whose `strerror` is for people."""
 
     def __init__(self, url: Url) -> None:
         self.url = url
@@ -106,17 +105,17 @@ class RemoteFile:
         with plain_errors():
             self._system, self._path = file_system(url.text, url.timeout)
             self._state = self._look()
-        # Only the file system for http asks for the size again otherwise, and all others know best themselves.
+        # The http file system would ask for the size again; all others do best without ours.
         self._known = {"size": self._state["size"]} if "http" in self._system.protocol else {}
 
     def size(self) -> int:
-        """Tell how many bytes the file has. Raises OSError where the server does not tell."""
+        """Return the number of bytes. Raises OSError if the server does not report it."""
         if self._state["size"] is None:
             raise OSError(errno.EIO, "the server does not tell its size")
         return int(self._state["size"])
 
     def read_all(self) -> bytes:
-        """Read the whole file. Raises OSError where it is too large for a document, or not as long as it was."""
+        """Read the whole file. Raises OSError if it is too large for a document, or its length has changed."""
         size, parts, left = self._state["size"], list[bytes](), LARGEST + 1
         if size is not None and size > LARGEST:
             raise OSError(errno.EFBIG, f"it is larger than {LARGEST} bytes")
@@ -132,19 +131,19 @@ class RemoteFile:
         return content
 
     def read(self, offset: int, size: int) -> bytes:
-        """Read some bytes, and no others. There may come fewer where the file is shorter now."""
+        """Read only these bytes; fewer if the file is shorter now."""
         with plain_errors():
             if self._open is None:
                 self._open = self._within(self._opened)
             try:
                 self._open.seek(offset)
                 part: bytes = within(self.url.timeout * -(-size // PIECE), self._open.read, size)
-            except ValueError:  # what fsspec raises for a file that is a mere stream
+            except ValueError:  # fsspec raises it for a file without random access
                 raise OSError(errno.ESPIPE, "the server gives no parts of files (HTTP ranges)") from None
         return part
 
     def is_changed(self) -> bool:
-        """Tell whether the file is another one now: by size, time, or tag, whatever the server tells of it."""
+        """Return True if the size, time or tag that the server reports has changed."""
         with plain_errors():
             return self._look() != self._state
 
@@ -158,12 +157,12 @@ class RemoteFile:
         state = dict(self._within(self._system.info, self._path))
         if state.get("type") == "directory":
             raise IsADirectoryError(errno.EISDIR, "it is a directory")
-        state.pop("url", None)  # where a redirection led to, which may be signed anew each time
+        state.pop("url", None)  # the target of a redirection, which may be signed anew each time
         return {"size": None} | state
 
 
 class RemoteWeights(Weights):
-    """The .bin at a URL, of a document at another. Small parts are kept, because some are needed several times."""
+    """The .bin at a URL, of a document at another. Small reads are cached, because some repeat."""
 
     is_far = True
 
@@ -176,7 +175,7 @@ class RemoteWeights(Weights):
         self._kept: dict[tuple[int, int], bytes] = {}
 
     def size(self) -> int:
-        """Count the bytes that there were at first. Raises OSError."""
+        """Return the number of bytes when the file was first opened. Raises OSError."""
         return self._opened_remote().size()
 
     def read(self, offset: int, size: int) -> memoryview:
@@ -198,11 +197,11 @@ class RemoteWeights(Weights):
         return memoryview(part)
 
     def was_cut(self) -> bool:
-        """Return False: `trouble` tells of more."""
+        """Return False: `trouble` detects any change."""
         return False
 
     def trouble(self) -> str:
-        """Tell what was in the way of a check, or which file changed meanwhile."""
+        """Return what prevented reading, or which file changed meanwhile; "" if neither."""
         for file in (self._document, self._remote):
             try:
                 if not self._failure and file and file.is_changed():
@@ -222,15 +221,15 @@ class RemoteWeights(Weights):
 
 
 def fetched(url: Url) -> tuple[bytes, RemoteWeights]:
-    """Read the document at a URL, and give access to the .bin beside it. Raises OSError."""
+    """Return the document at a URL, and its .bin, which is read on demand. Raises OSError."""
     document = RemoteFile(url)
     return document.read_all(), RemoteWeights(url.with_suffix(".bin"), document)
 
 
 def irs_at(url: Url) -> list[Url]:
-    """Find the .xml files that a URL names: the one, those in a directory and below, or those that fit a pattern with *.
+    """List the .xml files that a URL names: a single file, those below a directory, or those that match a pattern with *.
 
-    Raises OSError where they cannot be listed; ImportError, ValueError where nothing is installed for such URLs.
+    Raises OSError if they cannot be listed; ImportError, ValueError if nothing is installed for such URLs.
     """
     require_fsspec()
     from fsspec import get_filesystem_class
@@ -252,12 +251,12 @@ def irs_at(url: Url) -> list[Url]:
 
 
 def _below(system: Any, path: str, timeout: float) -> list[str]:
-    within(timeout, system.info, path)  # fails where there is nothing, unlike a search
+    within(timeout, system.info, path)  # raises if there is nothing, unlike a search
     return files_below(system, path, timeout)
 
 
 def _matching(system: Any, pattern: str, timeout: float) -> list[str]:
-    """List the files that fit a pattern: * stands for a part of a name, ** for directories."""
+    """List the files that match a pattern: * stands for a part of a name, ** for directories."""
     from fsspec.utils import glob_translate
 
     start = pattern[: pattern.index("*")].rpartition("/")[0]
@@ -268,7 +267,7 @@ def _matching(system: Any, pattern: str, timeout: float) -> list[str]:
 
 
 def _piece(file: Any, size: int) -> bytes:
-    """Read some bytes, fewer only at the end of the file."""
+    """Read `size` bytes, fewer only at the end of the file."""
     parts = list[bytes]()
     while size and (part := file.read(size)):
         parts.append(part)

@@ -1,4 +1,4 @@
-"""The bytes of a .bin are read where they are needed. Strings and elements smaller than a byte are packed in it."""
+"""The bytes of a .bin, read on demand, and the packing of strings and of elements smaller than a byte."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class Weights:
-    """Weights hold the payloads of a model's Consts, in a file or as bytes in memory.
+    """The payloads of a model's Consts, in a file or as bytes in memory.
 
-    The file is read, not mapped: a process that touches a mapping of a file that has been cut since is killed by the system.
+    The file is read, not mapped: accessing a mapping of a file that has been truncated kills the process (SIGBUS).
     """
 
     is_far = False
-    """Whether each byte that is read comes over a network."""
+    """True if every byte that is read comes over a network."""
 
     def __init__(self, source: str | Path | bytes | bytearray | memoryview | None) -> None:
         self.path: os.PathLike[str] | None = Path(source) if isinstance(source, str | Path) else None
@@ -27,15 +27,15 @@ class Weights:
         self._size_at_first = 0
 
     def size(self) -> int:
-        """Count the bytes that there are now. Raises OSError where the file cannot be read or does not exist."""
+        """Return the current number of bytes. Raises OSError if the file does not exist or cannot be read."""
         return os.fstat(self._opened()).st_size if self._memory is None else len(self._memory)
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Read `size` bytes from `offset`. Raises OSError as the method `size` does, EOFError where the file ends before."""
+        """Read `size` bytes from `offset`. Raises OSError as `size` does, EOFError if the file ends before."""
         if self._memory is not None:
             return self._memory[offset : offset + size]
         descriptor, parts, left = self._opened(), [], size
-        while left:  # The system reads no more than 2 GB at once.
+        while left:  # one call reads at most 2 GB
             parts.append(os.pread(descriptor, left, offset + size - left))
             if not parts[-1]:
                 raise EOFError
@@ -43,18 +43,18 @@ class Weights:
         return memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
 
     def was_cut(self) -> bool:
-        """Tell whether the file is shorter now than when it was opened."""
+        """Return True if the file is shorter now than when it was opened."""
         return self._file is not None and self.size() < self._size_at_first
 
     def trouble(self) -> str:
-        """Tell why what was read does not hold; "" if nothing is known against it. Files at URLs may have changed meanwhile."""
+        """Return why bytes that were read may be wrong, such as a change of a file at a URL; "" if no reason is known."""
         return ""
 
     def _opened(self) -> int:
         if self._file is None:
             if self.path is None:
                 raise FileNotFoundError("the model came without a .bin")
-            assert isinstance(self.path, Path)  # what is at a URL, RemoteWeights read
+            assert isinstance(self.path, Path)  # URLs are read by RemoteWeights
             if self.path.exists() and not self.path.is_file():
                 raise OSError(0, "not a regular file")
             self._file = self.path.open("rb", buffering=0)
@@ -62,13 +62,13 @@ class Weights:
         return self._file.fileno()
 
     def __reduce__(self) -> tuple[type[Weights], tuple[Path | bytes | None]]:
-        """Give pickle the bytes in memory or the path of the file, which another process can use."""
+        """Pickle the bytes in memory, or the path of the file, which another process can open."""
         in_memory = None if self._memory is None else bytes(self._memory)
         return Weights, (in_memory if self.path is None else Path(self.path),)
 
 
 def pack_strings(values: NDArray[Any]) -> bytes:
-    """Pack strings into the payload of a Const, which consists of their count, their offsets and their UTF-8 bytes."""
+    """Pack strings into the payload of a Const: their count, their offsets and their UTF-8 bytes."""
     import numpy as np
 
     encoded = [str(value).encode() for value in values.ravel()]
@@ -77,7 +77,7 @@ def pack_strings(values: NDArray[Any]) -> bytes:
 
 
 def pack_bits(values: NDArray[Any], bits: int) -> bytes:
-    """Pack elements smaller than a byte into the payload of a Const. The first element stands in the lowest bits."""
+    """Pack elements smaller than a byte into the payload of a Const, first element in the lowest bits."""
     import numpy as np
 
     per_byte = 8 // bits

@@ -1,7 +1,7 @@
-"""A Model is written as .xml and .bin in a canonical form.
+"""Writer of a Model as .xml and .bin in a canonical form.
 
-Parameters come first, Results last, other layers in topological order between them. Ids go from 0 to n-1. Edges are sorted by
-the layer that they come from. Identical payloads are stored once.
+Parameters come first, Results last, other layers in topological order between them. Ids are 0 to n-1. Edges are sorted by
+source layer. Identical payloads are stored once.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from ov_gather.ir.tree import element
 
 
 def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write `path` (.xml) and the .bin of the same stem, which is empty if there are no Consts, because tools want a pair.
+    """Write the .xml to `path`, and the .bin of the same stem beside it, even if it is empty, since tools expect a pair.
 
-    Both are written to temporary names beside their place and moved when complete, so an error leaves nothing behind.
+    Both replace existing files only when complete, so an error leaves nothing behind.
 
     Raises:
-        IRError: the graph has a cycle or an id twice, a Const's payload cannot be had, or a name cannot stand in XML.
+        IRError: the graph has a cycle or a duplicate id, the payload of a Const cannot be read, or XML does not allow a name.
         OSError: the files cannot be written.
+        ValueError: `path` ends in .bin.
     """
     path = Path(path)
     if path.suffix == ".bin":
@@ -41,7 +42,7 @@ def write_ir(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def to_bytes(model: Model) -> tuple[bytes, bytes]:
-    """Give the content of the .xml and of the .bin. Raises IRError as `write_ir` does."""
+    """Return the content of the .xml and of the .bin. Raises IRError as `write_ir` does."""
     xml, binary = BytesIO(), BytesIO()
     _write(model, xml, binary)
     return xml.getvalue(), binary.getvalue()
@@ -59,7 +60,7 @@ def _write(model: Model, xml: IO[bytes], binary: IO[bytes]) -> None:
 
 
 def _write_net(file: etree._IncrementalFileWriter, model: Model, payloads: _Payloads) -> None:
-    """Write element by element, so that only one layer, with its bodies, is in memory as XML."""
+    """Write layer by layer, so that only one layer, with its bodies, is in memory as XML."""
     net = element("net", model.header)
     with file.element(net.tag, dict(net.attrib.items())):
         _break(file, 1)
@@ -90,14 +91,14 @@ def _append(file: etree._IncrementalFileWriter, depth: int, made: etree._Element
 
 
 class _Payloads:
-    """Payloads are appended to the .bin, each one once."""
+    """The .bin being written, with each distinct payload stored once."""
 
     def __init__(self, binary: IO[bytes]) -> None:
         self._binary = binary
         self._offsets: dict[bytes, int] = {}
 
     def placed(self, model: Model, layer: Layer) -> Layer:
-        """Append the payloads of a layer and of its bodies to the .bin; give the layer with the new offsets and sizes."""
+        """Append the payloads of a layer and its bodies to the .bin; return the layer with the new offsets and sizes."""
         if layer.type == "Const":
             layer = replace(layer, attributes={**layer.attributes, **self._append(payload(model, layer))})
         if layer.bodies:
@@ -115,9 +116,9 @@ class _Payloads:
 
 
 def canonical(model: Model) -> Model:
-    """Bring a graph into canonical order: Parameters, other layers after what feeds them, Results; ids 0..n-1; edges sorted.
+    """Sort a graph topologically, Parameters first and Results last; renumber ids as 0..n-1 and sort edges.
 
-    Raises IRError where there is a cycle or an id stands twice.
+    Raises IRError if there is a cycle or a duplicate id.
     """
     position = {layer.id: i for i, layer in enumerate(model.layers)}
     if len(position) != len(model.layers):
@@ -146,7 +147,7 @@ def canonical(model: Model) -> Model:
     new_id = {old: new for new, old in enumerate(order)}
     layers = tuple(replace(model.layer_by_id[i], id=new_id[i]) for i in order)
     edges = (replace(edge, from_layer=new_id[edge.from_layer], to_layer=new_id[edge.to_layer]) for edge in model.edges)
-    # Edges are sorted by from-layer only, and stably, because OpenVINO's own writer sorts them no further.
+    # Sort edges by from-layer only, and stably, as OpenVINO's own writer does.
     return replace(model, layers=layers, edges=tuple(sorted(edges, key=lambda edge: edge.from_layer)))
 
 

@@ -1,1 +1,1 @@
-"""This room computes operations: with the compiled kernel, with the NumPy reference, and with functions that choose."""
+"""The array functions that users call, the loader of the compiled kernel, and the NumPy reference."""

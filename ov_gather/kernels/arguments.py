@@ -1,4 +1,4 @@
-"""The functions of the gather family check indices, axes and outputs alike, and name an index out of bounds alike."""
+"""Checks of indices, axes and outputs that all functions of the family share, and the error for an index out of bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.kernels.overlaps import overlap, overlaps_itself
 
 
 def as_arguments(function: str, **values: ArrayLike) -> list[NDArray[Any]]:
-    """Return arguments as arrays. Raises TypeError for one that is none or is masked, and ValueError for a ragged list."""
+    """Return the arguments as arrays. Raises TypeError for a masked array or a non-array, ValueError for a ragged list."""
     return [_as_argument(function, name, value) for name, value in values.items()]
 
 
@@ -30,7 +30,7 @@ def _as_argument(function: str, name: str, value: ArrayLike) -> NDArray[Any]:
 
 
 def checked_axis(function: str, name: str, axis: int, rank: int) -> int:
-    """Check an axis and count it from the front. Raises ValueError, or TypeError for what is not a whole number."""
+    """Return the axis counted from the front. Raises ValueError if it is out of range, TypeError if it is not an integer."""
     try:
         axis = as_integer(axis)
     except TypeError:
@@ -41,7 +41,7 @@ def checked_axis(function: str, name: str, axis: int, rank: int) -> int:
 
 
 def checked_elements(function: str, data: NDArray[Any], indices: NDArray[Any], axis: int) -> int:
-    """Check that indices have the rank of data and exceed data at most along the axis. Returns the axis from the front.
+    """Check that indices have data's rank and exceed data only along the axis; return the axis counted from the front.
 
     Raises ValueError, TypeError.
     """
@@ -59,14 +59,14 @@ def checked_elements(function: str, data: NDArray[Any], indices: NDArray[Any], a
 
 
 def checked_indices(function: str, indices: NDArray[Any]) -> NDArray[Any]:
-    """Bring indices into native byte order. Raises TypeError where they are not int32 or int64."""
+    """Return the indices in native byte order. Raises TypeError if they are not int32 or int64."""
     if indices.dtype.kind != "i" or indices.itemsize < 4:
         raise TypeError(f"{function}: indices must be int32 or int64, not {indices.dtype}")
     return indices.astype(indices.dtype.newbyteorder("="), copy=False)
 
 
 def as_index_dtype(indices: NDArray[Any]) -> NDArray[Any]:
-    """Convert indices of any integer type to int32 or int64. A value that int64 does not hold stays out of bounds."""
+    """Convert indices of any integer type to int32 or int64. A uint64 beyond int64 saturates, and so stays out of bounds."""
     if indices.dtype in (np.int32, np.int64):
         return indices
     if indices.dtype == np.uint64:
@@ -79,7 +79,7 @@ def checked_output(
 ) -> NDArray[Any]:
     """Return `out` as an array to write to, or a new array.
 
-    Raises TypeError or ValueError where `out` has another shape or dtype, is read-only, or overlaps an input or itself.
+    Raises TypeError or ValueError if `out` has another shape or dtype, is read-only, or overlaps an input or itself.
     """
     if out is None:
         return np.empty(shape, data.dtype)
@@ -101,9 +101,9 @@ def checked_output(
 
 
 def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...], axis: int, size: int) -> IndexError:
-    """Make the error for the index at this position, which is out of bounds for an axis of this size.
+    """Return the IndexError for the index at this position, which is out of bounds for an axis of this size.
 
-    The index is read once. If it is in bounds, another thread has changed the indices since, and the error says that.
+    If the index is in bounds now, another thread has changed the indices since, and the error says so.
     """
     index = int(indices[position])
     if -size <= index < size:
@@ -119,5 +119,5 @@ def out_of_bounds(function: str, indices: NDArray[Any], position: tuple[int, ...
 
 
 def unravel(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Give the coordinates of a row-major position."""
+    """Return the coordinates of a row-major position."""
     return tuple(map(int, np.unravel_index(position, shape)))

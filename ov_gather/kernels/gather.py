@@ -1,4 +1,4 @@
-"""`gather` takes whole slices of data that indices name. This is a gather of elements whose indices are broadcast."""
+"""`gather`, computed as a gather of elements with broadcast indices."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ def gather(
 ) -> NDArray[Any]:
     """Gather slices along one axis: `output[b, o, i, n] = data[b, o, indices[b, i], n]`.
 
-    b stands for the first `batch_dims` dimensions, o for those up to `axis`, i for the others of indices, n for those of data
-    behind `axis`.
+    b ranges over the first `batch_dims` dimensions, o over data's dimensions from there to `axis`, i over the remaining
+    dimensions of indices, n over data's dimensions behind `axis`.
 
     Args:
         data: any dtype, rank r >= 1.
-        indices: int32 or int64, any rank q, also 0. Its first `batch_dims` dimensions are those of data. Values in
-            `[-s, s-1]`, s = size of `axis` in data; negative ones count from the end.
+        indices: int32 or int64, any rank q >= 0. Its first `batch_dims` dimensions equal data's. Values in `[-s, s-1]`,
+            s = size of `axis` in data; negative ones count from the end.
         axis: in `[-r, r-1]`, not before `batch_dims`.
         batch_dims: in `[-q, q]`; negative ones count from the end.
-        bounds: what an index out of bounds does: raise, or yield zeros ("" for strings).
+        bounds: what an index out of bounds does: "error" raises, "zero" yields zeros ("" for strings).
         out: an array of the result's shape and data's dtype to write to. It may overlap neither the inputs nor itself.
 
     Returns:
-        An array of shape `data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:]` and data's dtype.
+        An array of data's dtype, shape `data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:]`; `out` if
+        given.
 
     Raises:
-        IndexError: an index is out of bounds. It names the first one, in row-major order.
+        IndexError: an index is out of bounds; the message names the first one, in row-major order.
         TypeError: a dtype is wrong.
         ValueError: a shape, the axis, `batch_dims` or `bounds` is wrong, or `out` is read-only, or overlaps an input or itself.
 
@@ -65,7 +66,7 @@ def gather(
 def _gather(
     table: NDArray[Any], where: NDArray[Any], axis: int, batch_dims: int, bounds: Bounds, out: NDArray[Any] | None
 ) -> NDArray[Any]:
-    """Gather what the compiled kernel does not take as it is. Raises errors for arguments that are wrong."""
+    """Gather arguments that the compiled kernel does not accept directly, and raise the errors for wrong ones."""
     where = checked_indices("gather", where)
     if table.ndim == 0:
         raise ValueError("gather: data is a scalar; it must have a rank of at least 1")
@@ -79,13 +80,14 @@ def _gather(
         )
     before, behind = table.shape[:axis], table.shape[axis + 1 :]
     output = checked_output("gather", out, before + where.shape[batch:] + behind, table, where)
-    if output.size == 0 and bounds == "error":  # Nothing is gathered, but an index may be out of bounds nevertheless.
+    if output.size == 0 and bounds == "error":  # nothing to gather, but check the indices
         position = reference.first_out_of_bounds(where, table.shape[axis])
         if position != reference.ALL_IN_BOUNDS:
             raise out_of_bounds("gather", where, unravel(position, where.shape), axis, table.shape[axis])
         return output
 
-    # The dimensions of indices take the place of the axis as one dimension; along all others of data they have a step of 0.
+    # Flatten indices (behind the batch) to one dimension, at the axis, and broadcast it (stride 0) along data's other
+    # dimensions.
     count = where[(0,) * batch].size if where.size else 0
     target = (*before, count, *behind)
     column = where.reshape(where.shape[:batch] + (1,) * (axis - batch) + (count,) + (1,) * len(behind))

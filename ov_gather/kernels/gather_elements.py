@@ -1,4 +1,4 @@
-"""`gather_elements` checks the arguments, picks the kernel, and names the index that is out of bounds."""
+"""`gather_elements`: checks of the arguments, choice of the kernel, and the error for an index out of bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ov_gather.kernels.tensors import has_tensor, on_arrays
 
 
 def kernel_name(dtype: np.dtype[Any]) -> str:
-    """Name the kernel that gathers elements of `dtype` here: "native" or "reference"."""
+    """Return the kernel that gathers elements of `dtype` on this machine: "native" or "reference"."""
     return "native" if native.supports(dtype) and native.load() else "reference"
 
 
@@ -30,8 +30,8 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
     Args:
         data: any dtype, rank r >= 1.
         indices: int32 or int64, rank r. Off the axis no dimension may exceed data's; a smaller one gathers from the leading
-            part of data. Values in `[-s, s-1]`, s = size of `axis` in data; negative ones count from the end. A stride-0
-            view (`np.broadcast_to`) is read as it is, never materialised by the compiled kernel.
+            part of data. Values in `[-s, s-1]`, s = size of `axis` in data; negative ones count from the end. The compiled
+            kernel reads a stride-0 view (`np.broadcast_to`) without materialising it.
         axis: in `[-r, r-1]`.
         out: an array of indices' shape and data's dtype to write to. It may overlap neither the inputs nor itself. When an
             index is out of bounds its content is undefined.
@@ -40,7 +40,7 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
         An array of indices' shape and data's dtype; `out` if given.
 
     Raises:
-        IndexError: an index is out of bounds. It names the first one, in row-major order.
+        IndexError: an index is out of bounds; the message names the first one, in row-major order.
         TypeError: a dtype is wrong.
         ValueError: a rank, a shape or the axis is wrong, or `out` is read-only, or overlaps an input or itself.
 
@@ -59,7 +59,7 @@ def gather_elements(data: ArrayLike, indices: ArrayLike, axis: int = 0, *, out: 
 
 
 def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: NDArray[Any] | None) -> NDArray[Any]:
-    """Gather what the compiled kernel does not take as it is. Raises errors for arguments that are wrong."""
+    """Gather arguments that the compiled kernel does not accept directly, and raise the errors for wrong ones."""
     indices = checked_indices("gather_elements", indices)
     axis = checked_elements("gather_elements", data, indices, axis)
     output = checked_output("gather_elements", out, indices.shape, data, indices)
@@ -70,7 +70,7 @@ def _gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, out: 
 
 
 def fill(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:
-    """Gather checked arguments of any dtype into `output`. With `zero` an index out of bounds yields zeros.
+    """Gather checked arguments of any dtype into `output`. With `zero`, an index out of bounds yields zeros.
 
     Returns -1, or the first position (row-major in `indices`) whose index is out of bounds.
     """
@@ -79,7 +79,7 @@ def fill(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[A
         return reference.gather_elements(data, indices, axis, output, zero)
     data, indices = native.plain(data), native.plain(indices)
     done = kernel.gather_elements(data, indices, axis, output, zero)
-    if done is None:  # The output is not plain, or lies between the elements of an input.
+    if done is None:  # The output is unaligned, or interleaved with an input.
         done = kernel.gather_elements(data, indices, axis, None, zero)
     if isinstance(done, int):
         return done

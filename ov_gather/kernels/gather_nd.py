@@ -1,4 +1,4 @@
-"""`gather_nd` takes slices of data that tuples of coordinates name. This is a gather along the indexed dimensions as one."""
+"""`gather_nd`, computed as a `gather` over the indexed dimensions flattened to one."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from ov_gather.kernels.tuples import flatten
 
 
 def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: int = 0, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Gather slices that tuples name: `output[b, i] = data[b, *indices[b, i]]`.
+    """Gather slices that coordinate tuples name: `output[b, i] = data[b, *indices[b, i]]`.
 
-    b stands for the first `batch_dims` dimensions, i for the others of indices but the last, which holds the coordinates.
+    b ranges over the first `batch_dims` dimensions, i over the other dimensions of indices except the last, which holds the
+    coordinates.
 
     Args:
         data: any dtype, rank r >= 1.
         indices: int32 or int64, rank q >= 1, its last dimension k <= r - batch_dims; k = 0 names a whole batch. A coordinate
             lies in `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
-        batch_dims: in `[0, min(q, r) - 1]`; the first dimensions of data and indices, which are the same.
+        batch_dims: in `[0, min(q, r) - 1]`; number of leading dimensions that data and indices share.
         out: an array of the result's shape and data's dtype to write to. It may overlap neither the inputs nor itself.
 
     Returns:
-        An array of shape `indices.shape[:-1] + data.shape[batch_dims + k:]` and data's dtype.
+        An array of shape `indices.shape[:-1] + data.shape[batch_dims + k:]` and data's dtype; `out` if given.
 
     Raises:
-        IndexError: a coordinate is out of bounds. It names the first one, in row-major order.
+        IndexError: a coordinate is out of bounds; the message names the first one, in row-major order.
         TypeError: a dtype is wrong.
         ValueError: a shape or `batch_dims` is wrong, or `out` is read-only, or overlaps an input or itself.
 

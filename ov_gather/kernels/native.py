@@ -1,4 +1,4 @@
-"""The compiled kernel is loaded here, or the reason is told why there is none."""
+"""Loader of the compiled kernel, and the number of its threads."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from ov_gather import logs
 
-# The compiled kernel moves elements without a look at them, so that one dtype per element size stands for all.
+# The compiled kernel copies bits without interpreting them, so one dtype per element size is enough.
 _CARRIER = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
 
 
 @cache
 def load() -> ModuleType | None:
-    """Import the compiled kernel once; warn once, with the reason and the fix, when it is missing."""
+    """Import the compiled kernel once. If it is missing, return None and warn once, with the reason and the fix."""
     try:
         from ov_gather import _native
     except ImportError as error:
@@ -39,11 +39,15 @@ def load() -> ModuleType | None:
 
 
 def set_num_threads(n: int) -> None:
-    """Set how many threads our kernel uses when called from Python, from now on.
+    """Set how many threads the compiled kernel uses when called from Python.
 
-    The environment variable OV_GATHER_NUM_THREADS does the same at start. By default there are as many threads as cores.
+    The environment variable OV_GATHER_NUM_THREADS sets the same when the kernel is loaded. The default is one thread per core.
 
-    Raises ValueError where n is not a whole number from 1 to 1024.
+    Args:
+        n: the number of threads, from 1 to 1024.
+
+    Raises:
+        ValueError: n is not a whole number from 1 to 1024.
     """
     count, kernel = checked_count(n, "set_num_threads"), load()
     if kernel is not None:
@@ -51,19 +55,19 @@ def set_num_threads(n: int) -> None:
 
 
 def checked_count(value: int | str, name: str) -> int:
-    """Check a number of threads. Raises ValueError."""
+    """Return the number of threads that `value` means. Raises ValueError, which starts with `name`."""
     if isinstance(value, bool) or not (str(value).isdecimal() and 1 <= int(str(value)) <= 1024):
         raise ValueError(f"{name}: {value!r} is not a number of threads from 1 to 1024")
     return int(str(value))
 
 
 def supports(dtype: np.dtype[Any]) -> bool:
-    """Tell whether the compiled kernel can move elements of `dtype`, which needs a fixed size and no Python objects."""
+    """Return True if the compiled kernel can move elements of `dtype`: a supported element size, no Python objects."""
     return dtype.itemsize in _CARRIER and not dtype.hasobject
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Give the array, or a copy where elements do not lie at multiples of their size, as in a field of a packed record."""
+    """Return the array, or a copy if its elements do not lie at multiples of their size, as in packed records."""
     carrier = np.dtype(_CARRIER[array.dtype.itemsize])
     aligned = array.view(carrier).flags.aligned and all(stride % array.itemsize == 0 for stride in array.strides)
     return array if aligned else array.copy()

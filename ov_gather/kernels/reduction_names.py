@@ -1,9 +1,9 @@
-"""A reduction of scatters has two names: ONNX's, which our functions and our opset use, and that of OpenVINO's operations."""
+"""Names of scatter reductions: ONNX's, which our functions and our opset use, and OpenVINO's."""
 
 from __future__ import annotations
 
 OPENVINO_NAMES = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
-"""OpenVINO's names by ONNX's. OpenVINO alone has "sub" and "mean"."""
+"""ONNX's name -> OpenVINO's name. OpenVINO alone also has "sub" and "mean"."""
 ONNX_NAMES = {name: of_onnx for of_onnx, name in OPENVINO_NAMES.items()}
 
 

@@ -1,4 +1,4 @@
-"""A scatter lets updates take the place of elements, or reduces the two. This module says how elements of each dtype reduce."""
+"""Reductions of scatters: names, checks of updates, and the dtype in which each element type is reduced."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ov_gather.kernels.reduction_names import ONNX_NAMES, onnx_name
 
 _NUMBERS = {"none": 0, "add": 1, "mul": 2, "min": 3, "max": 4}
 NATIVE = _NUMBERS | {name: _NUMBERS[of_onnx] for name, of_onnx in ONNX_NAMES.items()}
-"""The numbers that the compiled kernel has for reductions, by ONNX's names and by OpenVINO's."""
+"""ONNX's or OpenVINO's name of a reduction -> its number in the compiled kernel."""
 
 _WIDENED = ("float16", "bfloat16")
 _COMPUTED = (np.float32, np.float64, np.complex64, np.complex128)
 _OF_BOOLEANS = {"add": "max", "mul": "min", "min": "min", "max": "max"}
 
 Update = Callable[[NDArray[Any], NDArray[Any], str], bool]
-"""An Update changes an array in place by updates of its dtype and by a reduction; returns whether indices are in bounds."""
+"""A function (output, updates, reduction) that updates `output` in place; returns True if all indices are in bounds."""
 
 
 def checked_reduction(function: str, reduction: str, *others: str) -> str:
-    """Return ONNX's name of a reduction of the kernel, or the name if it is one of `others`. Raises ValueError."""
+    """Return ONNX's name of a reduction; names in `others` are also valid. Raises ValueError."""
     if not isinstance(reduction, str) or reduction not in (*NATIVE, *others):
         names = ", ".join((*_NUMBERS, *others))
         raise ValueError(f"{function}: reduction must be one of {names}, or sum for add or prod for mul, not {reduction!r}")
@@ -31,7 +31,7 @@ def checked_reduction(function: str, reduction: str, *others: str) -> str:
 
 
 def check_updates(function: str, updates: NDArray[Any], data: NDArray[Any], shape: tuple[int, ...], meaning: str) -> None:
-    """Raise ValueError where updates do not have this shape, and TypeError where they do not have data's dtype."""
+    """Raise ValueError if updates do not have `shape`, described by `meaning`, and TypeError if not the dtype of data."""
     if updates.shape != shape:
         raise ValueError(f"{function}: updates {updates.shape} must have {meaning} {shape}")
     if updates.dtype != data.dtype:
@@ -39,9 +39,10 @@ def check_updates(function: str, updates: NDArray[Any], data: NDArray[Any], shap
 
 
 def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], reduction: str, update: Update) -> bool:
-    """Update `output` by a dtype and a reduction that `update` can compute with. Returns what `update` returns.
+    """Run `update` on `output` in a dtype in which it can reduce; return its result (True if all indices are in bounds).
 
-    Raises TypeError where elements of this dtype have no reduction.
+    Float16 and bfloat16 are reduced in float32, foreign byte orders in the native one. Raises TypeError if elements of this
+    dtype have no such reduction.
     """
     if reduction == "none":
         return update(output, updates, reduction)
@@ -52,12 +53,12 @@ def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], redu
         output[...] = native
         return in_bounds
     if dtype.name in _WIDENED:
-        # Of a signalling NaN NumPy warns on aarch64; what is too large becomes infinite, without a warning as in other dtypes.
+        # NumPy would warn of signalling NaNs (on aarch64), and of values that overflow to infinity, unlike for other dtypes.
         with np.errstate(invalid="ignore", over="ignore"):
             before, widened = output.astype(np.float32), updates.astype(np.float32)
             wide = before.copy()
             in_bounds = update(wide, widened, reduction)
-            # What has not changed keeps all its bits, which a NaN would lose on the way there and back.
+            # Write back only what changed: the round trip through float32 would alter the bits of a NaN.
             np.copyto(output, wide.astype(dtype), where=wide.view(np.uint32) != before.view(np.uint32))
         return in_bounds
     if dtype.kind == "b" and reduction in _OF_BOOLEANS:
@@ -68,5 +69,5 @@ def reduce_into(function: str, output: NDArray[Any], updates: NDArray[Any], redu
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """Name the kind of elements for the compiled kernel, to which booleans are numbers of 8 bits."""
+    """Return the kind of elements for the compiled kernel, which treats booleans as unsigned 8-bit integers."""
     return "u" if dtype.kind == "b" else dtype.kind

@@ -1,4 +1,4 @@
-"""The NumPy kernels are the oracle for the compiled ones, and stand in for them where they are missing or lack a dtype."""
+"""NumPy kernels: the oracle for the compiled kernel, and its fallback if it is missing or does not support a dtype."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALL_IN_BOUNDS = -1
 
 
 def first_out_of_bounds(indices: NDArray[Any], size: int) -> int:
-    """Find the first position (row-major in `indices`) whose index is out of bounds for an axis of this size; -1 if none is."""
+    """Return the first position (row-major in `indices`) out of bounds for an axis of this size; -1 if there is none."""
     return _first(_out_of_bounds(indices, size))
 
 
@@ -25,15 +25,15 @@ def _first(bad: NDArray[Any]) -> int:
 
 
 def zero_of(dtype: np.dtype[Any]) -> Any:
-    """Give the zero that an index out of bounds yields. Objects are strings, whose zero is the empty string."""
+    """Return the value that an index out of bounds yields: zero, or "" for object arrays, which hold strings."""
     return "" if dtype.kind == "O" else np.zeros((), dtype)
 
 
 def snapshot(indices: NDArray[Any]) -> NDArray[Any]:
-    """Copy indices that another thread may change, so that what has been checked is what is used.
+    """Copy indices that another thread may change, so that the checked values are the ones used.
 
-    An addition copies element by element. A copy of memory may be interrupted between two bytes of an index, and then the
-    result is an index that was never there.
+    An addition copies element by element. A plain copy of memory may be interrupted within an index, and would then hold an
+    index that never existed.
     """
     return np.asarray(np.add(indices, 0))
 
@@ -41,7 +41,7 @@ def snapshot(indices: NDArray[Any]) -> NDArray[Any]:
 def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output: NDArray[Any], zero: bool = False) -> int:
     """Fill `output`; return -1, or the first position (row-major in `indices`) whose index is out of bounds.
 
-    With `zero` such an index yields zeros instead.
+    With `zero`, such an index yields zeros instead.
     """
     indices = snapshot(indices)
     size = data.shape[axis]
@@ -55,7 +55,7 @@ def gather_elements(data: NDArray[Any], indices: NDArray[Any], axis: int, output
         return ALL_IN_BOUNDS
     corner = data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
     positions = np.where(bad, 0, indices).astype(np.intp) % size
-    # Three dimensions suffice for any rank, also for one for which NumPy has too few index arrays.
+    # Three dimensions suffice for any rank, including ranks that exceed NumPy's limit on index arrays.
     outer, inner = prod(indices.shape[:axis]), prod(indices.shape[axis + 1 :])
     gathered = np.take_along_axis(corner.reshape(outer, size, inner), positions.reshape(outer, indices.shape[axis], inner), 1)
     output[...] = gathered.reshape(output.shape)
@@ -67,18 +67,18 @@ _REDUCE = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maxim
 
 
 def scatter_elements(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> None:
-    """Update `output` in place, in the order of `indices`, all of which are in bounds."""
+    """Update `output` in place, in the order of `indices`, which must all be in bounds."""
     corner = output[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
     outer, inner = prod(indices.shape[:axis]), prod(indices.shape[axis + 1 :])
     size, count = output.shape[axis], indices.shape[axis]
     if indices.size == 0:
         return
-    table = corner.reshape(outer, size, inner)  # This is a copy where the corner is smaller than the whole.
+    table = corner.reshape(outer, size, inner)  # a copy if the corner is smaller than the whole
     positions = (indices.astype(np.intp) % size).reshape(outer, count, inner)
     places = (np.arange(outer)[:, None, None], positions, np.arange(inner))
     values = updates.reshape(outer, count, inner)
     if reduction == "none":
-        for k in range(count):  # Updates come one after the other, so that the last one wins.
+        for k in range(count):  # one position along the axis at a time, so that the last update wins
             table[places[0][:, 0], positions[:, k], places[2]] = values[:, k]
     else:
         _REDUCE[reduction].at(table, places, values)
@@ -86,12 +86,12 @@ def scatter_elements(output: NDArray[Any], indices: NDArray[Any], updates: NDArr
 
 
 def scatter_nd(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], rows: int, reduction: str) -> None:
-    """Update rows of a contiguous `output` in place, in the order of `flat`, all of which are in bounds."""
+    """Update rows of a contiguous `output` in place, in the order of `flat`, whose indices must all be in bounds."""
     if updates.size == 0:
         return
     table, places = output.reshape(rows, output.size // rows), flat.ravel()
     values = updates.reshape(places.size, table.shape[1])
-    if reduction == "none":  # The last update of a row wins, which is the first one from the end.
+    if reduction == "none":  # The last update of a row wins: np.unique keeps the first of the reversed order.
         last, position = np.unique(places[::-1], return_index=True)
         table[last] = values[::-1][position]
     else:

@@ -1,4 +1,4 @@
-"""`scatter_elements` is the inverse of `gather_elements`."""
+"""`scatter_elements`, the inverse of `gather_elements`."""
 
 from __future__ import annotations
 
@@ -32,20 +32,19 @@ def scatter_elements(
     use_init_val: bool = True,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Copy data, and update `output[p with p[axis] replaced by indices[p]]` by `updates[p]` for every position p.
+    """Copy data, then update `output[p with p[axis] replaced by indices[p]]` by `updates[p]` for every position p.
 
-    Updates of one element come in the order of their positions: without a reduction the last one wins. float16 and bfloat16
-    are reduced in float32; integers wrap around; the mean of integers is rounded down; a NaN stays in min and max, which
-    compare complex numbers as NumPy does, by the real part, then by the imaginary one.
+    Updates of the same element apply in the order of their positions: without a reduction the last one wins. float16 and
+    bfloat16 are reduced in float32; integers wrap around; the mean of integers is rounded down; min and max propagate NaN, and
+    compare complex numbers as NumPy does: by the real part, then by the imaginary part.
 
     Args:
-        data: any dtype (numbers where there is a reduction), rank r >= 1.
+        data: any dtype (numbers if there is a reduction), rank r >= 1.
         indices: int32 or int64, rank r. Off the axis no dimension may exceed data's. Values in `[-s, s-1]`, s = size of `axis`
             in data; negative ones count from the end.
         updates: of indices' shape and data's dtype.
         axis: in `[-r, r-1]`.
-        reduction: what an update does with the element: take its place, or be added, multiplied, ... "sum" is "add", and
-            "prod" is "mul".
+        reduction: how an update combines with the element; "none" replaces it. "sum" is "add", and "prod" is "mul".
         use_init_val: whether the element of data takes part in the reduction.
         out: an array of data's shape and dtype to write to. It may overlap neither the inputs nor itself. When an
             index is out of bounds its content is undefined.
@@ -54,7 +53,7 @@ def scatter_elements(
         An array of data's shape and dtype; `out` if given.
 
     Raises:
-        IndexError: an index is out of bounds. It names the first one, in row-major order.
+        IndexError: an index is out of bounds; the message names the first one, in row-major order.
         TypeError: a dtype is wrong.
         ValueError: a rank, a shape, the axis or the reduction is wrong, or `out` is read-only, or overlaps an input or itself.
 
@@ -79,14 +78,14 @@ def scatter_elements(
     output = given if given.flags.c_contiguous else np.empty(given.shape, given.dtype)
     output[...] = table
     if name == "mean" or not use_init_val:
-        where = reference.snapshot(where)  # because indices are read several times
+        where = reference.snapshot(where)  # indices are read several times
 
     def update(output: NDArray[Any], updates: NDArray[Any], reduction: str) -> bool:
         return _reduce(output, where, updates, axis, reduction, use_init_val)
 
     in_bounds = reduce_into("scatter_elements", output, values, name, update)
     if not in_bounds:
-        # If another thread has changed the indices since, none is found; then any position serves to say so.
+        # If another thread has repaired the indices since, report position 0: the error then says that they changed.
         position = max(reference.first_out_of_bounds(where, table.shape[axis]), 0)
         raise out_of_bounds("scatter_elements", where, unravel(position, where.shape), axis, table.shape[axis])
     if output is not given:
@@ -97,7 +96,7 @@ def scatter_elements(
 def _reduce(
     output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str, use_init_val: bool
 ) -> bool:
-    """Reduce updates into `output`. Returns whether all indices are in bounds."""
+    """Reduce updates into `output`; return True if all indices are in bounds."""
     if reduction == "mean":
         return _mean(output, indices, updates, axis, use_init_val)
     if not use_init_val and reduction != "none":
@@ -121,7 +120,7 @@ def _mean(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], ax
 
 
 def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
-    """Give the value that a reduction of nothing has."""
+    """Return the neutral element of a reduction."""
     if reduction in ("add", "mul"):
         return int(reduction == "mul")
     if dtype.kind == "b":
@@ -133,7 +132,7 @@ def _neutral(reduction: str, dtype: np.dtype[Any]) -> Any:
 
 
 def _update(output: NDArray[Any], indices: NDArray[Any], updates: NDArray[Any], axis: int, reduction: str) -> bool:
-    """Update a contiguous `output`, on the compiled kernel if it knows the dtype; return whether all indices are in bounds."""
+    """Update a contiguous `output`, on the compiled kernel if possible; return True if all indices are in bounds."""
     kernel = native.load() if native.supports(output.dtype) else None
     if kernel is None:
         indices = reference.snapshot(indices)

@@ -1,4 +1,4 @@
-"""`scatter_nd` writes slices to where tuples of coordinates say. It is the inverse of `gather_nd`."""
+"""`scatter_nd`, the inverse of `gather_nd`: write slices at coordinate tuples."""
 
 from __future__ import annotations
 
@@ -25,26 +25,25 @@ def scatter_nd(
     reduction: Reduction = "none",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Copy data, and update `output[tuple(indices[p])]` by `updates[p]` for every position p of tuples.
+    """Copy data, then update `output[tuple(indices[p])]` by `updates[p]` for every position p of tuples.
 
-    Updates of one element come in the order of their positions: without a reduction the last one wins. float16 and bfloat16
-    are reduced in float32; integers wrap around; a NaN stays in min and max, which compare complex numbers as NumPy does, by
-    the real part, then by the imaginary one.
+    Updates of the same element apply in the order of their positions: without a reduction the last one wins. float16 and
+    bfloat16 are reduced in float32; integers wrap around; min and max propagate NaN, and compare complex numbers as NumPy does:
+    by the real part, then by the imaginary part.
 
     Args:
-        data: any dtype (numbers where there is a reduction), rank r >= 1.
+        data: any dtype (numbers if there is a reduction), rank r >= 1.
         indices: int32 or int64, rank q >= 1, its last dimension k <= r; k = 0 names the whole of data. A coordinate lies in
             `[-s, s-1]`, s = size of the dimension that it indexes; negative ones count from the end.
         updates: shape `indices.shape[:-1] + data.shape[k:]` and data's dtype.
-        reduction: what an update does with the element: take its place, or be added, multiplied, ... "sum" is "add", and
-            "prod" is "mul".
+        reduction: how an update combines with the element; "none" replaces it. "sum" is "add", and "prod" is "mul".
         out: an array of data's shape and dtype to write to. It may overlap neither the inputs nor itself.
 
     Returns:
         An array of data's shape and dtype; `out` if given.
 
     Raises:
-        IndexError: a coordinate is out of bounds. It names the first one, in row-major order. Nothing is written then.
+        IndexError: a coordinate is out of bounds; the message names the first one, in row-major order. Nothing is written then.
         TypeError: a dtype is wrong.
         ValueError: a rank, a shape or the reduction is wrong, or `out` is read-only, or overlaps an input or itself.
 
@@ -80,7 +79,7 @@ def scatter_nd(
 
 
 def _update(output: NDArray[Any], flat: NDArray[Any], updates: NDArray[Any], rows: int, reduction: str) -> None:
-    """Update rows of `output`, on the compiled kernel where it knows the dtype."""
+    """Update rows of `output`, on the compiled kernel if it supports the dtype."""
     kernel = native.load() if native.supports(output.dtype) else None
     target = np.ascontiguousarray(native.plain(output) if kernel else output)
     if kernel is None:

@@ -1,4 +1,4 @@
-"""Tensors of other libraries are seen as arrays here, without a copy, and results become tensors of the same kind."""
+"""Zero-copy conversion of other libraries' tensors to arrays, and of results back to the same kind of tensor."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from ov_gather.ir import element_types
 
 _LAZY = {"is_neg": "resolve_neg()", "is_conj": "resolve_conj()", "_is_zerotensor": "clone()"}
-"""Predicates of PyTorch's tensors whose memory does not hold their values yet, and the method that writes the values."""
+"""Predicates of PyTorch tensors whose memory does not hold their values yet -> the method that materialises the values."""
 
 
 def has_tensor(*values: Any) -> bool:
-    """Tell whether a value is a tensor of another library: of PyTorch, JAX, onnxruntime (OrtValue), OpenVINO, or the like."""
+    """Return True if a value is a tensor of PyTorch, JAX, onnxruntime (OrtValue), OpenVINO or another DLPack library."""
     return any(not isinstance(value, np.ndarray | np.generic) and _is_tensor(value) for value in values)
 
 
 def on_arrays(function: Callable[..., NDArray[Any]], *values: Any, out: Any, **options: Any) -> NDArray[Any]:
-    """Call one of our functions with arrays that share the memory of tensors.
+    """Call one of our functions on arrays that share the memory of the given tensors.
 
-    Returns `out` if given, else the result as a tensor of the kind of the first value, which shares the memory of the result.
-    For a type checker, the tensor is an array, as the functions of the family say.
+    Returns `out` if given, else the result as a tensor of the first value's kind, which shares the memory of the result array.
+    The annotation says array because the public functions are annotated so.
 
-    Raises TypeError for a tensor that cannot be seen as an array: on another device, with a gradient, of a type that NumPy
-    lacks, or with values that are not in memory yet. Beside this, it raises what the function raises.
+    Raises TypeError for a tensor that cannot be viewed as an array: on another device, with a gradient, of a type that NumPy
+    lacks, or with values that are not in memory yet. Also raises whatever the function raises.
     """
     arrays = [as_array(function.__name__, value) for value in values]
     if out is None:
@@ -43,12 +43,12 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _is_of_openvino(value: Any) -> bool:
-    """OpenVINO's Tensor knows no DLPack, and shares its memory in its own way."""
+    """Return True for openvino.Tensor, which has no DLPack and shares its memory through `data`."""
     return type(value).__module__.startswith("openvino.") and type(value).__name__ == "Tensor"
 
 
 def as_array(function: str, value: Any) -> Any:
-    """See a tensor as an array that shares its memory; what is no tensor is returned as it is. Raises TypeError."""
+    """Return a tensor as an array that shares its memory, and anything else unchanged. Raises TypeError."""
     if isinstance(value, np.ndarray) or not _is_tensor(value):
         return value
     if _is_of_openvino(value):
@@ -65,7 +65,7 @@ def as_array(function: str, value: Any) -> Any:
 
 
 def _array_of_openvino(function: str, tensor: Any) -> NDArray[Any]:
-    """Return the memory of an OpenVINO Tensor as an array of its element type. OpenVINO's `data` gives bfloat16 as float16."""
+    """Return an array of an OpenVINO Tensor's element type, sharing its memory; `Tensor.data` has float16 for bfloat16."""
     name = tensor.element_type.get_type_name()
     if name == "string":
         raise TypeError(f"{function}: an OpenVINO Tensor of string shares no memory with an array: pass its str_data")

@@ -1,4 +1,4 @@
-"""Indices of several dimensions are tuples of coordinates. Each tuple becomes one index into these dimensions taken as one."""
+"""Flattening of coordinate tuples (GatherND, ScatterND) to one row-major index into the indexed dimensions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.kernels.arguments import out_of_bounds, unravel
 
 
 def flatten(function: str, tuples: NDArray[Any], dims: tuple[int, ...], batch: int = 0) -> NDArray[Any]:
-    """Turn each tuple into one index into `dims`, the dimensions behind the first `batch`. Raises IndexError."""
+    """Return the row-major index into `dims` of each tuple; `dims` follow the first `batch` dimensions. Raises IndexError."""
     flat = np.empty(tuples.shape[:-1], np.int64)
     kernel = native.load()
     if kernel is None:
@@ -22,7 +22,7 @@ def flatten(function: str, tuples: NDArray[Any], dims: tuple[int, ...], batch: i
     if position != reference.ALL_IN_BOUNDS:
         place = unravel(position, flat.shape)
         bad = (k for k, (index, size) in enumerate(zip(tuples[place], dims, strict=True)) if not -size <= index < size)
-        k = next(bad, 0)  # There is none if another thread has changed the tuple since.
+        k = next(bad, 0)  # None is bad if another thread has changed the tuple since.
         raise out_of_bounds(function, tuples, (*place, k), batch + k, dims[k])
     return flat
 

@@ -1,4 +1,4 @@
-"""The type and version of a layer lead to an operation of the gather family. Each operation has a file of its own."""
+"""Registry of the operations of the gather family, found by a layer's type and version. One file describes one operation."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ FAMILY = frozenset(operation.type for operation in OPERATIONS)
 
 
 def versions_of(layer_type: str) -> tuple[Operation, ...]:
-    """Give every version of the operation that a <layer type> names, oldest first."""
+    """Return every version of the operation with this <layer type>, oldest first."""
     return tuple(operation for operation in OPERATIONS if operation.type == layer_type)
 
 
 def find_operation(layer: Layer) -> Operation | None:
-    """Find the operation that a layer's type and version name. A layer without a version (a fragment) gets the oldest."""
+    """Return the operation that a layer's type and version name. A layer without a version (a fragment) gets the oldest one."""
     candidates = versions_of(layer.type)
     if layer.version is None:
         return candidates[0] if candidates else None

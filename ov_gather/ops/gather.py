@@ -1,7 +1,7 @@
-"""Gather gives output[b, o, i, n] = data[b, o, indices[b, i], n]: b are batch dimensions, and the index goes along an axis.
+"""Gather: output[b, o, i, n] = data[b, o, indices[b, i], n], with b the batch dimensions and the index along the axis.
 
-The versions differ in batch_dims (from 7), in the indices that the page allows (negative ones from 8) and in what an index out
-of bounds does; our own version in the opset ov_gather leaves that to its attribute bounds.
+The versions differ in batch_dims (since 7), in negative indices (specified since 8), and in the effect of an index out of
+bounds (zeros in 8; in our own opset, the attribute `bounds` decides).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
 
 
 def _batch_dims(attributes: Attributes, rank: int | None) -> int | None:
-    """Count the batch dimensions from the front. Returns None where that needs the rank of indices, which is open."""
+    """Return the number of batch dimensions, counted from the front; None if that needs the open rank of indices."""
     batch: int = attributes.get("batch_dims", 0)
     return batch if batch >= 0 else None if rank is None else batch + rank
 
@@ -60,12 +60,12 @@ def _axis_from_front(axis: int | None, rank: int | None) -> int | None:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Put the shape of indices, less its batch dimensions, in the place of data's axis. Raises RankError, DimensionError."""
+    """Infer the output shape: data's, with the axis replaced by indices' other dimensions. Raises RankError, DimensionError."""
     data, indices, axis_shape = shapes
     require_one_number(axis_shape, AXIS)
     axis = attributes.get("axis")
     if data.rank == 0 and indices.rank is None:
-        data = PartialShape((ANY,))  # because OpenVINO takes the last one then
+        data = PartialShape((ANY,))  # OpenVINO treats it as a vector in this case
     if axis is not None:
         require_axis(axis, data, DATA)
     batch = _batch_dims(attributes, indices.rank)
@@ -86,13 +86,13 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """Refuse data that is a scalar, which OpenVINO lets pass while the axis is not constant. Raises RankError."""
+    """Raise RankError if data is a scalar, which OpenVINO accepts while the axis is not constant."""
     if shapes[DATA].rank == 0:
         raise RankError("data is a scalar", "Gather takes data of rank 1 or more", DATA)
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions, batch dimensions alike for data and indices. An axis that is not constant is taken for the last."""
+    """Fill open dimensions, batch dimensions alike for data and indices. An axis that is not constant counts as the last."""
     infer_shapes(shapes, attributes)
     data, indices, axis_shape = shapes
     batch_dims, axis = attributes.get("batch_dims", 0), attributes.get("axis", -1)
@@ -108,7 +108,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[NDArray[Any]]:
-    """Execute the operation on our kernel. Raises IndexError for an index out of bounds, unless that yields zeros."""
+    """Execute the operation on our kernel. Raises IndexError for an index out of bounds, unless `bounds` is "zero"."""
     from ov_gather.kernels.arguments import as_index_dtype
     from ov_gather.kernels.gather import gather
 
@@ -137,7 +137,7 @@ GATHER_1 = Operation(
     outputs=("output",),
     infer_types=type_of_data,
     infer_shapes=infer_shapes,
-    # The CPU runtime writes zeros for negative indices; our kernel counts them from the end, as ONNX does.
+    # The CPU plugin yields zeros for negative indices; ONNX and our kernel wrap them.
     index_rule=IndexRule(INDICES, along_axis, "[0, s-1]", lambda size: 0 * size, negative="OpenVINO writes zeros for it"),
     restrict=restrict,
     choose_sizes=choose_sizes,

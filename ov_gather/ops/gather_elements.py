@@ -1,4 +1,4 @@
-"""GatherElements-6 gives out[i][j][k] = data[i][indices[i][j][k]][k], here for axis 1 of rank 3."""
+"""GatherElements-6: out[i][j][k] = data[i][indices[i][j][k]][k] for rank 3 and axis 1."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ OffAxis = Callable[[Dimension, Dimension], Dimension | None]
 
 
 def rank_of(shapes: Shapes) -> int | None:
-    """Find the rank that data and indices share, which either tells."""
+    """Return the rank that data and indices share, from whichever input has a known rank."""
     return shapes[DATA].rank if shapes[DATA].rank is not None else shapes[INDICES].rank
 
 
 def axis_range(shapes: Shapes) -> tuple[int, int] | None:
-    """Give the range of the attribute axis: [-r, r-1]."""
+    """Return the valid range of the attribute axis, [-r, r-1]; None while the rank is open."""
     rank = rank_of(shapes)
     return None if not rank else (-rank, rank - 1)
 
 
 def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tuple[PartialShape]:
-    """Infer the shape of the output: along the axis from indices, elsewhere by what `off_axis` makes of both sizes.
+    """Infer the output shape: indices' size along the axis, `off_axis(data's, indices')` in every other dimension.
 
-    Raises RankError; DimensionError, with `rule` as its hint, where `off_axis` gives None.
+    Raises RankError; DimensionError, with `rule` as its hint, if `off_axis` returns None.
     """
     data, indices = shapes
     for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
@@ -67,13 +67,13 @@ def infer_output(shapes: Shapes, axis: int, off_axis: OffAxis, rule: str) -> tup
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output indices' shape, narrowed off the axis by data's. Raises RankError, DimensionError."""
+    """Infer the output shape: indices' shape, intersected with data's off the axis. Raises RankError, DimensionError."""
     rule = "GatherElements-6 takes data and indices of equal dimensions, unlike ONNX"
     return infer_output(shapes, attributes["axis"], Dimension.intersect, rule)
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions, off the axis alike for data and indices."""
+    """Fill open dimensions; off the axis, data and indices get the same sizes."""
     (output,) = infer_shapes(shapes, attributes)
     rank = output.rank or rank_for(attributes["axis"])
     axis = attributes["axis"] % rank
@@ -83,7 +83,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def rank_for(axis: int) -> int:
-    """Choose a rank where shapes leave it open. Raises ValueError where NumPy has none."""
+    """Return a rank for which `axis` is valid, if the shapes leave it open. Raises ValueError beyond NumPy's maximum rank."""
     rank = max(2, axis + 1, -axis)
     if rank > MAX_RANK:
         raise ValueError(f"axis {axis} needs a rank of {rank} or more; NumPy arrays have at most {MAX_RANK}")
@@ -106,7 +106,7 @@ GATHER_ELEMENTS_6 = Operation(
     outputs=("output",),
     infer_types=type_of_data,
     infer_shapes=infer_shapes,
-    # The page says [0, s-1]. The CPU runtime wraps negative indices since 2025.3; ONNX has them; so does our kernel.
+    # The specification says [0, s-1]. ONNX and our kernel wrap negative indices, and so does the CPU plugin since 2025.3.
     index_rule=IndexRule(
         port=INDICES,
         sizes=along_axis,

@@ -1,7 +1,7 @@
-"""GatherElements of our custom opset is ONNX GatherElements-13, which may also broadcast its indices and transpose its output.
+"""GatherElements of our custom opset: ONNX GatherElements-13, optionally with broadcast indices and a transposed output.
 
-Indices may be smaller than data off the axis, unless the attribute same_shape forbids that. With lanes data has one dimension
-more than indices, the last: what stands along it is gathered together, as the halves of a number of 64 bits.
+Indices may be smaller than data off the axis, unless same_shape is set. With lanes, data has an extra last dimension, whose
+elements are gathered together, such as the two halves of a 64-bit number.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def _off_axis(attributes: Attributes) -> tuple[OffAxis, str]:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output indices' shape, with broadcast data's off the axis, with transpose its last two dimensions swapped.
+    """Infer the output shape: indices' shape; with broadcast, data's sizes off the axis; with transpose, the last two swapped.
 
-    With same_shape indices must have data's shape off the axis, whether broadcast or not. With lanes the output has those of
-    data behind.
+    With same_shape, indices must have data's sizes off the axis, even with broadcast. With lanes, the output has data's lanes
+    as its last dimension.
 
     Raises RankError, DimensionError.
     """
@@ -69,7 +69,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def _without_lanes(shapes: Shapes, attributes: Attributes) -> tuple[Shapes, int, Dimension | None]:
-    """Return the shapes without the lanes of data, the axis in these, and how many lanes there are: None without lanes.
+    """Return the shapes without the lanes of data, the axis within them, and the number of lanes (None without lanes).
 
     Raises RankError.
     """
@@ -95,7 +95,7 @@ def _without_lanes(shapes: Shapes, attributes: Attributes) -> tuple[Shapes, int,
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions. Off the axis indices are smaller than data, or one with broadcast, where they may be."""
+    """Fill open dimensions. Off the axis, indices get smaller sizes than data if allowed; with broadcast, size 1."""
     infer_shapes(shapes, attributes)
     elements, axis, lanes = _without_lanes(shapes, attributes)
     rank = rank_of(elements) or rank_for(axis)

@@ -1,6 +1,6 @@
-"""GatherND gives output[b, i] = data[b, *indices[b, i]]: b are batch dimensions, and the last of indices holds coordinates.
+"""GatherND: output[b, i] = data[b, *indices[b, i]], with coordinates in the last dimension of indices and batch dimensions b.
 
-Version 5 fuses the batch dimensions of the output into one, and its page does not say what negative indices mean; the page of
+Version 5 fuses the batch dimensions of the output into one, and its specification does not define negative indices; that of
 version 8 does.
 """
 
@@ -38,7 +38,7 @@ def _batch_range(shapes: Shapes) -> tuple[int, int] | None:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output the dimensions of indices but the last, and those of data behind the indexed ones.
+    """Infer the output shape: the dimensions of indices except the last, then those of data behind the indexed ones.
 
     Raises RankError, DimensionError.
     """
@@ -65,12 +65,12 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """Demand equal batch dimensions, which OpenVINO checks only where tuples have a known size. Raises DimensionError."""
+    """Raise DimensionError if batch dimensions differ, which OpenVINO checks only for tuples of known size."""
     batch_dimensions(shapes[DATA], shapes[INDICES], attributes["batch_dims"])
 
 
 def infer_fused_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Infer the shape of the output with its batch dimensions fused into one. Raises RankError, DimensionError."""
+    """Infer the output shape with its batch dimensions fused into one. Raises RankError, DimensionError."""
     (output,) = infer_shapes(shapes, attributes)
     batch = attributes["batch_dims"]
     if output.dims is None or batch < 2:
@@ -82,7 +82,7 @@ def infer_fused_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialS
 
 
 def index_sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-    """Give the sizes of the dimensions of data that the coordinates index. Returns None while one is open."""
+    """Return the sizes of the dimensions of data that the coordinates address; None while one is open."""
     data, indices = shapes
     if data.dims is None or not indices.dims or not indices.dims[-1].is_static:
         return None
@@ -91,7 +91,7 @@ def index_sizes(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | Non
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions, batch dimensions alike for data and indices. An open number of coordinates becomes one."""
+    """Fill open dimensions: batch dimensions alike for data and indices, and one coordinate if their number is open."""
     infer_shapes(shapes, attributes)
     batch = attributes["batch_dims"]
     indices = open_dims(shapes[INDICES], batch + 2)
@@ -134,7 +134,7 @@ GATHER_ND_8 = Operation(
     evaluate=evaluate,
     custom_version=lambda attributes: ("GatherND", attributes),
 )
-# The page of version 5 does not explain negative indices. The CPU runtime counts them from the end; so do ONNX and our kernel.
+# The specification of version 5 does not define negative indices. ONNX, our kernel and the CPU plugin wrap them.
 GATHER_ND_5 = replace(
     GATHER_ND_8,
     name="GatherND-5",

@@ -1,4 +1,4 @@
-"""One layer becomes a model of its own: its Const inputs stay constants, its other inputs become Parameters."""
+"""Isolation of one layer as a model: its Const inputs stay constants, its other inputs become Parameters."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from ov_gather.ops.spec import Input
 
 
 def isolate(view: LayerView) -> Model:
-    """Wrap a layer in Parameters or Consts and a Result; what a fragment leaves unsaid is filled in.
+    """Isolate a layer: producer -> layer <- Const   becomes   Parameter -> layer <- Const, layer -> Result.
+
+    Defaults fill in what a fragment omits.
 
     Raises:
         ValueError: the type of an input is unknown, an attribute is missing, malformed or out of range, or the input shapes
             do not fit the operation (ShapeError).
-        IRError: the payload of a Const cannot be had.
+        IRError: the payload of a Const cannot be read.
     """
     operation = view.operation
     if not view.has_all_ports:
@@ -23,7 +25,7 @@ def isolate(view: LayerView) -> Model:
     shapes = operation.infer_shapes(view.input_shapes, view.read_attributes())
     builder = ModelBuilder(view.layer.name)
     inputs = [_input(builder, view, position, given) for position, given in enumerate(operation.inputs)]
-    types = filter(None, operation.infer_types([value.element_type for value in inputs]))  # because all types are known
+    types = filter(None, operation.infer_types([value.element_type for value in inputs]))  # drops nothing: all types are known
     outputs = builder.layer(
         operation.type,
         view.layer.name or operation.type,

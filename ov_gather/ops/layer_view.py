@@ -1,4 +1,4 @@
-"""A gather-family layer is seen in its graph here: its operation says what the values of the document mean."""
+"""A gather-family layer in its graph, interpreted by its operation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LayerView:
-    """A LayerView takes types and shapes of inputs from the producer where there is one, as OpenVINO's reader does."""
+    """A layer with its operation. Input types and shapes come from the producer if there is one, as in OpenVINO's reader."""
 
     graph: Model
     layer: Layer
@@ -29,36 +29,36 @@ class LayerView:
 
     @property
     def has_all_ports(self) -> bool:
-        """The layer has all ports if it has as many inputs and outputs as the operation."""
+        """True if the layer has as many inputs and outputs as the operation."""
         return len(self.layer.inputs) == len(self.operation.inputs) and len(self.layer.outputs) == len(self.operation.outputs)
 
     def producer(self, port: int) -> tuple[Layer, Port] | None:
-        """Find the layer and output port that feed the input at this position."""
+        """Return the layer and output port that feed the input at this position; None if unknown."""
         return self.graph.producer(self.layer, self.layer.inputs[port])
 
     def read_attributes(self) -> dict[str, Any]:
-        """Read the attributes, and constant inputs that stand for one. Raises ValueError where one is missing or wrong."""
+        """Read the attributes, including those given by constant inputs. Raises ValueError if one is missing or wrong."""
         return self.operation.read_attributes(self.layer.attributes, self.input_shapes, self.attribute_values)
 
     def attributes_for(self, operands: Sequence[NDArray[Any]]) -> dict[str, Any]:
-        """Read the attributes where all inputs are known. Raises ValueError where one is missing or wrong."""
+        """Read the attributes for given values of all inputs. Raises ValueError if one is missing or wrong."""
         shapes = [PartialShape.of(array.shape) for array in operands]
         return self.operation.read_attributes(self.layer.attributes, shapes, operands)
 
     @property
     def attribute_values(self) -> list[NDArray[Any] | None]:
-        """Each input has the constant that stands for an attribute; None for other inputs, and without a payload."""
+        """The constants of inputs that serve as an attribute; None for other inputs, and if the payload cannot be read."""
         return [self._known(i) if given.attribute else None for i, given in enumerate(self.operation.inputs)]
 
     def _known(self, port: int) -> NDArray[Any] | None:
         try:
             return self.constant(port)
-        except IRError:  # because the rules 5xx report it
+        except IRError:  # the 5xx rules report it
             return None
 
     @cached_property
     def attributes(self) -> dict[str, Any] | None:
-        """The attributes include constant inputs that stand for one; None where one is missing or wrong."""
+        """The attributes, including those given by constant inputs; None if one is missing or wrong."""
         try:
             return self.read_attributes()
         except ValueError:
@@ -66,7 +66,7 @@ class LayerView:
 
     @cached_property
     def input_types(self) -> tuple[ElementType | None, ...]:
-        """Each input has an element type; None = unknown."""
+        """The element type of each input; None if unknown."""
         return tuple(map(self._input_type, range(len(self.layer.inputs))))
 
     def _input_type(self, position: int) -> ElementType | None:
@@ -79,7 +79,7 @@ class LayerView:
 
     @cached_property
     def input_shapes(self) -> tuple[PartialShape, ...]:
-        """Each input has a shape, which has intervals if it comes from a Parameter that has them."""
+        """The shape of each input, with the intervals that a Parameter declares."""
         return tuple(map(self._input_shape, range(len(self.layer.inputs))))
 
     def _input_shape(self, position: int) -> PartialShape:
@@ -91,7 +91,7 @@ class LayerView:
 
     @cached_property
     def output_shapes(self) -> tuple[PartialShape, ...] | None:
-        """The operation infers the shapes of the outputs; None where attributes or shapes do not allow that."""
+        """The output shapes that the operation infers; None if the attributes or input shapes are invalid."""
         try:
             return None if self.attributes is None else self.operation.infer_shapes(self.input_shapes, self.attributes)
         except ShapeError:
@@ -99,27 +99,27 @@ class LayerView:
 
     @property
     def custom_version(self) -> tuple[str, Attributes] | None:
-        """The type and the attributes that the layer has in our opset; None where that has no counterpart."""
+        """The type and attributes of the equivalent layer in our opset; None if there is none."""
         return None if self.attributes is None else self.operation.custom_version(self.attributes)
 
     @property
     def index_sizes(self) -> tuple[int, ...] | None:
-        """An index goes along dimensions of these sizes, by the index rule; None while they are open."""
+        """The sizes of the dimensions that an index addresses, by the index rule; None while one is open."""
         return None if self.attributes is None else self.operation.index_rule.sizes(self.input_shapes, self.attributes)
 
     def is_constant(self, port: int) -> bool:
-        """Tell whether a Const feeds an input. The value is not read, because it may have gigabytes."""
+        """Return True if a Const feeds an input. Does not read the value, which may have gigabytes."""
         source = self.producer(port)
         return source is not None and source[0].type == "Const"
 
     def constant(self, port: int) -> NDArray[Any] | None:
-        """Read the value of an input that a Const feeds; None for others. Raises IRError where the payload cannot be had."""
+        """Return the value of an input that a Const feeds, else None. Raises IRError if the payload cannot be read."""
         source = self.producer(port)
         return constant(self.graph, source[0]) if source and self.is_constant(port) else None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Say, for people, what a fragment leaves unsaid and this package takes for granted."""
+        """The version and input types that a fragment omits and this package assumes, as texts for people."""
         if not self.graph.is_fragment:
             return ()
         version = () if self.layer.version else (self.operation.opsets[0],)
@@ -132,7 +132,7 @@ class LayerView:
 
 
 def family_layers(graph: Model) -> Iterator[LayerView]:
-    """Yield the layers of one graph whose operation is known."""
+    """Yield the layers of one graph that belong to the gather family."""
     for layer in graph.of_type(*FAMILY):
         operation = find_operation(layer)
         if operation:

@@ -1,9 +1,8 @@
-"""This module tells what operators do with the elements of their inputs, where these come out again: one table for ONNX, one
-for OpenVINO.
+"""Data movement of operators: which input elements reach the output, and where; one table for ONNX, one for OpenVINO.
 
-An analysis that needs to know which operators "only move values" derives its own set from here, by a predicate that says which
-meanings it bears with: `operators(ONNX, lambda meaning: ...)`. The sets differ on purpose. What becomes of an index out of
-bounds is no part of a meaning, and neither are mistakes of a runtime.
+An analysis derives its own set of operators that "only move values", with a predicate on their meaning:
+`operators(ONNX, lambda meaning: ...)`. Analyses differ on purpose in what they accept. Meanings cover neither indices out of
+bounds nor bugs of a runtime.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from enum import Enum
 
 
 class Selection(Enum):
-    """A Selection says which elements of its sources an operator gives out, and where."""
+    """Which elements of its sources an operator outputs, and in which order."""
 
     IN_ORDER = "each element once, in the same row-major order"
     REORDERED = "each element once"
@@ -25,7 +24,7 @@ class Selection(Enum):
 
 
 class Along(Enum):
-    """Along says what indices count along."""
+    """What the indices of an operator address."""
 
     AXIS = "one axis of the first input, which the attribute or the input `axis` names"
     COORDINATES = "the leading axes of the first input, after the batch dimensions; one tuple of coordinates for each slice"
@@ -34,7 +33,7 @@ class Along(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Indices:
-    """Indices are held by the input at this position, and count along this."""
+    """The position of the input that holds indices, and what they address."""
 
     position: int
     along: Along
@@ -42,15 +41,15 @@ class Indices:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A Meaning says what comes out of an operator, at each of its outputs.
+    """The elements that every output of an operator consists of.
 
     Attributes:
-        sources: positions of the inputs whose elements come out. There is none where the node itself, or the shape of an input,
-            states the output.
-        selection: which elements of the sources come out.
-        adds: whether elements may come out that no source has: a default fill value, or bounds that attributes state.
-        converts: whether the element type may change on the way.
-        reduces: whether the attribute `reduction`, unless it is "none", makes the operator compute.
+        sources: positions of the inputs whose elements are output. Empty if the node itself, or the shape of an input,
+            determines the output.
+        selection: which elements of the sources are output.
+        adds: whether other elements may be output: a default fill value, or bounds from attributes.
+        converts: whether the element type may change.
+        reduces: whether the operator computes, unless its attribute `reduction` is "none".
         indices: the input that holds indices.
     """
 
@@ -63,22 +62,22 @@ class Meaning:
 
     @property
     def rearranges(self) -> bool:
-        """An operator rearranges if it takes elements, wherever they are, to other places, and at most converts them."""
+        """True if the operator moves elements regardless of their values and at most converts them."""
         return bool(self.sources) and self.selection not in (Selection.CHOSEN, Selection.BY_VALUE)
 
     @property
     def computes(self) -> bool:
-        """An operator computes if it looks at the elements of its sources, or may combine them."""
+        """True if the operator depends on the values of its sources, or may combine them."""
         return self.reduces or self.selection is Selection.BY_VALUE
 
 
 def operators(table: Mapping[str, Meaning], is_wanted: Callable[[Meaning], bool]) -> frozenset[str]:
-    """Name the operators whose meaning a predicate accepts."""
+    """Return the names of the operators whose meaning the predicate accepts."""
     return frozenset(name for name, meaning in table.items() if is_wanted(meaning))
 
 
 def carries(table: Mapping[str, Meaning], name: str, position: int) -> bool:
-    """Tell whether elements of the input at this position come out. Those of shapes, axes, indices and conditions do not."""
+    """Return True if elements of the input at this position reach the output, unlike shapes, axes, indices and conditions."""
     return name in table and position in table[name].sources
 
 
@@ -127,7 +126,7 @@ ONNX: Mapping[str, Meaning] = {
     **_as(Meaning((0, 2), Selection.CHOSEN, adds=True), "Pad"),
     **_as(_GREATEST_OR_LEAST, "Clip Max Min"),
 }
-"""By operator of the default domain. What Clip may take instead of an element is an input, as an operand of Max is."""
+"""Operators of the default domain. The bounds of Clip are inputs, and so sources like the operands of Max."""
 
 OPENVINO: Mapping[str, Meaning] = {
     **_IN_BOTH,
@@ -144,4 +143,4 @@ OPENVINO: Mapping[str, Meaning] = {
     **_as(_GREATEST_OR_LEAST, "Maximum Minimum"),
     **_as(Meaning(_FIRST, Selection.BY_VALUE, adds=True), "Clamp"),
 }
-"""By type of operation, of OpenVINO or ours. A type with versions that differ in more than what is legal means all of these."""
+"""Operation types of OpenVINO and ours. An entry covers all versions of its type; if they differ, it is their union."""

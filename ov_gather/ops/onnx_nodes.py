@@ -1,4 +1,4 @@
-"""One gather node of ONNX becomes a layer of an IR here."""
+"""Conversion of one Gather* node of ONNX to an IR with a single layer."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from ov_gather.ops import versions_of
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 GATHERS = ("Gather", "GatherElements", "GatherND")
-"""The operators of ONNX that this package is about; OpenVINO's operations bear the same names."""
+"""ONNX's gather operators; OpenVINO's operations have the same names."""
 
 SCATTERS = ("Scatter", "ScatterElements", "ScatterND")
-"""The operators of ONNX by which what was gathered goes back. ONNX calls ScatterElements Scatter before opset 11."""
+"""ONNX's scatter operators. ScatterElements was named Scatter before opset 11."""
 
 
 def attribute(node: onnx_ir.Node, name: str, default: int) -> int:
-    """Read an integer attribute of a node."""
+    """Return an integer attribute of a node, or its default."""
     return node.attributes[name].as_int() if name in node.attributes else default
 
 
 def single_layer(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant: Sequence[bool], custom: bool) -> Model:
-    """Make a model of the layer that a Gather* node becomes, of our opset or the stock one, with its constants from `operands`.
+    """Build the one-layer model of a Gather* node, with our operation (`custom`) or the stock one.
 
-    Indices that are smaller than data off the axis, which the stock GatherElements does not take, need `fitted` operands.
+    `operands` are data and indices; those marked in `constant` become Consts, the others Parameters of their shape. The stock
+    GatherElements does not take indices that are smaller than data off the axis: pass operands through `fitted` first.
     """
     text = {name: str(attribute.as_int()) for name, attribute in node.attributes.items()}
     versions = reversed(versions_of(node.op_type))
     operation = next(version for version in versions if (CUSTOM_OPSET in version.opsets) == custom)
     builder = ModelBuilder(node.name or node.op_type)
-    # The plugin dies of a Gather of static shapes without elements, and a model that gets so far has none.
+    # The CPU plugin crashes on a static-shaped Gather without elements; whole models that run have none, so use dynamic shapes.
     is_open = any(array.size == 0 for array in operands)
     inputs = [_value(builder, *given, is_open) for given in zip(("data", "indices"), operands, constant, strict=True)]
     values: list[NDArray[Any] | None] = [None, None]
     if node.op_type != "GatherND":
         text.setdefault("axis", "0")
-    if node.op_type == "Gather":  # The axis of this operation is an input.
+    if node.op_type == "Gather":  # Gather's axis is an input, not an attribute.
         values.append(np.array(int(text.pop("axis"))))
         inputs.append(_value(builder, "axis", np.asarray(values[-1]), True))
     shapes = [value.shape for value in inputs]
@@ -55,7 +56,7 @@ def single_layer(node: onnx_ir.Node, operands: Sequence[NDArray[Any]], constant:
 
 
 def fitted(node: onnx_ir.Node, operands: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Cut data to what indices reach off the axis, for the stock GatherElements. Operands of other nodes stay as they are."""
+    """Crop data to the size of indices off the axis, for the stock GatherElements. Operands of other nodes are unchanged."""
     data, indices = operands
     if node.op_type != "GatherElements":
         return [data, indices]

@@ -1,4 +1,4 @@
-"""The reference says what is right: it computes every operation in NumPy indexing alone, apart from what users call."""
+"""Reference implementation of every operation, by NumPy indexing alone; independent of the functions that users call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ov_gather.ops.spec import Attributes, Operation
 
 
 def _product(old: Any, new: Any) -> Any:
-    """Multiply; every step of a complex product is rounded, which NumPy does on some CPUs only."""
+    """Multiply; round every step of a complex product, which NumPy does on some CPUs only."""
     if not np.iscomplexobj(old):
         return np.multiply(old, new)
     output = np.empty_like(old)
@@ -44,7 +44,7 @@ _COMBINE_BOOLEANS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def evaluate(operation: Operation, operands: Sequence[NDArray[Any]], attributes: Attributes) -> NDArray[Any]:
-    """Compute the output of an operation. Raises IndexError for an index out of bounds, unless that yields zeros."""
+    """Compute the output of an operation. Raises IndexError for an index out of bounds, unless the operation fills zeros."""
     indices = as_index_dtype(operands[1])
     data, *others = (numbers_of(array, attributes) for port, array in enumerate(operands) if port != 1)
     zero = operation.index_rule.zero_fill(attributes)

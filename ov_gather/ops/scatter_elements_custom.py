@@ -1,4 +1,4 @@
-"""ScatterElements of our custom opset is ONNX ScatterElements-18: updates come in order, and every index is checked."""
+"""ScatterElements of our custom opset, which is ONNX ScatterElements-18: updates apply in order, and every index is checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _AXIS_SHAPE = PartialShape.of(())
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output data's shape. Raises RankError, DimensionError, also for indices that exceed data off the axis."""
+    """Infer the output shape, data's; indices may not exceed data off the axis. Raises RankError, DimensionError."""
     data, indices, updates = shapes
     for port, (name, shape) in enumerate((("data", data), ("indices", indices), ("updates", updates))):
         if shape.rank == 0:
@@ -45,7 +45,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions, of updates as of indices, which do not exceed data off the axis."""
+    """Fill open dimensions: updates like indices, which do not exceed data off the axis."""
     infer_shapes(shapes, attributes)
     return scatter_elements_update.choose_sizes((*shapes, _AXIS_SHAPE), attributes, size)[:-1]
 

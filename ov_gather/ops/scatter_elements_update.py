@@ -1,6 +1,6 @@
-"""ScatterElementsUpdate gives output[i][indices[i][j][k]][k] = updates[i][j][k], here for axis 1.
+"""ScatterElementsUpdate: output[i][indices[i][j][k]][k] = updates[i][j][k] for rank 3 and axis 1; inverse of GatherElements.
 
-This is the inverse of GatherElements. Version 12 adds reductions, and its page allows negative indices.
+Version 12 adds reductions, and its specification allows negative indices.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ AXIS = 3
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output data's shape. Raises RankError, DimensionError."""
+    """Infer the output shape, which is data's. Raises RankError, DimensionError."""
     data, indices, updates, axis = shapes
     require_one_number(axis, AXIS)
     if "axis" in attributes:
@@ -59,7 +59,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """Refuse indices that exceed data off the axis: OpenVINO lets them pass, and writes past rows. Raises DimensionError."""
+    """Raise DimensionError if indices exceed data off the axis: OpenVINO accepts that, and writes past rows."""
     data, indices = shapes[DATA], shapes[INDICES]
     axis = attributes.get("axis")
     if axis is None or data.dims is None or indices.dims is None:
@@ -74,7 +74,7 @@ def restrict(shapes: Shapes, attributes: Attributes) -> None:
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions, of updates as of indices, which do not exceed data off the axis. An open axis is the last."""
+    """Fill open dimensions: updates like indices, which do not exceed data off the axis. An unknown axis counts as the last."""
     infer_shapes(shapes, attributes)
     ranks = [shape.rank for shape in shapes[:AXIS] if shape.rank is not None]
     axis = attributes.get("axis", -1)
@@ -88,7 +88,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
-    """Give our ScatterElements, where it reduces so and the axis, which is an attribute there, is known."""
+    """Return our ScatterElements; None if it lacks the reduction, or the axis (an attribute there) is unknown."""
     reduction = ONNX_NAMES.get(attributes.get("reduction", "none"))
     if reduction is None or not attributes.get("use_init_val", True) or "axis" not in attributes:
         return None

@@ -1,6 +1,6 @@
-"""Our scatters also take numbers of 64 bits and complex numbers in lanes: as i32, along one more dimension, the last.
+"""The attribute `lanes` of our scatters: 64-bit and complex numbers passed as i32 lanes along an extra last dimension.
 
-Data and updates have it: two i32 a number, for complex128 four.
+Data and updates have that dimension: 2 lanes a number, 4 for complex128.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DTYPES = {"i64": "int64", "u64": "uint64", "f64": "float64", "c64": "complex64"
 
 
 def with_lanes(operation: Operation) -> Operation:
-    """Add the attribute `lanes` to an operation of data, indices and updates, which names the type of the numbers."""
+    """Add the attribute `lanes`, which names the type of the numbers, to an operation of data, indices and updates."""
 
     def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape, ...]:
         operation.infer_shapes(_of_numbers(shapes, attributes), attributes)
@@ -60,12 +60,12 @@ def _has_lanes(attributes: Attributes) -> bool:
 
 
 def _count(attributes: Attributes) -> int:
-    """Return how many lanes a number has."""
+    """Return the number of lanes per number."""
     return 4 if attributes["lanes"] == "c128" else 2
 
 
 def _of_numbers(shapes: Shapes, attributes: Attributes) -> Shapes:
-    """Return the shapes of the numbers. Raises DimensionError where there are not as many lanes as they have."""
+    """Drop the lane dimension of data and updates. Raises DimensionError if it does not have the right size."""
     if not _has_lanes(attributes):
         return shapes
     found, count = list(shapes), _count(attributes)
@@ -81,7 +81,7 @@ def _of_numbers(shapes: Shapes, attributes: Attributes) -> Shapes:
 
 
 def numbers_of(array: NDArray[Any], attributes: Attributes) -> NDArray[Any]:
-    """Return the numbers whose lanes an array holds; the array itself where a layer of these attributes takes no lanes."""
+    """Reinterpret an array of lanes as numbers; return the array itself if the layer has no lanes."""
     import numpy as np
 
     dtype = _DTYPES.get(attributes.get("lanes", "none"))
@@ -89,7 +89,7 @@ def numbers_of(array: NDArray[Any], attributes: Attributes) -> NDArray[Any]:
 
 
 def are_same_numbers(one: NDArray[Any], other: NDArray[Any], attributes: Attributes) -> NDArray[np.bool_]:
-    """Tell which floating-point numbers in lanes are the same; all NaN are, whatever their bits."""
+    """Compare floating-point numbers in lanes bit by bit, except that all NaNs are equal; return a mask."""
     import numpy as np
 
     if (one.shape, one.dtype) != (other.shape, other.dtype):

@@ -1,4 +1,4 @@
-"""ScatterND of our custom opset is ONNX ScatterND-18: updates come in order, and every coordinate is checked."""
+"""ScatterND of our custom opset, which is ONNX ScatterND-18: updates apply in order, and every coordinate is checked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output data's shape. Raises RankError, DimensionError, also where one element has an update of another rank."""
+    """Infer the output shape, data's; the update of one element must be a scalar. Raises RankError, DimensionError."""
     data, indices, updates = shapes
     output = scatter_nd_update.infer_shapes(shapes, attributes)
     if indices.rank == 1 and indices.sizes == (data.rank,) and updates.rank:

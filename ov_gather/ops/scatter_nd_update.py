@@ -1,6 +1,6 @@
-"""ScatterNDUpdate gives output[*indices[i]] = updates[i]: the last dimension of indices holds coordinates.
+"""ScatterNDUpdate: output[*indices[i]] = updates[i], with coordinates in the last dimension of indices; inverse of GatherND.
 
-This is the inverse of GatherND. Version 15 adds reductions, and its page allows negative indices.
+Version 15 adds reductions, and its specification allows negative indices.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output data's shape. Raises RankError, DimensionError."""
+    """Infer the output shape, which is data's. Raises RankError, DimensionError."""
     data, indices, updates = shapes
     for port, (name, shape) in enumerate((("data", data), ("indices", indices))):
         if shape.rank == 0:
@@ -62,7 +62,7 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """Demand one element for one tuple that names an element, which OpenVINO does not check. Raises DimensionError."""
+    """Raise DimensionError if a single tuple that names one element has several updates, which OpenVINO does not check."""
     data, indices, updates = shapes
     names_one = indices.rank == 1 and indices.sizes == (data.rank,)
     if names_one and updates.dims and not all(1 in dim for dim in updates.dims):
@@ -70,7 +70,7 @@ def restrict(shapes: Shapes, attributes: Attributes) -> None:
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions, of updates as of indices and data. Where the ranks allow it, a tuple has one coordinate."""
+    """Fill open dimensions, so that updates fit indices and data. A tuple has one coordinate if the ranks allow it."""
     infer_shapes(shapes, attributes)
     rank, index_rank, depth = _ranks(shapes)
     if index_rank < 1 or rank < max(1, depth):
@@ -86,7 +86,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def _ranks(shapes: Shapes) -> tuple[int, int, int]:
-    """Choose the ranks of data and indices, and the number of coordinates, so that updates fit."""
+    """Choose ranks of data and indices, and the number of coordinates, that fit updates."""
     data, indices, updates = (shape.rank for shape in shapes)
     dim = (shapes[INDICES].dims or (ANY,))[-1]
     if data is not None and indices is not None and updates is not None:
@@ -100,7 +100,7 @@ def _ranks(shapes: Shapes) -> tuple[int, int, int]:
 
 
 def custom_version(attributes: Attributes) -> tuple[str, Attributes] | None:
-    """Give our ScatterND, where it reduces so."""
+    """Return our ScatterND; None if it lacks the reduction."""
     reduction = ONNX_NAMES.get(attributes.get("reduction", "none"))
     return None if reduction is None else ("ScatterND", {"reduction": reduction})
 
@@ -112,11 +112,11 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     from ov_gather.kernels.scatter_nd import scatter_nd
 
     data, indices, updates = inputs
-    updates = updates.reshape(indices.shape[:-1] + data.shape[indices.shape[-1] :])  # because one element may have any rank
+    updates = updates.reshape(indices.shape[:-1] + data.shape[indices.shape[-1] :])  # one element's update may have any rank
     reduction = attributes.get("reduction", "none")
     if reduction != "sub":
         return (scatter_nd(data, indices, updates, reduction=reduction),)
-    if data.dtype == bool:  # Whether a sum is odd tells the exclusive or of its terms.
+    if data.dtype == bool:  # "sub" of booleans is exclusive or, the parity of the sum.
         sums = scatter_nd(data.astype(np.uint8), indices, updates.astype(np.uint8), reduction="add")
         return ((sums & 1).astype(bool),)
     return (scatter_nd(data, indices, np.negative(updates), reduction="add"),)

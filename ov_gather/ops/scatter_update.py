@@ -1,6 +1,6 @@
-"""ScatterUpdate-3 gives output[b, indices[i], n] = updates[b, i, n]: b and n are the dimensions before and behind an axis.
+"""ScatterUpdate-3: output[b, indices[i], n] = updates[b, i, n], where b and n are the dimensions before and behind the axis.
 
-This is the inverse of Gather without batch dimensions. ONNX has no such operator.
+It is the inverse of Gather without batch dimensions. ONNX has no such operator.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ AXIS = 3
 
 
 def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
-    """Give the output data's shape. Raises RankError, DimensionError."""
+    """Infer the output shape, which is data's. Raises RankError, DimensionError."""
     data, indices, updates, axis_shape = shapes
     require_one_number(axis_shape, AXIS)
     axis = attributes.get("axis")
@@ -69,13 +69,13 @@ def infer_shapes(shapes: Shapes, attributes: Attributes) -> tuple[PartialShape]:
 
 
 def restrict(shapes: Shapes, attributes: Attributes) -> None:
-    """Refuse data that is a scalar, which OpenVINO lets pass. Raises RankError."""
+    """Raise RankError if data is a scalar, which OpenVINO accepts."""
     if shapes[DATA].rank == 0:
         raise RankError("data is a scalar", "ScatterUpdate takes data of rank 1 or more", DATA)
 
 
 def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tuple[int, ...], ...]:
-    """Fill open dimensions, of updates as of data and indices. An axis that is not constant is taken for the last."""
+    """Fill open dimensions, so that updates fit data and indices. An axis that is not constant counts as the last."""
     infer_shapes(shapes, attributes)
     axis = attributes.get("axis", -1)
     rank, index_rank = _ranks(shapes, max(axis + 1, -axis))
@@ -94,7 +94,7 @@ def choose_sizes(shapes: Shapes, attributes: Attributes, size: int) -> tuple[tup
 
 
 def _ranks(shapes: Shapes, least: int) -> tuple[int, int]:
-    """Choose the ranks of data, which is not below `least` where it may be, and of indices, so that updates fit."""
+    """Choose ranks of data and indices that fit updates; data has at least rank `least` if updates allow it."""
     data, indices, updates = (shape.rank for shape in shapes[:AXIS])
     if indices is None:
         indices = (0 if updates == 0 else 1) if updates is None or data is None else updates + 1 - data
@@ -119,7 +119,7 @@ def evaluate(inputs: Sequence[NDArray[Any]], attributes: Attributes) -> tuple[ND
     axis = attributes["axis"] % data.ndim
     size = data.shape[axis]
     position = first_out_of_bounds(indices, size)
-    if position != ALL_IN_BOUNDS:  # said here, as the indices have another shape below
+    if position != ALL_IN_BOUNDS:  # raise here: the indices are reshaped below
         raise out_of_bounds("scatter_update", indices, unravel(position, indices.shape), axis, size)
     outer, inner = prod(data.shape[:axis]), prod(data.shape[axis + 1 :])
     lines = (outer, indices.size, inner)

@@ -1,4 +1,4 @@
-"""The operations of the family share these rules for shapes and types."""
+"""Shape and type rules that several operations share."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DATA, INDICES, UPDATES = 0, 1, 2
 
 
 def type_of_data(types: Types) -> tuple[ElementType | None]:
-    """Give the output data's element type."""
+    """Infer the element type of the output, which is data's."""
     return (types[DATA],)
 
 
 def type_of_data_and_updates(types: Types) -> tuple[ElementType | None]:
-    """Give the output data's element type, which updates must have, too. Raises TypeRuleError."""
+    """Infer the element type of the output, which data and updates share. Raises TypeRuleError if they differ."""
     data, updates = types[DATA], types[UPDATES]
     if data and updates and data is not updates and DYNAMIC not in (data, updates):
         raise TypeRuleError(f"updates have element type {updates}, data has {data}", "they must have the same", UPDATES)
@@ -33,13 +33,13 @@ def type_of_data_and_updates(types: Types) -> tuple[ElementType | None]:
 
 
 def axis_of_data(shapes: Shapes) -> tuple[int, int] | None:
-    """Give the range of an axis of data: [-r, r-1]. Returns None while the rank is open."""
+    """Return the valid range of an axis of data, [-r, r-1]; None while the rank is open."""
     rank = shapes[DATA].rank
     return None if not rank else (-rank, rank - 1)
 
 
 def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None:
-    """Give the size of data along the axis. Returns None while the size or the axis is open."""
+    """Return the size of data along the axis, as a 1-tuple; None while the size or the axis is open."""
     dims, axis = shapes[DATA].dims, attributes.get("axis")
     if not dims or axis is None:
         return None
@@ -48,7 +48,7 @@ def along_axis(shapes: Shapes, attributes: Attributes) -> tuple[int, ...] | None
 
 
 AXIS_INPUT = Input("axis", I64, (I32, I64), Attribute("axis", required=True, default=0, valid_range=axis_of_data))
-"""The input of an operation that says along which axis of data the indices go."""
+"""The input `axis` of Gather and the scatters: the axis of data that the indices address."""
 
 FIRST_SCATTER_INDICES = IndexRule(
     INDICES,
@@ -57,16 +57,16 @@ FIRST_SCATTER_INDICES = IndexRule(
     lowest_specified=lambda size: 0 * size,
     negative="OpenVINO 2026.4.1 counts negative indices from the end, as ONNX does",
 )
-"""The indices of the scatters of version 3, whose pages allow no negative ones."""
+"""Indices of the version-3 scatters, whose specification allows no negative ones."""
 
 
 def open_dims(shape: PartialShape, rank: int) -> tuple[Dimension, ...]:
-    """Give the dimensions of a shape, all of them open where the rank is open."""
+    """Return the dimensions of a shape; if its rank is open, `rank` open dimensions."""
     return (ANY,) * rank if shape.dims is None else shape.dims
 
 
 def sizes_of_updates(wanted: tuple[Dimension, ...], updates: PartialShape, size: int) -> tuple[int, ...]:
-    """Fill the dimensions that updates have and those that they should have, alike. Raises DimensionError."""
+    """Choose sizes that fit both the `wanted` dimensions and those of updates. Raises DimensionError if there are none."""
     chosen = []
     for dim, have in zip(wanted, open_dims(updates, len(wanted)), strict=True):
         common = dim.intersect(have)
@@ -77,13 +77,13 @@ def sizes_of_updates(wanted: tuple[Dimension, ...], updates: PartialShape, size:
 
 
 def require_one_number(axis: PartialShape, port: int) -> None:
-    """Raise RankError where an input that says the axis is neither a scalar nor of shape [1]."""
+    """Raise RankError if the input `axis` is neither a scalar nor of shape [1]."""
     if axis.dims is not None and not (axis.rank == 0 or (axis.rank == 1 and 1 in axis.dims[0])):
         raise RankError(f"axis has shape {axis}", "it must be a scalar or of shape [1]", port)
 
 
 def require_same_rank(data: PartialShape, indices: PartialShape) -> None:
-    """Raise RankError where data and indices have ranks that differ."""
+    """Raise RankError if data and indices have different ranks."""
     if data.rank is not None and indices.rank is not None and data.rank != indices.rank:
         raise RankError(
             f"data {data} has rank {data.rank}, indices {indices} has rank {indices.rank}",
@@ -93,7 +93,7 @@ def require_same_rank(data: PartialShape, indices: PartialShape) -> None:
 
 
 def batch_dimensions(data: PartialShape, indices: PartialShape, batch: int) -> list[Dimension]:
-    """Give the first dimensions, which data and indices share, as far as ranks are known. Raises DimensionError."""
+    """Return the first `batch` dimensions, those of data intersected with those of indices. Raises DimensionError."""
     common = []
     for i, (have, want) in enumerate(zip((data.dims or ())[:batch], (indices.dims or ())[:batch], strict=False)):
         dim = have.intersect(want)

@@ -1,4 +1,4 @@
-"""An operation is written down in frozen descriptions, which rules, runtimes and converters read and do not repeat."""
+"""Specification of an operation as frozen dataclasses, which rules, runtimes and converters read and do not repeat."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ Types = Sequence[ElementType | None]
 Attributes = Mapping[str, Any]
 Values = Sequence["NDArray[Any] | None"]
 
-# opset17 exists in OpenVINO 2026.4.1, but holds only a part of the operations: no GatherElements, no Result.
+# OpenVINO 2026.4.1 has an opset17, but it lacks many operations, such as GatherElements and Result.
 LATEST_OPSET = 16
 CUSTOM_OPSET = "ov_gather"
-BOOLEANS = ("true", "false", "1", "0")  # in any case
-MAX_RANK = 64  # of NumPy arrays
+BOOLEANS = ("true", "false", "1", "0")  # case-insensitive
+MAX_RANK = 64  # NumPy's maximum
 
 
 def numbered_opsets(first: int, last: int = LATEST_OPSET) -> tuple[str, ...]:
-    """Name OpenVINO's opsets from the first to the last."""
+    """Return the names of OpenVINO's opsets from the first to the last."""
     return tuple(f"opset{number}" for number in range(first, last + 1))
 
 
 def whole_byte_types() -> tuple[ElementType, ...]:
-    """List the element types that our operations inside OpenVINO take."""
+    """Return the element types that our operations support inside OpenVINO: those of whole bytes."""
     return tuple(row for row in ELEMENT_TYPES if row.bits % 8 == 0)
 
 
 class ShapeError(ValueError):
-    """An operation does not take its input shapes. `port` is the position of the input to blame; `hint` says what is right."""
+    """An operation does not accept its input shapes. `port` is the position of the wrong input; `hint` says what is right."""
 
     def __init__(self, reason: str, hint: str, port: int) -> None:
         super().__init__(reason)
@@ -44,7 +44,7 @@ class ShapeError(ValueError):
 
 
 class TypeRuleError(ValueError):
-    """Input types do not fit together. `port` is the position of the input to blame; `hint` says what would be right."""
+    """The input types contradict each other. `port` is the position of the wrong input; `hint` says what is right."""
 
     def __init__(self, reason: str, hint: str, port: int) -> None:
         super().__init__(reason)
@@ -56,7 +56,7 @@ class RankError(ShapeError):
 
 
 def require_axis(axis: int, shape: PartialShape, port: int) -> None:
-    """Raise RankError where an axis is not one of a shape of known rank."""
+    """Raise RankError if an axis is out of range for the rank of a shape; an open rank accepts any."""
     rank = shape.rank
     if rank is not None and not -rank <= axis < rank:
         valid = f"it may be {-rank} to {rank - 1}" if rank else "a scalar has none"
@@ -68,7 +68,7 @@ class DimensionError(ShapeError):
 
 
 def parse_integer(text: str) -> int:
-    """Read a decimal integer with nothing around. Raises ValueError."""
+    """Parse a decimal integer without surrounding blanks. Raises ValueError."""
     number = parse_digits(text.removeprefix("-"))
     if number is None:
         raise ValueError(f"'{text[:40]}' is not an integer")
@@ -77,12 +77,12 @@ def parse_integer(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An Attribute describes an attribute of an operation.
+    """An attribute of an operation.
 
     Attributes:
-        default: its value where the document leaves it out.
-        valid_range: of the shapes: the lowest and the highest integer; None while they leave it open.
-        kind: "int", "bool", or the words that it may be, "|" between them.
+        default: its value if the document omits it.
+        valid_range: from the input shapes, the lowest and the highest valid integer; None while the shapes leave it open.
+        kind: "int", "bool", or the valid words, separated by "|".
     """
 
     name: str
@@ -92,7 +92,7 @@ class Attribute:
     kind: str = "int"
 
     def parse(self, text: str) -> Any:
-        """Read the value that a text stands for. Raises ValueError."""
+        """Parse the value of this attribute. Raises ValueError."""
         if self.kind == "int":
             return parse_integer(text)
         words = BOOLEANS if self.kind == "bool" else tuple(self.kind.split("|"))
@@ -101,13 +101,13 @@ class Attribute:
         return text.lower() in ("true", "1") if self.kind == "bool" else text.lower()
 
     def read(self, text: Mapping[str, str], shapes: Shapes) -> Any:
-        """Read this attribute of a layer. Raises ValueError."""
+        """Return the value of this attribute from a layer's attribute texts, or its default. Raises ValueError."""
         if self.name not in text and self.required:
             raise ValueError(f"attribute {self.name} is missing")
         return self._in_range(self.parse(text[self.name]) if self.name in text else self.default, shapes)
 
     def of_value(self, value: NDArray[Any], shapes: Shapes) -> int:
-        """Read this attribute from the value of an input. Raises ValueError."""
+        """Return the value of this attribute from a constant input. Raises ValueError."""
         if value.size != 1 or value.dtype.kind not in "iu":
             raise ValueError(f"{self.name} must be one integer, not {value.dtype}{list(value.shape)}")
         return int(self._in_range(int(value.reshape(())), shapes))
@@ -121,12 +121,12 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An Input describes an input of an operation.
+    """An input of an operation.
 
     Attributes:
-        assumed: the type of a fragment's port that does not say.
-        element_types: those that it may have; None = any.
-        attribute: where it is one number, known if a Const feeds it: that number, as if it were an attribute.
+        assumed: the type assumed for a fragment's port without a type.
+        element_types: the types that it accepts; None = any.
+        attribute: set if the input is one number that acts as an attribute when a Const feeds it.
     """
 
     name: str
@@ -137,17 +137,17 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class IndexRule:
-    """An IndexRule says which indices an operation takes.
+    """The indices that an operation accepts.
 
     Attributes:
         port: position of the input that holds the indices.
-        sizes: from shapes and attributes: the size s of what an index goes along; where tuples index several dimensions, one
-            for each coordinate. None while one is open.
-        specified: the range as the operation's page states it, for people.
-        lowest_specified: the lowest index that the page allows, from s. The highest is s - 1.
-        negative: what OpenVINO does with negative indices that the page does not allow; our kernel counts them from the end,
-            as ONNX does. "" where the page allows them.
-        zero_fill: from the attributes: whether an index out of bounds yields zeros.
+        sizes: from shapes and attributes, the size s of the dimension that an index addresses, or one size per coordinate of a
+            tuple; None while one is open.
+        specified: the range as the operation's specification states it, for people.
+        lowest_specified: from s, the lowest index that the specification allows. The highest is s - 1.
+        negative: what OpenVINO does with negative indices that the specification forbids; our kernel wraps them, as ONNX does.
+            "" if the specification allows them.
+        zero_fill: from the attributes, whether an index out of bounds yields zeros.
     """
 
     port: int
@@ -160,21 +160,21 @@ class IndexRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An Operation is the whole description of a versioned operation.
+    """The complete specification of a versioned operation.
 
     Attributes:
         name: versioned name, e.g. "GatherElements-6".
         type: as <layer type> writes it.
-        opsets: the `version` values under which it is found, oldest first.
+        opsets: the `version` values that denote it, oldest first.
         attributes, inputs, outputs: in order; outputs by name.
-        infer_types: output element types from those of the inputs (None = unknown). Raises TypeRuleError.
-        infer_shapes: output shapes from those of the inputs and the attributes, as OpenVINO infers them. Raises ShapeError.
-        restrict: what the page demands of the shapes beyond that. Raises ShapeError.
+        infer_types: output element types from input element types (None = unknown). Raises TypeRuleError.
+        infer_shapes: output shapes from input shapes and attributes, as OpenVINO infers them. Raises ShapeError.
+        restrict: checks of shapes that the specification requires and OpenVINO does not make. Raises ShapeError.
         index_rule: which index values are in bounds.
-        choose_sizes: fill the open dimensions of valid input shapes, every free one with the given size.
-        evaluate: the outputs, on our kernel.
-        custom_version: from the attributes: the type and the attributes that a layer has in our opset; None where that has no
-            counterpart. Inputs that are attributes there are left out.
+        choose_sizes: fills the open dimensions of valid input shapes, with the given size where it is free.
+        evaluate: computes the outputs on our kernel.
+        custom_version: from the attributes, the type and attributes of the equivalent layer in our opset; None if there is
+            none. Inputs that are attributes there are left out.
     """
 
     name: str
@@ -193,15 +193,15 @@ class Operation:
 
     @property
     def found_in(self) -> str:
-        """The text names the opsets for people: "opset6 to opset16"."""
+        """The first and the last opset, for people: "opset6 to opset16"."""
         return " to ".join(dict.fromkeys((self.opsets[0], self.opsets[-1])))
 
     def read_attributes(self, text: Mapping[str, str], shapes: Shapes, values: Values = ()) -> dict[str, Any]:
         """Read the attributes of a layer for inputs of these shapes, with defaults filled in.
 
-        An input that stands for an attribute gives its value, as far as `values` (None = unknown) has one.
+        An input that serves as an attribute is read from `values` (None = unknown).
 
-        Raises ValueError where one is missing, malformed or out of range.
+        Raises ValueError if an attribute is missing, malformed or out of range.
         """
         attributes = {attribute.name: attribute.read(text, shapes) for attribute in self.attributes}
         for given, value in zip(self.inputs, values, strict=False):

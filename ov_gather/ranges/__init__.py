@@ -1,1 +1,1 @@
-"""One analysis of ranges: between which bounds the values of a model lie, whatever its inputs are."""
+"""Range analysis: bounds of the values in a model that hold for all of its inputs."""

@@ -1,4 +1,4 @@
-"""One run of the analysis: what is known under some assumptions, and what that says of a site."""
+"""One analysis of a graph under an assumption, and its verdict on each site (gather or scatter)."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ov_gather.ranges.sites import Demand, Obstacle, Site, demands, index_count
 from ov_gather.ranges.solver import Solver, solve
 
 LARGEST_DIM = 1 << 23
-"""Assumed size that no dimension of an input exceeds: float32 holds twice as much exactly, an index plus a size."""
+"""Assumed maximum of a dynamic dimension of an input: an index plus a size is then exact in float32 (up to 1 << 24)."""
 LARGEST_OPEN_DIM = 1 << 24
-"""Assumed size that no open dimension of another tensor exceeds."""
+"""Assumed maximum of a dynamic dimension of any other tensor."""
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """An Assumption is what is taken for granted.
+    """The premises of an analysis.
 
     Attributes:
         inputs: bounds of the elements of inputs, by name.
-        dims: bounds of open dimensions, by name.
-        same: open dimensions that are what a polynomial of others says.
-        limits: upper bounds of products of open dimensions.
-        fits: whether nothing that is computed of sizes exceeds its type, which is assumed in search of conditions only.
+        dims: bounds of dynamic dimensions, by name.
+        same: the polynomials that replace dynamic dimensions, by name.
+        limits: upper bounds of products of dynamic dimensions.
+        fits: assume that no integer computed from sizes exceeds its type. Only used to guess conditions.
     """
 
     inputs: Mapping[str, Interval] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Assumption:
 
 
 class Outcome(Enum):
-    """An Outcome is what one run of the analysis says of a site."""
+    """The verdict of one analysis on a site."""
 
     IN_BOUNDS = "every index is in bounds"
     OUT_OF_BOUNDS = "every run that gets there has an index out of bounds"
@@ -55,16 +55,16 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Analysis:
-    """An Analysis holds what is known of a graph under an assumption.
+    """The abstract values of a graph under an assumption.
 
     Attributes:
         given: the assumption.
-        dims: the bounds of the open dimensions that it speaks of.
-        others: the bounds of open dimensions of which nothing is assumed.
-        learned: the bounds of the names that numbers got.
-        learned_before: those of names of which this run has not learned anything, from a run of the whole model.
-        counts: the element counts of the tensors that exist in every run, limited.
-        names: the names that each step depends on, by its first output, as far as they were asked for.
+        dims: bounds of the dynamic dimensions that the assumption names.
+        others: declared bounds of the dynamic dimensions of inputs.
+        learned: bounds of the names of unknown integers, found by this analysis.
+        learned_before: the same, found by an analysis of the whole model; `learned` takes precedence.
+        counts: upper bounds of the element counts of tensors that exist in every run.
+        names: cache of the names that each step depends on, by its first output.
     """
 
     graph: Graph
@@ -79,7 +79,7 @@ class Analysis:
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
 
     def differing(self, dims: Mapping[str, tuple[int, Number]], given: Assumption) -> set[str]:
-        """List the names that have other bounds, or stand for something else, under another assumption."""
+        """Return the names whose bounds or substitutes differ under another assumption, and all related to them by limits."""
         found = {name for name in self.dims.keys() | dims.keys() if self._bounds(self.dims, name) != self._bounds(dims, name)}
         for name in self.given.same.keys() | given.same.keys():
             one, other = self.given.same.get(name), given.same.get(name)
@@ -93,25 +93,25 @@ class Analysis:
         return dims[name] if name in dims else self.others.get(name)
 
     def value(self, key: Key) -> Value:
-        """Give what is known of a tensor."""
+        """Return the abstract value of a tensor."""
         return self.solver.value(key)
 
     def demands(self, site: Site) -> list[Demand] | Obstacle:
-        """List what the indices of a site have to keep to."""
+        """Return the bounds checks of a site."""
         found = demands(site, self.value)
         if isinstance(found, Obstacle) or not self._is_constant(site):
             return found
         return [replace(demand, is_attained=True) for demand in found]
 
     def _is_constant(self, site: Site) -> bool:
-        """Whether indices are a constant whose bounds are known, those of each coordinate where there are some."""
+        """Return True if the indices are a constant with known extremes, per coordinate if they are tuples."""
         declared = self.graph.declared(site.indices)
         if self.graph.step_of(site.indices) is not None or declared.elements.is_any:
             return False
         return not site.has_coordinates or index_count(self.algebra, declared)[1] <= CHUNK
 
     def outcome(self, site: Site) -> Outcome:
-        """Judge a site."""
+        """Return the verdict on a site."""
         wanted = self.demands(site)
         least, most = index_count(self.algebra, self.value(site.indices))
         if most <= 0:
@@ -126,7 +126,7 @@ class Analysis:
 
 
 def steps_to(graph: Graph, sites: Iterable[Site]) -> list[Step]:
-    """List the steps of the whole model that lead to some sites."""
+    """Return the steps of the top-level graph that the sites depend on."""
     sites = list(sites)
     shapes = [site.data for site in sites if site.within is None]
     return in_order(graph, [key for site in sites for key in site.wanted], shapes=shapes)
@@ -141,9 +141,10 @@ def analyse(
     *,
     is_part: bool = False,
 ) -> Analysis:
-    """Go through some steps of a graph; of a run that is near, with a similar assumption, is taken what holds here, too.
+    """Analyse steps of a graph under an assumption.
 
-    Where the steps are a part of those of the run that is near, the work depends on these alone, and not on the model.
+    `near` is an earlier analysis with a similar assumption; its results are reused where nothing changed. `is_part` says that
+    the steps are a subset of those of `near`: the cost then depends on these steps alone, not on the model.
     """
     if near is not None and near.given.same == given.same:
         shown = near.graph
@@ -169,7 +170,7 @@ def analyse(
 
     if near is None:
         solver = solve(shown, steps, algebra(), semantics, assumed)
-        if solver.overflows:  # which tensors that are made later may rule out
+        if solver.overflows:  # element counts of later tensors may rule them out
             solver = solve(shown, steps, algebra(), semantics, assumed, None, solver.numbers)
     else:
         known = near.solver.known if near.given.fits == given.fits else {}
@@ -179,7 +180,7 @@ def analyse(
 
 
 def _counts_of_inputs(graph: Graph) -> Limits:
-    """Limit the element counts of the inputs."""
+    """Return upper bounds of the element counts of the inputs."""
     found = Limits()
     for key in graph.inputs.values():
         shape = graph.declared(key).shape
@@ -189,23 +190,23 @@ def _counts_of_inputs(graph: Graph) -> Limits:
 
 
 def open_dims(graph: Graph) -> dict[str, tuple[int, Number]]:
-    """Bound the open dimensions of inputs."""
+    """Return the bounds of the dynamic dimensions of inputs."""
     shapes = [graph.declared(key).shape or () for key in graph.inputs.values()]
     return _limited({name: graph.bounds[name] for shape in shapes for dim in shape for name in dim.names})
 
 
 def dims_of(given: Assumption) -> dict[str, tuple[int, Number]]:
-    """Bound the open dimensions that an assumption speaks of."""
+    """Return the bounds of the dynamic dimensions that an assumption names."""
     return _limited(given.dims)
 
 
 def _limited(dims: Mapping[str, tuple[int, Number]]) -> dict[str, tuple[int, Number]]:
-    """Take for granted that no dimension is larger than `LARGEST_DIM`, unless it has to be."""
+    """Cap dimensions at `LARGEST_DIM`, unless their lower bound is greater."""
     return {name: (low, max(low, min(high, LARGEST_DIM))) for name, (low, high) in dims.items()}
 
 
 class _Renamed:
-    """A graph of which some open dimensions are named otherwise."""
+    """A graph in which polynomials replace some dynamic dimensions."""
 
     def __init__(self, graph: Graph, names: Mapping[str, Polynomial]) -> None:
         self._graph, self._names = graph, names
@@ -213,11 +214,9 @@ class _Renamed:
         self.bounds, self.inputs = graph.bounds, graph.inputs
 
     def step_of(self, key: Key) -> Step | None:
-        """Give the operation that makes a tensor."""
         return self._graph.step_of(key)
 
     def declared(self, key: Key) -> Value:
-        """Give what the model itself says, with the other names."""
         if key not in self._declared:
             self._declared[key] = self._renamed(self._graph.declared(key))
         return self._declared[key]
@@ -229,5 +228,4 @@ class _Renamed:
         return value.with_shape(tuple(dim.with_values(self._names) for dim in value.shape), axis)
 
     def name_of(self, key: Key) -> str:
-        """Name a tensor as people do."""
         return self._graph.name_of(key)

@@ -1,6 +1,6 @@
-"""Where a comparison chooses an element, more is known of it: what is compared lies on the side that chooses it.
+"""Refinement of the operands of Select by the comparison that selects them.
 
-Of `Select(Less(n, 8), n, f(n))` the elements of f(n) that are chosen are those of an n of 8 or more.
+In `Select(Less(n, 8), n, f(n))` the elements of f(n) that are selected have n >= 8.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Call, Semantics
 
 TYPES = frozenset(("Select", "Where"))
-"""The operations that choose, in OpenVINO and ONNX."""
+"""The selecting operations of OpenVINO and ONNX."""
 _IS_LESS = {
     "Less": True,
     "LessEqual": True,
@@ -26,7 +26,7 @@ _IS_LESS = {
     "GreaterEqual": False,
     "GreaterOrEqual": False,
 }
-"""Whether a comparison asks for the first operand to be the smaller one."""
+"""Comparisons of two operands; True if the first is the smaller one where they hold."""
 _IS_STRICT = frozenset(("Less", "Greater"))
 _CASTS = frozenset(("Cast", "Convert"))
 _ARITHMETIC = """
@@ -34,18 +34,18 @@ _ARITHMETIC = """
     ReLU Round Sign Sqrt Sub Subtract
 """
 _BY_ELEMENT = _CASTS.union(_ARITHMETIC.split())
-"""Each element of their output is computed of the elements at its place alone."""
+"""Operations that compute each element of the output from the elements at the same position."""
 LONGEST = 24
-"""So many operations at most are gone through again for one choice."""
+"""Maximum number of tensors visited to refine one operand."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices look at what leads to the operands of an operation that chooses.
+    """Refinement of the operands of Select.
 
     Attributes:
-        value: gives what is known of a tensor.
-        settled: gives what remains of what a rule says of an output, in the type and shape that are declared.
+        value: returns the abstract value of a tensor.
+        settled: fits a computed value to the declared type and shape of an output.
     """
 
     graph: Graph
@@ -55,7 +55,7 @@ class Choices:
     settled: Callable[[Value, Value], Value]
 
     def operands(self, step: Step) -> list[Value | None]:
-        """Give the operands of an operation that chooses: those that are chosen with all that is known then."""
+        """Return the operands of a Select, refined by the condition under which each is selected."""
         known = [None if key is None else self.value(key) for key in step.inputs]
         if len(known) != 3 or None in known:
             return known
@@ -71,7 +71,7 @@ class Choices:
         return known
 
     def _comparison(self, key: Key | None) -> Step | None:
-        """Find the comparison that a condition is, behind conversions: every type has 0 and 1."""
+        """Return the comparison that produces a condition, looking through conversions, as every type has 0 and 1."""
         step = None if key is None else self.graph.step_of(key)
         while step is not None and step.type in _CASTS and step.inputs[0] is not None:
             step = self.graph.step_of(step.inputs[0])
@@ -79,7 +79,7 @@ class Choices:
         return step if is_known else None
 
     def _facts(self, comparison: Step, *, is_true: bool) -> Iterator[tuple[Key, Value]]:
-        """Yield what is known of the operands of a comparison where it is true, or not."""
+        """Yield the operands of a comparison, refined by its outcome."""
         one, other = comparison.inputs
         if one is None or other is None or not (self._is_exact(one) and self._is_exact(other)):
             return
@@ -95,7 +95,7 @@ class Choices:
             yield from self._narrowed(greater, Interval(least.low, inf, least.lows))
 
     def _is_exact(self, key: Key) -> bool:
-        """Whether elements are integers of which a comparison sees what other operations see."""
+        """Return True if the comparison sees the same integers as other operations: no booleans, and nothing narrowed."""
         value = self.value(key)
         return is_integer(value.element_type) and value.element_type is not BOOLEAN and not self.semantics.narrows(value)
 
@@ -106,7 +106,7 @@ class Choices:
             yield key, replace(value, elements=elements, parts=None)
 
     def _again(self, wanted: Key, facts: Mapping[Key, Value]) -> Value | None:
-        """Compute an operand again from what is known where it is chosen; None where it does not depend on that."""
+        """Evaluate an operand again from refined values; None if it does not depend on them."""
         known = dict(facts)
         for step in self._steps_between(wanted, facts):
             if step.rule is None or not any(key in known for key in step.inputs):
@@ -118,7 +118,7 @@ class Choices:
         return known.get(wanted)
 
     def _steps_between(self, wanted: Key, facts: Mapping[Key, Value]) -> list[Step]:
-        """List operations that compute element by element and lead to a tensor, each behind those that feed it."""
+        """Return the elementwise steps that lead to a tensor, in topological order; none if there are too many."""
         found: dict[Key, Step] = {}
         seen: set[Key] = set(facts)
         waiting = [(wanted, False)]
@@ -136,11 +136,11 @@ class Choices:
         return [] if waiting else list(found.values())
 
     def _both(self, value: Value, again: Value) -> Value:
-        """Keep what is known of a tensor anyway, and what is known of those of its elements that are chosen."""
+        """Meet a value with its refinement."""
 
         def narrowed(one: Interval) -> Interval:
             both = self.algebra.both(one, again.elements)
-            return both if both.low <= both.high else again.elements  # of a slice none of whose elements is chosen
+            return both if both.low <= both.high else again.elements  # no element of this slice is selected
 
         parts = None
         if value.parts is not None:

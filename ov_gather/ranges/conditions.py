@@ -1,4 +1,4 @@
-"""A condition says for which inputs and sizes the indices of a site are in bounds: guessed from symbols, and then proved."""
+"""Conditions: bounds of inputs and sizes under which the indices of a site are in bounds. They are guessed, then proved."""
 
 from __future__ import annotations
 
@@ -21,24 +21,17 @@ from ov_gather.ranges.sites import Obstacle, Site
 from ov_gather.ranges.weakening import LIMIT, Weakening
 
 _RECENT = 4
-"""So many of the conditions that were found last are tried first."""
+"""Number of conditions found last that are tried first."""
 _ROUNDS = 3
-"""How often limits are derived anew: what fits due to some may be an operand of what does not fit."""
+"""Rounds of deriving limits: an operand that fits in one round may overflow its consumer in the next."""
 LARGE = 4096
-"""Open dimensions are taken for so large at least, and then for as small as a proof allows."""
+"""Lower bound of dynamic dimensions in a guess; weakening then lowers it."""
 SMALL = 8
-"""Open dimensions are taken for so small at most, and then for as large as a proof allows."""
+"""Upper bound of dynamic dimensions in a guess; weakening then raises it."""
 
 
 class Conditions:
-    """Conditions are searched for each site of a graph. What is guessed for all sites is analysed once.
-
-    Args:
-        graph: the graph.
-        semantics: what the runtime does.
-        given: what holds anyway.
-        runs: what is known of the sites under conditions.
-    """
+    """The search for the weakest condition of each site, on top of the premises `given`. Guesses are shared by all sites."""
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: Runs) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
@@ -47,10 +40,10 @@ class Conditions:
         self._of_outputs: dict[Key, Assumption] = {}
 
     def weakest(self, site: Site) -> Assumption | None:
-        """Find what inputs and open dimensions have to keep to, so that every index is in bounds; None if not found.
+        """Return bounds of inputs and dynamic dimensions under which every index is in bounds; None if none was found.
 
-        The condition that comes back was proved to suffice. It is the weakest one as far as the analysis can tell: nothing in
-        it can be left out, and no bound can be moved by one.
+        The result is proved to suffice. Each bound that can be dropped is dropped, and others are moved until the proof fails
+        (large ones to within 1/64), unless the budget of steps runs out.
         """
         wanted = self._runs.around(site).demands(site)
         if isinstance(wanted, Obstacle):
@@ -72,7 +65,7 @@ class Conditions:
         return None if guess is None else self._with_both_bounds(Weakening(self._runs, site).run(guess))
 
     def _with_both_bounds(self, condition: Assumption) -> Assumption:
-        """Bound inputs of more bits than the runtime keeps on both sides, because a greater number wraps around."""
+        """Bound inputs that are wider than the runtime's integers on both sides, because values beyond wrap around."""
         inputs = dict(condition.inputs)
         for name, interval in inputs.items():
             element_type = self._graph.declared(self._graph.inputs[name]).element_type
@@ -86,7 +79,7 @@ class Conditions:
         return replace(condition, inputs=inputs)
 
     def _with_limits(self, site: Site) -> Iterator[Assumption]:
-        """Yield guesses that some input meets, each also with limits of sizes so that nothing wraps around."""
+        """Yield satisfiable guesses, each also with limits of sizes under which nothing wraps around."""
         limits = self._limits(site)
         for guess in self._all_guesses(site):
             for limited in [guess] if limits is None else [guess, joined(guess, limits)]:
@@ -97,7 +90,7 @@ class Conditions:
         return can_be_met(condition, self._given, self._graph, self._runs.under(Assumption()).counts)
 
     def _limits(self, site: Site) -> Assumption | None:
-        """Limit sizes until nothing that is computed of them exceeds its type; None if nothing does."""
+        """Return limits of sizes under which no integer computed from sizes exceeds its type; None if none does anyway."""
         found = Assumption()
         for _ in range(_ROUNDS):
             seen = self._runs.under_for(joined(self._runs.implied(site), found), site)
@@ -108,12 +101,12 @@ class Conditions:
         return None if found == Assumption() else found
 
     def _all_guesses(self, site: Site) -> Iterator[Assumption]:
-        yield from self._recent()  # because many sites of a model need the same
+        yield from self._recent()  # sites of a model often share a condition
         yield self._sizes(site, 1)
         yield from self._solved(site, Assumption())
         for sizes in self._all_sizes(site):
             elements = (dict.fromkeys(self._runs.inputs_of(site), Interval(element, element)) for element in (0, 1))
-            # Where elements that are known do not help, nothing does.
+            # If inputs of all zeros or ones do not suffice, no other bounds do.
             if any(self._runs.prove(joined(sizes, Assumption(inputs)), site) for inputs in elements):
                 yield from self._guesses(site, sizes)
 
@@ -127,14 +120,14 @@ class Conditions:
         yield self._same_sizes(site, 1, SMALL)
 
     def _large_sizes(self, site: Site) -> Assumption:
-        """Take open dimensions for as large as tensors of these sizes can be."""
+        """Assume sizes of at least `LARGE`, halved until tensors of these sizes can exist."""
         least = LARGE
         while least > SMALL and not self._can_be_met(self._same_sizes(site, least)):
             least //= 2
         return self._same_sizes(site, least)
 
     def _before(self, site: Site) -> Assumption:
-        """Join the conditions of the sites on the way to a site."""
+        """Combine the conditions of the sites that feed this one."""
         steps = self._runs.steps_to(site)
         conditions = [self._of_outputs[output] for step in steps for output in step.outputs if output in self._of_outputs]
         return reduce(joined, {id(condition): condition for condition in conditions}.values(), Assumption())
@@ -160,7 +153,7 @@ class Conditions:
         yield replace(sizes, inputs=dict.fromkeys(inputs, TRUTH))
 
     def _solved(self, site: Site, sizes: Assumption) -> Iterator[Assumption]:
-        """Name the bounds of each input, and solve for them and for dimensions what the indices of a site have to keep to."""
+        """Bound each input by symbols, and solve the bounds checks of a site for the symbols and for dimensions."""
         symbols = {name: self._symbolic(name) for name in self._runs.inputs_of(site)}
         dims = {**sizes.dims, **{bound: (-LIMIT, LIMIT) for name in symbols for bound in names_of(name)}}
         assumed = Assumption(symbols, dims, sizes.same, sizes.limits, fits=True)
@@ -171,7 +164,7 @@ class Conditions:
             yield found
 
     def _sizes(self, site: Site, least: int, most: Number = inf) -> Assumption:
-        """Assume of each open dimension of an input that it has some elements at least, and not too many."""
+        """Bound the dynamic dimensions of inputs from below, and from above if `most` is finite."""
         found = {}
         for name in self._runs.dims_of(site):
             low, high = self._given.dims.get(name) or self._graph.bounds[name]
@@ -180,7 +173,7 @@ class Conditions:
         return Assumption(dims=found)
 
     def _same_sizes(self, site: Site, least: int, most: Number = inf) -> Assumption:
-        """Assume also that open dimensions of inputs are the same where they are those of the same axis."""
+        """Assume also that dynamic dimensions of inputs at the same axis are equal."""
         first: dict[int, str] = {}
         same = {}
         for key in self._runs.shaped_by(site):
@@ -193,7 +186,7 @@ class Conditions:
         return not is_integer(self._graph.declared(self._graph.inputs[name]).element_type)
 
     def _symbolic(self, name: str) -> Interval:
-        """Name the least and the greatest element of an input."""
+        """Bound the elements of an input by one symbol on each side."""
         declared = self._graph.declared(self._graph.inputs[name])
         known = Interval() if self._is_real(name) else every_value(declared.element_type)
         low, high = (Polynomial.name(bound) for bound in names_of(name))

@@ -1,4 +1,4 @@
-"""Satisfiability of conditions, and limits of sizes that keep what is computed of them in its type."""
+"""Satisfiability of conditions, and limits of sizes that rule out overflow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ov_gather.ranges.solver import Overflow
 
 
 def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) -> Assumption:
-    """Limit dimensions and products of dimensions so that no polynomial exceeds its type; other names are left out."""
+    """Limit dimensions and products of dimensions so that no polynomial exceeds its type. Skip polynomials with other names."""
     sizes: dict[str, tuple[int, Number]] = {}
     limits: dict[Polynomial, int] = {}
     for polynomial, held in (one for found in overflows for one in found):
@@ -38,9 +38,9 @@ def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) ->
 
 
 def can_be_met(condition: Assumption, given: Assumption, graph: Graph, counts: Limits) -> bool:
-    """Return True if the bounds of each input, dimension and product leave a value, each one looked at alone.
+    """Return True if the bounds of each input, dimension and product are satisfiable, each on its own.
 
-    Tensors with as many elements as `counts` limits exist for the least sizes.
+    At their least sizes, tensors must have no more elements than `counts` allows.
     """
     both = joined(given, condition)
     dims = {name: _common(bounds, graph.bounds.get(name, (0, inf))) for name, bounds in both.dims.items()}
@@ -55,7 +55,7 @@ def can_be_met(condition: Assumption, given: Assumption, graph: Graph, counts: L
 
 
 def _sizes_of(condition: Assumption) -> set[str]:
-    """Return the names of dimensions that a condition speaks of."""
+    """Return the names of the dimensions in a condition."""
     names = {name for same in condition.same.values() for name in same.names}
     return names.union(condition.dims, condition.same, *(product.names for product in condition.limits))
 
@@ -65,7 +65,7 @@ def _common(one: tuple[int, Number], other: tuple[int, Number]) -> tuple[int, Nu
 
 
 def _intervals(inputs: Mapping[str, Interval], graph: Graph) -> Iterator[tuple[Interval, Interval]]:
-    """Yield what an input has to keep to, and what its type holds."""
+    """Yield the required interval of each input, and the range of its type."""
     for name, interval in inputs.items():
         yield interval, every_value(graph.declared(graph.inputs[name]).element_type)
 

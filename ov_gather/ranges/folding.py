@@ -1,4 +1,4 @@
-"""What OpenVINO folds, or its CPU plugin fuses, otherwise than it computes the operations one by one."""
+"""Constant folding of OpenVINO and fusion of its CPU plugin that change results."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Call
 
 FUSING = ("Convolution", "GroupConvolution", "Interpolate", "MatMul")
-"""Beside the Reduce operations, those that the CPU plugin computes in f32 together with element-wise operations behind them."""
+"""Operations, beside Reduce*, that the CPU plugin computes in f32 together with the element-wise operations that follow."""
 FUSED = (
     *("Abs", "Add", "Clamp", "Convert", "Divide", "FloorMod", "Identity", "Maximum", "Minimum", "Mod", "Multiply", "Negative"),
     *("Power", "ReLU", "Relu", "Reshape", "Sign", "Squeeze", "Subtract", "Transpose", "Unsqueeze"),
 )
-"""What the plugin computes together with one of them, or OpenVINO moves out of the way."""
+"""Operations that the plugin fuses with those in `FUSING`, or that OpenVINO moves out of the way."""
 
 
 def results_of(graph: Graph, step: Step, call: Call) -> Sequence[Value]:
-    """Return what is known of the outputs of a step that has a rule, with what the CPU plugin does to it, if that executes it.
+    """Return the abstract outputs of a step that has a transfer function, including folding and fusion in the CPU plugin.
 
     1. Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2.
-    2. Divide of integers behind a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4, and 2 / ReduceMax([7])
-       is 7 / 2.
+    2. Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4.
+    3. Divide of integers by such a result may be computed with swapped operands: 2 / ReduceMax([7]) = 7 / 2.
     """
     assert step.rule is not None
     found = step.rule(call)
     if not call.semantics.is_memory_read:
         return found
-    if step.type == "Abs" and is_constant(graph, step.inputs[0]):
+    if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
         return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
     if step.type == "Divide" and is_integer(found[0].element_type):
         dividend, divisor = step.inputs
-        if _is_fused(graph, divisor):
+        if _is_fused(graph, divisor):  # case 3
             return [call.output(elements=call.semantics.widest(found[0].element_type), parts=None)]
-        if _is_fused(graph, dividend):
+        if _is_fused(graph, dividend):  # case 2
             return [_maybe_rounded_up(call, value) for value in found]
     return found
 
@@ -50,7 +50,7 @@ def _maybe_rounded_up(call: Call, value: Value) -> Value:
 
 
 def _is_fused(graph: Graph, key: Key | None) -> bool:
-    """Return True for an output of what fuses, or of element-wise operations behind it."""
+    """Return True if the tensor is an output of a fusing operation, possibly through operations that are fused with it."""
     seen, waiting = set[Key | None](), [key]
     while waiting:
         key = waiting.pop()
@@ -66,7 +66,7 @@ def _is_fused(graph: Graph, key: Key | None) -> bool:
 
 
 def is_constant(graph: Graph, key: Key | None) -> bool:
-    """Return True if constants and shapes alone determine a tensor."""
+    """Return True if a tensor depends on constants and shapes alone."""
     seen, waiting = {key}, [key]
     while waiting:
         key = waiting.pop()

@@ -1,4 +1,4 @@
-"""The analysis sees a graph in this form, whichever format it has. An adapter makes it of a model."""
+"""The graph that the analysis runs on. Adapters build it from an IR, an `openvino.Model` or an ONNX model."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.rules.call import Rule
 
 Key = Hashable
-"""The identity of a tensor: a tensor of a body has another one than any outside."""
+"""Identity of a tensor; unique across the model and its bodies."""
 
 
 class Way(Enum):
-    """A Way says how a tensor gets into a body, or out of it."""
+    """How a tensor enters or leaves a body."""
 
     AS_IT_IS = "as it is"
     SLICED = "a slice along an axis for each iteration; or the slices of all iterations"
@@ -26,12 +26,12 @@ class Way(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A Passage leads a tensor into a body or out of it.
+    """An edge between a tensor outside of a body and one inside: an entry or an exit.
 
     Attributes:
-        outer: the tensor outside; None for the number of the iteration.
+        outer: the tensor outside; None for the iteration counter.
         inner: the tensor in the body.
-        next: of a state, the tensor of the body that the next iteration starts from.
+        next: for a carried value, the tensor in the body at the source of the back edge.
     """
 
     outer: Key | None
@@ -42,11 +42,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A Body is a graph in an operation: a branch of If, or what Loop, Scan and TensorIterator repeat.
+    """A body of an operation: a branch of If, or what Loop, Scan and TensorIterator repeat.
 
     Attributes:
-        wanted: tensors of the body that are to be known beside those that get out of it.
-        condition: of a branch, the value of the first input of its operation with which it is executed; None where it is none.
+        arrivals, departures: the entries and exits.
+        wanted: further tensors of the body to analyse.
+        condition: for a branch, the value of the first input of If that selects it; otherwise None.
     """
 
     arrivals: Sequence[Passage]
@@ -56,22 +57,23 @@ class Body:
 
     @property
     def ends(self) -> list[Key]:
-        """The tensors for which the body is gone through."""
+        """The tensors that the body is analysed for: exits, sources of back edges, and `wanted`."""
         carried = [passage.next for passage in self.arrivals if passage.next is not None]
         return [*(passage.inner for passage in self.departures), *carried, *self.wanted]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A Step is one operation of a graph.
+    """One operation of a graph.
 
     Attributes:
-        name: what people call the operation.
+        name: the display name.
         type: the type of the operation.
-        rule: what is known of the outputs from the inputs; None where that is nothing.
-        looks_at_shapes: whether the outputs depend on no element of the inputs.
-        bodies: of them one or more are executed; `repeats` says whether that is as often as a loop does.
-        trips: the tensor that says at most how often a loop repeats its body.
+        rule: the transfer function; None if outputs keep their declared values.
+        looks_at_shapes: True if the outputs depend on the shapes of the inputs alone.
+        bodies: the branches of an If, or the body of a loop.
+        repeats: True for a loop.
+        trips: the tensor that holds the maximum trip count of a loop.
     """
 
     name: str
@@ -86,10 +88,10 @@ class Step:
 
 
 class Graph(Protocol):
-    """A Graph is a model with its bodies.
+    """A model with its bodies.
 
     Attributes:
-        bounds: the least and the greatest value of the names of open dimensions, as far as they were asked for.
+        bounds: lower and upper bound of each dynamic dimension that `declared` has named so far.
     """
 
     bounds: dict[str, tuple[int, Number]]
@@ -99,25 +101,24 @@ class Graph(Protocol):
         """The inputs of the model, by name."""
 
     def step_of(self, key: Key) -> Step | None:
-        """Give the operation that makes a tensor; None for inputs, constants and tensors that get into a body."""
+        """Return the operation that produces a tensor; None for inputs, constants and entries of a body."""
 
     def declared(self, key: Key) -> Value:
-        """Give what the model itself says: the type, the shape with a name for each open dimension, a constant's elements."""
+        """Return what the model declares: type, shape with a name for each dynamic dimension, elements of a constant."""
 
     def name_of(self, key: Key) -> str:
-        """Name a tensor as people do."""
+        """Return the display name of a tensor."""
 
 
 def has_open_shape(value: Value) -> bool:
-    """Whether a dimension is not a number."""
+    """Return True if the rank or a dimension is dynamic."""
     return value.shape is None or any(dim.value is None for dim in value.shape)
 
 
 def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = ()) -> list[Step]:
-    """List the steps that lead to some tensors, each behind those that feed it.
+    """Return the steps that the tensors depend on, in topological order.
 
-    Where only the shape of a tensor is wanted, and the model tells it, nothing is listed for it. In a broken model a step may
-    lead to itself; then it is listed once.
+    Only the shapes of the tensors in `shapes` matter: a static one adds no steps. Cycles of a broken model are cut.
     """
     found: dict[Key, Step] = {}
     seen: set[Key] = set()

@@ -1,4 +1,4 @@
-"""What indices have to keep to is solved here for the elements of inputs and for open dimensions."""
+"""Solver of bounds checks for the elements of inputs and for dynamic dimensions."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.sites import Demand
 
 FINITE = 3.4028234663852886e38
-"""The greatest number of 32 bits. What is beyond, and NaN, becomes any integer."""
+"""Largest finite float32. Infinities and NaN convert to any integer."""
 
 
 def names_of(name: str) -> tuple[str, str]:
-    """Name the least and the greatest element of an input."""
+    """Return the symbols of the least and the greatest element of an input."""
     return f"least({name})", f"greatest({name})"
 
 
 def is_open_dim(name: str) -> bool:
-    """Whether a name is that of an open dimension of an input."""
+    """Return True if the name is that of a dynamic dimension of an input."""
     return name.startswith("dim(") and "#" not in name
 
 
 def solve_all(algebra: Algebra, wanted: Sequence[Demand], condition: Assumption) -> Assumption | None:
-    """Add bounds to a condition that make all demands hold; None where one cannot be solved."""
+    """Add bounds to a condition so that all checks hold; None if one cannot be solved."""
     for demand in wanted:
         above = [low - demand.lowest for low in algebra.lows(demand.indices)]
         below = [demand.size - 1 - high for high in algebra.highs(demand.indices)]
@@ -42,7 +42,7 @@ def solve_all(algebra: Algebra, wanted: Sequence[Demand], condition: Assumption)
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A _Bound is one of a name: of an element of an input, or of a dimension."""
+    """A bound of a dimension, or of a symbol for the elements of an input."""
 
     name: str
     number: Polynomial
@@ -50,7 +50,7 @@ class _Bound:
 
 
 def _solved(slack: Polynomial) -> _Bound | None:
-    """Solve `slack >= 0` for a name."""
+    """Solve `slack >= 0` for one symbol; None if that fails."""
     elements = [term for term in slack.terms if any(name.startswith(("least(", "greatest(")) for name in term[0])]
     if len(elements) > 1:
         return None
@@ -62,7 +62,7 @@ def _solved(slack: Polynomial) -> _Bound | None:
 
 
 def _without_factors(slack: Polynomial) -> Polynomial:
-    """Leave out the sizes that all terms are multiplied by."""
+    """Divide by the dimensions that all terms share."""
     common = set(slack.terms[0][0]) if slack.terms else set()
     for monomial, _ in slack.terms:
         common &= set(monomial)
@@ -91,7 +91,7 @@ def _solved_for(slack: Polynomial, term: tuple[tuple[str, ...], int]) -> _Bound 
 
 
 def _with(condition: Assumption, bound: _Bound) -> Assumption:
-    """Add a bound to a condition."""
+    """Return the condition with one more bound."""
     kind, _, rest = bound.name.partition("(")
     name, number = rest[:-1], bound.number.value
     if kind in ("least", "greatest"):

@@ -1,4 +1,4 @@
-"""The analysis sees an IR as it was read, without OpenVINO, through this adapter."""
+"""Adapter from an IR, as it was read, to the graph of the analysis. It needs no OpenVINO."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _PORT_MAPS = {"then_body": "then_port_map", "else_body": "else_port_map", "body"
 _CONDITIONS = {"then_body": True, "else_body": False}
 
 Tensor = tuple[int, int, int]
-"""An output port: the number of its graph, the id of its layer, and its own."""
+"""An output port: number of the graph, id of the layer, id of the port."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A Place is a layer that reads or writes by indices.
+    """A layer that reads or writes by indices.
 
     Attributes:
-        path: the way to its graph, e.g. ("If 'x'", "then_body").
+        path: the path to its graph, e.g. ("If 'x'", "then_body").
         graph: the number of its graph.
-        site: None where the layer lacks an input or an attribute.
+        site: None if the layer lacks an input or an attribute.
     """
 
     path: tuple[str, ...]
@@ -42,7 +42,7 @@ class Place:
 
 
 class IrGraph:
-    """An IrGraph gives the analysis the layers of an IR. A broken IR is analysed as far as it makes sense."""
+    """An IR as a graph of the analysis. Parts of a broken IR that make no sense are skipped."""
 
     def __init__(self, model: Model) -> None:
         self.bounds: dict[str, tuple[int, Number]] = {}
@@ -52,10 +52,10 @@ class IrGraph:
         self._declared: dict[Key, Value] = {}
         self._steps: dict[tuple[int, int], Step] = {}
 
-    # What the analysis asks
+    # The Graph protocol
 
     def step_of(self, key: Key) -> Step | None:
-        """Give the layer that makes a tensor."""
+        """Return the layer that produces a tensor; None for a Parameter, a Const or an unknown port."""
         number, layer_id, port_id = _tensor(key)
         layer = self._graphs[number].layer_by_id[layer_id]
         if layer.type in ("Parameter", "Const") or all(port.id != port_id for port in layer.outputs):
@@ -65,21 +65,21 @@ class IrGraph:
         return self._steps[number, layer_id]
 
     def declared(self, key: Key) -> Value:
-        """Give the type and shape that the output port declares, and the elements of a Const."""
+        """Return the declared type and shape of an output port, and the elements of a Const."""
         if key not in self._declared:
             self._declared[key] = self._declare(*_tensor(key))
         return self._declared[key]
 
-    # What proofs ask
+    # Sites
 
     @cached_property
     def sites(self) -> list[Site]:
-        """List the gathers and scatters of the model and its bodies."""
+        """The gathers and scatters of the model and its bodies."""
         return [place.site for place in self.places if place.site is not None]
 
     @cached_property
     def places(self) -> list[Place]:
-        """List the layers that read or write by indices."""
+        """The layers that read or write by indices."""
         return [
             Place(path, number, layer, self._site(number, layer))
             for number, (path, graph) in enumerate(zip(self._paths, self._graphs, strict=True))
@@ -87,7 +87,7 @@ class IrGraph:
         ]
 
     def graph(self, place: Place) -> Model:
-        """Give the graph that a layer is in."""
+        """Return the graph that contains the layer."""
         return self._graphs[place.graph]
 
     def _site(self, number: int, layer: Layer) -> Site | None:
@@ -108,7 +108,7 @@ class IrGraph:
 
     @cached_property
     def _around(self) -> dict[int, Key]:
-        """An output of the layer of the whole model that each body is in."""
+        """For each body, an output of the top-level layer that contains it."""
         layers = [layer for layer in self._graphs[0].layers if layer.bodies and layer.outputs]
         return {
             self._numbers[id(graph)]: (0, layer.id, layer.outputs[0].id)
@@ -119,7 +119,7 @@ class IrGraph:
 
     @cached_property
     def inputs(self) -> dict[str, Key]:
-        """List the inputs of the model by name."""
+        """The inputs of the model, by name."""
         return {
             _input_name(layer): (0, layer.id, layer.outputs[0].id)
             for layer in self._graphs[0].of_type("Parameter")
@@ -127,25 +127,25 @@ class IrGraph:
         }
 
     def name_of(self, key: Key) -> str:
-        """Name a tensor as people do: by its layer, and its type."""
+        """Return the display name of a tensor: type and name of its layer."""
         number, layer_id, _ = _tensor(key)
         layer = self._graphs[number].layer_by_id[layer_id]
         return f"{layer.type} '{_prefix(self._paths[number])}{layer.name}'"
 
-    # How it is done
+    # Construction of values and steps
 
     def _declare(self, number: int, layer_id: int, port_id: int) -> Value:
         graph = self._graphs[number]
         layer = graph.layer_by_id[layer_id]
         port = next((port for port in layer.outputs if port.id == port_id), None)
-        if port is None:  # because another layer has the same id, which OVG101 reports
+        if port is None:  # another layer has the same id (OVG101)
             return Value(None, None)
         element_type = layer.declared_type or port.element_type
         declared = layer.declared_shape or port.shape
         if layer.type == "Const":
             try:
                 return constant_value(element_type, constant(graph, layer))
-            except IRError:  # because the rules 5xx report it
+            except IRError:  # reported by rules 5xx
                 return Value(element_type, self._shape(declared, f"{layer.name}#{number}.{layer.id}"))
         is_input = number == 0 and layer.type == "Parameter"
         name = _input_name(layer) if is_input else f"{layer.name}#{number}.{layer.id}.{port_id}"
@@ -173,12 +173,12 @@ class IrGraph:
         outputs = [(number, layer.id, port.id) for port in layer.outputs]
         name, inputs = f"{_prefix(self._paths[number])}{layer.name}", self._inputs(number, layer)
         bodies = tuple(self._body(number, layer, body) for body in layer.bodies)
-        if bodies and (layer.type not in LOOPS or len(bodies) == 1):  # else OVG121 reports it
+        if bodies and (layer.type not in LOOPS or len(bodies) == 1):  # otherwise OVG121
             trips = inputs[0] if layer.type == "Loop" and inputs else None
             return Step(name, layer.type, inputs, outputs, bodies=bodies, repeats=layer.type in LOOPS, trips=trips)
         try:
             rule = rule_of(_described(layer)) if inputs else None
-        except (KeyError, ValueError):  # because the rules 2xx report a wrong attribute
+        except (KeyError, ValueError):  # a wrong attribute, reported by rules 2xx
             rule = None
         return Step(name, layer.type, inputs, outputs, rule, looks_at_shapes=layer.type == "ShapeOf")
 
@@ -209,7 +209,7 @@ class IrGraph:
         return Body(arrivals, departures, wanted, _CONDITIONS.get(body.tag))
 
     def _carried(self, layer: Layer, number: int, body: Model) -> Iterator[tuple[int, Key]]:
-        """Yield the Parameters of a body that get a value from the iteration before, and the tensor that it is."""
+        """Yield the id of each Parameter that a back edge feeds, and the tensor at its source."""
         for section in layer.sections:
             for edge in section.children if section.tag == "back_edges" else ():
                 result = body.layer_by_id.get(_integer(edge, "from-layer"))
@@ -218,7 +218,7 @@ class IrGraph:
                     yield _integer(edge, "to-layer"), source
 
     def _wanted(self, number: int) -> Iterator[Key]:
-        """Yield the tensors of a graph that its sites are judged by, and outputs of layers whose bodies have sites."""
+        """Yield the tensors that sites of a graph depend on, and an output of each layer whose bodies have sites."""
         for site in self._sites.get(number, ()):
             yield from site.operands
         for layer in self._graphs[number].of_type("If", *LOOPS):
@@ -237,7 +237,7 @@ def _prefix(path: tuple[str, ...]) -> str:
 
 
 def _input_name(layer: Layer) -> str:
-    """Name an input as users do: by the first name of its tensor, or else by the name of its layer."""
+    """Return the name of an input as users write it: the first name of its tensor, or else the name of the layer."""
     return layer.outputs[0].attributes.get("names", "").partition(",")[0] or layer.name
 
 
@@ -251,7 +251,7 @@ def _entries(layer: Layer, body: Model) -> list[Element]:
 
 
 def _integer(element: Element, name: str) -> int:
-    """Read a number of a port map; -1 where it is wrong, which the rules 12x report."""
+    """Parse a number of a port map; -1 if it is invalid (rules 12x)."""
     try:
         return int(element.attributes.get(name, ""))
     except ValueError:

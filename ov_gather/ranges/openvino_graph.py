@@ -1,4 +1,4 @@
-"""The analysis sees an `openvino.Model` through this adapter."""
+"""Adapter from an `openvino.Model` to the graph of the analysis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OpenvinoGraph:
-    """An OpenvinoGraph gives the analysis the nodes of a model. A tensor's key is its node's unique name, and its position."""
+    """An `openvino.Model` as a graph of the analysis. The key of a tensor is its node's unique name and the output's index."""
 
     def __init__(self, model: openvino.Model) -> None:
         self.bounds: dict[str, tuple[int, Number]] = {}
@@ -40,10 +40,10 @@ class OpenvinoGraph:
                 inside = f"{prefix}{node.get_type_name()} '{node.get_friendly_name()}'/"
                 waiting += [(body, inside, outermost or name) for body in _bodies(node)]
 
-    # What the analysis asks
+    # The Graph protocol
 
     def step_of(self, key: Key) -> Step | None:
-        """Give the node that makes a tensor."""
+        """Return the node that produces a tensor; None for a Parameter or a Constant."""
         name, _ = _tensor(key)
         node = self._nodes[name]
         if node.get_type_name() in ("Parameter", "Constant"):
@@ -53,13 +53,13 @@ class OpenvinoGraph:
         return self._steps[name]
 
     def declared(self, key: Key) -> Value:
-        """Give the type and shape that OpenVINO has inferred, and the elements of a Constant."""
+        """Return the type and shape that OpenVINO has inferred, and the elements of a Constant."""
         if key not in self._declared:
             self._declared[key] = self._declare(*_tensor(key))
         return self._declared[key]
 
     def key(self, output: openvino.Output) -> Key:
-        """Give the key of an output, also of a new node that reads what the model computes."""
+        """Return the key of an output; registers the node if it is new."""
         node = output.get_node()
         name = node.get_name()
         if name not in self._nodes:
@@ -67,30 +67,30 @@ class OpenvinoGraph:
         return (name, output.get_index())
 
     def name_of(self, key: Key) -> str:
-        """Name a tensor as people do: by its node, and its type."""
+        """Return the display name of a tensor: type and name of its node."""
         name, _ = _tensor(key)
         node = self._nodes[name]
         return f"{node.get_type_name()} '{self._places[name][0]}{node.get_friendly_name()}'"
 
-    # What proofs ask
+    # Sites
 
     @cached_property
     def sites(self) -> list[Site]:
-        """List the gathers and scatters of the model and its bodies."""
+        """The gathers and scatters of the model and its bodies."""
         return [site for _, site in self.nodes_with_sites]
 
     @cached_property
     def nodes_with_sites(self) -> list[tuple[openvino.Node, Site]]:
-        """List the nodes of the gathers and scatters, each with its site."""
+        """The nodes of the gathers and scatters, each with its site."""
         nodes = [node for graph in self._in_graph.values() for node in graph if node.get_type_name() in TYPES]
         return [(node, site) for node in nodes if (site := self._site(node)) is not None]
 
     @cached_property
     def inputs(self) -> dict[str, Key]:
-        """List the inputs of the model by name."""
+        """The inputs of the model, by name."""
         return {_input_name(node): (node.get_name(), 0) for node in self._model.get_parameters()}
 
-    # How it is done
+    # Construction of values and steps
 
     def _site(self, node: openvino.Node) -> Site | None:
         prefix, outermost = self._places[node.get_name()]
@@ -156,7 +156,7 @@ class OpenvinoGraph:
         return Body(arrivals, departures, list(self._wanted(body)), None if number is None else number == 0)
 
     def _wanted(self, graph: openvino.Model) -> Iterator[Key]:
-        """Yield the tensors of a body that its sites are judged by, and outputs of nodes that have bodies themselves."""
+        """Yield the tensors that sites of a body depend on, and an output of each node that has bodies."""
         for node in self._in_graph[_key_of(graph)]:
             site = self._site(node) if node.get_type_name() in TYPES else None
             if site is not None:
@@ -181,19 +181,19 @@ def _bodies(node: Any) -> list[openvino.Model]:
 
 
 def _input_name(node: openvino.Node) -> str:
-    """Name an input as users do: by the first name of its tensor, or else by the name of its node."""
+    """Return the name of an input as users write it: the first name of its tensor, or else the name of the node."""
     names: set[str] = node.output(0).get_names()
     return min(names, default=str(node.get_friendly_name()))
 
 
 def described(node: openvino.Node) -> Described:
-    """Describe a node by its type, opset and attributes, in the words of an IR."""
+    """Return the type, opset and attributes of a node, as an IR writes them."""
     attributes = {name: _text(value) for name, value in node.get_attributes().items()}
     return Described(node.get_type_name(), node.get_type_info().version_id, attributes)
 
 
 def _text(value: Any) -> str:
-    """Write an attribute as an IR does."""
+    """Format an attribute as an IR does."""
     if isinstance(value, list | tuple):
         return ",".join(map(_text, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

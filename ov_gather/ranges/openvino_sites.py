@@ -1,4 +1,4 @@
-"""The gathers and scatters of OpenVINO are sites of the analysis, whichever adapter describes them."""
+"""Sites of OpenVINO operations, for both adapters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AXIS_OPERAND = {"Gather": 2, "ScatterElementsUpdate": 3, "ScatterUpdate": 3}
 def site_of(
     operation: Described, name: str, line: int, inputs: Sequence[Key | None], output: Key, within: Key | None = None
 ) -> Site | None:
-    """Make the site of an operation; None where it is none, or lacks inputs."""
+    """Return the site of an operation; None if inputs or attributes are missing."""
     if len(inputs) < 2 or inputs[0] is None or inputs[1] is None:
         return None
     axis: int | Key | None = None

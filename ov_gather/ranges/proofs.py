@@ -1,4 +1,4 @@
-"""A proof says of a gather or scatter whether its indices can be out of bounds, for which inputs, and how that is known."""
+"""Proofs: whether the indices of a gather or scatter can be out of bounds, for which inputs, and why."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from ov_gather.ranges.witness import Witness, witness_of
 
 Status = Literal["proved", "refuted", "conditional", "unknown"]
 Bound = int | float | str | None
-"""A number; a text such as "dim(x, 1) - 1"; or None where there is no bound."""
+"""A number; a text such as "dim(x, 1) - 1"; or None if unbounded."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A Proof is what is known of the indices of one gather or scatter.
+    """The verdict on the indices of one gather or scatter.
 
     Attributes:
-        layer: the name of the layer, behind those of the layers in whose bodies it is.
+        layer: the name of the layer, prefixed by those of the layers whose bodies contain it.
         type: the type of the layer, e.g. "Gather".
-        line: the line of the layer in its document; 0 where there is none.
-        status: "proved": no index is out of bounds, whatever the inputs are. "refuted": one is, in every run that gets there.
-            "conditional": none is, if inputs and sizes keep to `requires`. "unknown": neither was found.
-        axis: the axis of data that the indices go along; of tuples of coordinates the one that `index_range` is about.
-        axis_size: the size of this axis; None where not even the rank of data is known.
+        line: the line of the layer in its document; 0 if unknown.
+        status: "proved": every index is in bounds for all inputs. "refuted": every run that gets here has one out of bounds.
+            "conditional": every index is in bounds if inputs and sizes satisfy `requires`. "unknown": none of these was shown.
+        axis: the axis of data that the indices address; for coordinate tuples, the axis that `index_range` is about.
+        axis_size: the size of this axis; None if unknown.
         index_range: the least and the greatest index.
-        reason: why this is the status, for people.
-        requires: for each name of an input, of an open dimension such as "dim(x, 1)", and for products such as
-            "dim(x, 0) * dim(y, 0)", the least and the greatest value.
-        witness: of a refuted site, an index that is out of bounds, and what our kernel says of it; None elsewhere.
+        reason: an explanation of the status for people.
+        requires: the least and the greatest value, by name of an input, of an open dimension such as "dim(x, 1)", or of a
+            product such as "dim(x, 0) * dim(y, 0)".
+        witness: for a refuted site, an index out of bounds, and our kernel's error; otherwise None.
     """
 
     layer: str
@@ -56,7 +56,7 @@ class Proof:
 
 
 def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
-    """Prove what can be proved of some sites of a graph."""
+    """Return a proof for each site of a graph."""
     runs = Runs(graph, semantics, given, sites)
     conditions = Conditions(graph, semantics, given, runs)
     known = runs.under(Assumption())
@@ -83,7 +83,7 @@ def _proof(runs: Runs, conditions: Conditions, site: Site, ends: dict[Key, Key])
 
 
 def refuted(graph: SiteGraph, semantics: Semantics, sites: Sequence[Site]) -> Iterator[tuple[Site, Proof]]:
-    """Yield the sites that are out of bounds in every run, which takes less time than to prove all."""
+    """Yield the sites that are out of bounds in every run. One analysis, without a search for conditions."""
     analysis = analyse(graph, steps_to(graph, sites), semantics, Assumption())
     for site in sites:
         if analysis.outcome(site) is Outcome.OUT_OF_BOUNDS:
@@ -128,7 +128,7 @@ def _made(
 
 
 def range_of(interval: Interval) -> tuple[Bound, Bound]:
-    """Give both ends of an interval, a size rather than a number where it has both."""
+    """Return both ends of an interval: a symbolic bound if there is one, else the number."""
     return _end(interval.lows, interval.low), _end(interval.highs, interval.high)
 
 
@@ -139,7 +139,7 @@ def _end(bounds: Sequence[Polynomial], number: Number) -> Bound:
 
 
 def _shown(polynomial: Polynomial) -> str:
-    """Write a polynomial for people, who know tensors by the names of their layers alone."""
+    """Format a polynomial without the numbers that tell layers apart: dim(x#0.3.1, 0) becomes dim(x, 0)."""
     return re.sub(r"#[^,]*,", ",", str(polynomial))
 
 
@@ -168,7 +168,7 @@ def _requirements(condition: Assumption) -> dict[str, tuple[Bound, Bound]]:
 
 
 def _tightest(function: Literal["min", "max"], bounds: Sequence[Polynomial], number: Number) -> Bound:
-    """Give a bound that is as tight as all of these: a text, such as "min(dim(x, 1) - 1, 9)", where there are several."""
+    """Return a bound as tight as all of these: "min(dim(x, 1) - 1, 9)" if there are several."""
     numbers = [bound.value for bound in bounds if bound.value is not None] + ([] if number in (inf, -inf) else [number])
     texts = [_shown(bound) for bound in bounds if bound.value is None]
     if not texts:
@@ -178,7 +178,7 @@ def _tightest(function: Literal["min", "max"], bounds: Sequence[Polynomial], num
 
 
 def text_of(requires: Mapping[str, tuple[Bound, Bound]]) -> str:
-    """Write conditions for people: `input_ids in -1000..999 and dim(x, 1) >= 5`."""
+    """Format conditions for people: `input_ids in -1000..999 and dim(x, 1) >= 5`."""
     return " and ".join(_text(name, low, high) for name, (low, high) in requires.items())
 
 
@@ -193,7 +193,7 @@ def _text(name: str, low: Bound, high: Bound) -> str:
 
 
 def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
-    """Name the first value on the way whose range is not known; `ends` remembers where ways have led to."""
+    """Name the tensor at which values become unbounded, back from the indices; `ends` caches it for each tensor on the way."""
     wanted = analysis.demands(site)
     key = wanted.key if isinstance(wanted, Obstacle) else site.indices
     name = analysis.graph.name_of
@@ -220,6 +220,6 @@ def _first_unknown(analysis: Analysis, site: Site, ends: dict[Key, Key]) -> str:
 
 
 def _is_loose(analysis: Analysis, key: Key) -> bool:
-    """Whether nothing is known of a tensor but its type."""
+    """Return True if the elements may reach a limit of i32, as those of an unknown tensor do."""
     elements = analysis.value(key).elements
     return elements.high >= 2**31 - 1 or elements.low <= -(2**31)

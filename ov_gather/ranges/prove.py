@@ -1,4 +1,4 @@
-"""`prove` tells of every gather and scatter of a model whether its indices can be out of bounds."""
+"""`prove`: whether the indices of each gather and scatter of a model can be out of bounds."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ NOTHING: tuple[Bound, Bound] = (None, None)
 
 
 def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
-    """Prove of every Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds.
+    """Prove for each Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds.
 
     Args:
-        source: an IR as `read_ir` takes it, or what that returns; or an `openvino.Model`.
-        weights: path or bytes of the .bin, where it does not stand beside the .xml.
-        assume: for names of inputs, and of open dimensions such as "dim(x, 1)", the least and the greatest value that is taken
-            for granted; None is no bound.
+        source: an IR as `read_ir` takes it, or the `Model` that it returns; or an `openvino.Model`.
+        weights: path or bytes of the .bin, if it is not beside the .xml.
+        assume: the least and the greatest value to assume, by name of an input or of an open dimension such as "dim(x, 1)";
+            None means unbounded.
 
     Returns:
-        A Proof for each site, those of bodies included, in the order of the model.
+        A Proof for each site, including those in bodies, in the order of the model.
 
     Raises:
         IRError: the IR cannot be read.
-        ValueError: `assume` names what the model does not have, or contradicts itself or the model.
+        ValueError: `assume` has an unknown name, contradicts itself or contradicts the model.
     """
     graph = graph_of(source, weights)
     proofs = prove_sites(graph, CPU_PLUGIN, assumption(graph, assume or {}), graph.sites)
@@ -43,7 +43,7 @@ def prove(source: Source | Model, *, weights: WeightsSource = None, assume: Mapp
 
 
 def _of_broken_layers(graph: IrGraph) -> list[Proof]:
-    """Say of layers that lack what they need, such as those of a fragment, that nothing is known."""
+    """Return "unknown" for layers that lack an input or attribute, such as those of a fragment."""
     reason = "nothing feeds one of its inputs, or an attribute is missing or wrong"
     return [
         Proof(
@@ -62,7 +62,7 @@ def _of_broken_layers(graph: IrGraph) -> list[Proof]:
 
 
 def graph_of(source: Any, weights: WeightsSource = None) -> SiteGraph:
-    """Choose the adapter for a model."""
+    """Return the adapter for a model."""
     if isinstance(source, Model):
         return IrGraph(source)
     if "openvino" in sys.modules and isinstance(source, sys.modules["openvino"].Model):
@@ -71,14 +71,14 @@ def graph_of(source: Any, weights: WeightsSource = None) -> SiteGraph:
 
 
 def names_of(graph: SiteGraph) -> list[str]:
-    """List the inputs and the open dimensions of a model, of which something may be assumed."""
+    """Return the names that `assume` accepts: inputs and open dimensions."""
     for key in graph.inputs.values():
         graph.declared(key)
     return [*graph.inputs, *graph.bounds]
 
 
 def assumption(graph: SiteGraph, assume: Mapping[str, Limits]) -> Assumption:
-    """Check what a user takes for granted. Raises ValueError."""
+    """Convert `assume` to an assumption. Raises ValueError if a name is unknown or the bounds are contradictory."""
     known = ", ".join(names_of(graph))
     inputs, dims = {}, {}
     for name, (low, high) in assume.items():

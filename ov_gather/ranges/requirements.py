@@ -1,4 +1,4 @@
-"""What a whole model requires: the conditions of all its sites, put together for each input and each open dimension."""
+"""Requirements of a whole model: the conditions of all sites, merged by input and dynamic dimension."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ov_gather.ranges.proofs import Bound, Proof, text_of
 
 @dataclass(frozen=True)
 class Requirement:
-    """A Requirement is what the values of one input, or one open dimension, have to keep to.
+    """The bounds of one input or dynamic dimension that the sites of a model require.
 
     Attributes:
         name: the name of the input, or e.g. "dim(x, 1)".
-        lows: no value may be below any of these; one of them at most is a number, the others are texts.
-        highs: no value may exceed any of these.
+        lows: lower bounds, all of which hold: at most one number, the others as text.
+        highs: upper bounds, likewise.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Requirement:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether no number keeps to it."""
+        """Return True if the numeric bounds contradict each other."""
         numbers = [[bound for bound in bounds if not isinstance(bound, str)] for bounds in (self.lows, self.highs)]
         return all(numbers) and numbers[0][0] > numbers[1][0]
 
@@ -37,7 +37,7 @@ class Requirement:
 
 
 def requirements(proofs: Iterable[Proof]) -> list[Requirement]:
-    """Put together what all conditional sites require. Inputs that keep to it have no index out of bounds at these sites."""
+    """Merge the conditions of all conditional sites. Inputs within them have no index out of bounds at these sites."""
     bounds: dict[str, list[tuple[Bound, Bound]]] = {}
     for proof in proofs:
         for name, pair in proof.requires.items():
@@ -49,7 +49,7 @@ def requirements(proofs: Iterable[Proof]) -> list[Requirement]:
 
 
 def _all(narrowest: Callable[[list[int | float]], int | float], bounds: Iterable[Bound]) -> tuple[int | float | str, ...]:
-    """Keep the narrowest number, and each text once."""
+    """Keep the tightest number, and each text once."""
     given = dict.fromkeys(bound for bound in bounds if bound is not None)
     numbers = [bound for bound in given if not isinstance(bound, str)]
     return (*([narrowest(numbers)] if numbers else []), *(bound for bound in given if isinstance(bound, str)))

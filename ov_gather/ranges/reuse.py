@@ -1,4 +1,4 @@
-"""What one run of the analysis has found out holds in another run where nothing that it depends on differs."""
+"""Reuse of an earlier analysis of the same graph where nothing changed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _NO_NAMES: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class Earlier:
-    """An Earlier is an earlier run.
+    """Results of an earlier analysis of the same graph.
 
     Attributes:
-        graph: the graph as that run saw it.
-        known: what it knew of each tensor.
-        overflows: the bounds that did not fit in the types of tensors.
-        changed: the names whose bounds or whose meaning may be others now.
-        names: the names that each step depends on, by its first output, as far as they were asked for.
+        graph: the graph of that analysis.
+        known: its abstract value of each tensor.
+        overflows: its bounds that exceed the types of tensors.
+        changed: the names whose bounds or substitutes may differ now.
+        names: cache of the names that each step depends on, by its first output.
     """
 
     graph: Graph
@@ -33,10 +33,10 @@ class Earlier:
     names: dict[Key, frozenset[str]] = field(default_factory=dict)
 
     def holds(self, step: Step, value: Callable[[Key], Value]) -> bool:
-        """Whether the outputs of a step are what they were. `value` gives what is known of its inputs now.
+        """Return True if the outputs of a step are unchanged; `value` returns the current value of an input.
 
-        A rule is a function of its inputs, of the declared outputs and of the bounds of the names in these. What chooses
-        looks farther back, and bodies may be gone through several times.
+        A transfer function depends on its inputs, the declared outputs, and the bounds of the names in these. Not reusable are
+        Select, whose refinement looks farther back, and operations with bodies, which may be analysed several times.
         """
         if step.bodies or step.type in choices.TYPES or any(key not in self.known for key in step.outputs):
             return False

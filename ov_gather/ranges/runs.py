@@ -1,4 +1,4 @@
-"""Runs of the analysis under conditions: each of them once, and none where what is known already tells."""
+"""Cached analyses of a graph under conditions; each reuses the results of an earlier one."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import Demand, Obstacle, Site
 
 _SHARE = 4
-"""Less than one of so many steps of a model is gone through for single sites under one condition."""
+"""A site is analysed alone only if it depends on less than 1/4 of the model's steps."""
 
 _NEAREST = 8
-"""A run takes over what holds of one of so many that were made last, or of the first one."""
+"""Number of the latest runs that are candidates for reuse, beside the first."""
 _FAR = 1 << 30
-"""The distance of a run of which nothing can be taken over."""
+"""Distance of a run that cannot be reused."""
 _REMEMBERED = 10_000
-"""Runs remember for so many conditions how many steps were gone through for single sites."""
+"""Number of conditions whose steps for single sites are counted."""
 ENOUGH, ENOUGH_OF_EACH = 400_000, 50
-"""How many steps are gone through in search of conditions, and how often each of a model; real models take a fifth of it."""
+"""Budget of steps to search conditions: `ENOUGH` plus `ENOUGH_OF_EACH` per step, site and input. Real models use a fifth."""
 
 
 @dataclass
 class _Part:
-    """A Part of a model is what leads to one site.
+    """The part of a model that one site depends on.
 
     Attributes:
-        inputs: the inputs of the model whose elements may matter to the site.
-        shaping: the inputs of the model whose shapes may matter.
-        dims: the open dimensions of inputs that may matter.
-        seen: what is known of the part under conditions.
-        runs: the same, in order.
+        inputs: the inputs whose elements may matter to the site.
+        shaping: the inputs whose shapes may matter.
+        dims: the dynamic dimensions of inputs that may matter.
+        seen: the analyses of the part, by condition.
+        runs: the same, oldest first.
     """
 
     key: Hashable
@@ -51,14 +51,7 @@ class _Part:
 
 
 class Runs:
-    """Sites of a graph are judged under conditions.
-
-    Args:
-        graph: the graph.
-        semantics: what the runtime does.
-        given: what holds anyway.
-        sites: the sites.
-    """
+    """Analyses of the sites of a graph, each under a condition on top of the premises `given`."""
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
         self._graph, self._semantics, self._given = graph, semantics, given
@@ -74,27 +67,27 @@ class Runs:
 
     @property
     def is_enough(self) -> bool:
-        """Whether so many steps were gone through that no more conditions are searched, as in a model of very many sites."""
+        """Return True if the budget of steps is spent, as in a model of very many sites; the search for conditions ends."""
         return self._spent > self._enough
 
     def leave_out(self, sites: Sequence[Site]) -> None:
-        """Go from now on only through what leads to other sites than these."""
+        """Restrict later analyses to the steps that other sites depend on."""
         known = set(sites)
         self._sites = [site for site in self._sites if site not in known]
         self._steps = steps_to(self._graph, self._sites)
 
     def under(self, condition: Assumption) -> Analysis:
-        """Give what is known of the whole model under a condition."""
+        """Return the analysis of the whole model under a condition."""
         key = key_of(condition)
         if key not in self._seen:
             self._seen[key] = self._run(condition, self._steps, self._runs)
         return self._seen[key]
 
     def under_for(self, condition: Assumption, site: Site) -> Analysis:
-        """Give what is known under a condition, as far as it leads to a site.
+        """Return an analysis under a condition that covers a site.
 
-        The whole model is gone through at once where much of it leads to the site, or where much was gone through under the
-        same condition for other sites.
+        The whole model is analysed if much of it leads to the site, or if other sites have taken as many steps under this
+        condition.
         """
         key = key_of(condition)
         if key in self._seen:
@@ -108,7 +101,7 @@ class Runs:
         return part.seen[key]
 
     def _is_in_many_parts(self, key: Hashable, count: int) -> bool:
-        """Whether a share of the whole model's steps was gone through in parts under one condition, these ones counted."""
+        """Count the steps taken in parts under a condition; return True if they exceed a share of the model's steps."""
         spent = self._in_parts.pop(key, 0) + 1 + count
         self._in_parts[key] = spent
         if len(self._in_parts) > _REMEMBERED:
@@ -116,7 +109,7 @@ class Runs:
         return spent * _SHARE > len(self._steps) + len(self._sites)
 
     def _run(self, condition: Assumption, steps: Sequence[Step], runs: list[Analysis]) -> Analysis:
-        """Go through some steps under a condition, beginning with the run among some whose assumption differs least."""
+        """Analyse steps under a condition, reusing the run with the most similar assumption."""
         self._spent += 1 + max(len(steps), len(condition.inputs) + len(condition.dims))
         given = joined(self._given, condition)
         near = self._nearest(given, [*runs[:1], *runs[1:][-_NEAREST:]])
@@ -126,7 +119,6 @@ class Runs:
         return found
 
     def _nearest(self, given: Assumption, candidates: Sequence[Analysis]) -> Analysis | None:
-        """Choose the run whose assumption differs least from another one."""
         dims = dims_of(given)
 
         def distance(analysis: Analysis) -> int:
@@ -138,14 +130,14 @@ class Runs:
         return min(candidates, key=distance, default=None)
 
     def around(self, site: Site) -> Analysis:
-        """Give what is known in the runs in which a site has an index: no dimension of its indices is 0."""
+        """Return the analysis that assumes that the site has an index; the unconditional one if the budget is spent."""
         implied = self.implied(site)
         if self._spent > 2 * self._enough and key_of(implied) not in self._seen:
             return self.under(Assumption())
         return self.under_for(implied, site)
 
     def implied(self, site: Site) -> Assumption:
-        """Tell what the sizes of the inputs' dimensions are if a site has an index."""
+        """Return the bounds of input dimensions that follow from the site having an index."""
         if site.indices not in self._implied:
             known = self.under(Assumption())
             shape, sizes = known.value(site.indices).shape, known.algebra.sizes
@@ -155,23 +147,23 @@ class Runs:
         return self._implied[site.indices]
 
     def steps_to(self, site: Site) -> list[Step]:
-        """List the steps that lead to a site."""
+        """Return the steps that the site depends on."""
         return self._part_of(site).steps
 
     def inputs_of(self, site: Site) -> list[str]:
-        """List the inputs whose elements may matter to a site."""
+        """Return the inputs whose elements may matter to the site."""
         return self._part_of(site).inputs
 
     def shaped_by(self, site: Site) -> list[Key]:
-        """List the inputs whose shapes may matter to a site."""
+        """Return the inputs whose shapes may matter to the site."""
         return self._part_of(site).shaping
 
     def dims_of(self, site: Site) -> list[str]:
-        """List the open dimensions of inputs that may matter to a site."""
+        """Return the dynamic dimensions of inputs that may matter to the site."""
         return self._part_of(site).dims
 
     def _part_of(self, site: Site) -> _Part:
-        """Find what leads to a site. Only that of the last site is remembered, because each site has one of its own."""
+        """Return the part of the model that a site depends on. Only the last one is cached, as parts are rarely shared."""
         key = (site.indices, site.data)
         if self._part.key != key:
             self._part = self._made_part(key, site)
@@ -191,7 +183,7 @@ class Runs:
         return _Part(key, steps, [name for _, name in inputs], shaping, list(dict.fromkeys(names)))
 
     def prove(self, condition: Assumption, site: Site) -> bool:
-        """Whether every index of a site is in bounds under a condition; what is not known when it is enough is not proved."""
+        """Return True if every index of the site is in bounds under the condition; False if not, or if the budget is spent."""
         if self.follows(condition, site):
             return True
         condition = joined(self.implied(site), condition)
@@ -200,7 +192,7 @@ class Runs:
         return self.under_for(condition, site).outcome(site) is Outcome.IN_BOUNDS
 
     def follows(self, condition: Assumption, site: Site) -> bool:
-        """Whether what is known without a condition tells already that it suffices."""
+        """Return True if the unconditional analysis already shows that the condition suffices."""
         known = self.around(site)
         wanted = known.demands(site)
         if isinstance(wanted, Obstacle):
@@ -213,7 +205,7 @@ class Runs:
 
 
 def _renamed(demand: Demand, names: Mapping[str, Polynomial]) -> Demand:
-    """Put what a condition says of dimensions in the place of their names."""
+    """Substitute polynomials for dimensions in a bounds check."""
     if not names:
         return demand
     lows, highs = (
@@ -223,13 +215,13 @@ def _renamed(demand: Demand, names: Mapping[str, Polynomial]) -> Demand:
 
 
 def key_of(condition: Assumption) -> Hashable:
-    """Give what is the same for conditions that are the same."""
+    """Return a hashable key of a condition."""
     parts = (condition.inputs, condition.dims, condition.same, condition.limits)
     return condition.fits, *(frozenset(part.items()) for part in parts)
 
 
 def joined(one: Assumption, other: Assumption) -> Assumption:
-    """Take both for granted."""
+    """Return the conjunction of two assumptions."""
     inputs: dict[str, Interval] = {**one.inputs}
     dims: dict[str, tuple[int, Number]] = {**one.dims}
     for name, interval in other.inputs.items():

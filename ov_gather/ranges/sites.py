@@ -1,4 +1,4 @@
-"""A site is a place where a model reads or writes by indices. What is known of them says whether they are in bounds."""
+"""Sites: gathers and scatters, and the checks that their indices are in bounds."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ TYPES = (
     *("Gather", "GatherElements", "GatherND", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate"),
     *("ScatterElements", "ScatterND"),
 )
-"""The operations of OpenVINO, and those of this package, that read or write by indices."""
+"""The operations of OpenVINO and of this package that read or write by indices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A Site is one gather or scatter.
+    """One gather or scatter.
 
     Attributes:
-        name: the name of the operation, behind those of the operations in whose bodies it is.
+        name: the name of the operation, prefixed by those of the operations whose bodies contain it.
         type: the type of the operation, e.g. "Gather".
-        line: the line of the document; 0 where there is none.
-        data, indices: the tensors.
-        axis: the axis that indices go along: a number, or the tensor that holds it; None for tuples of coordinates.
-        batch_dims: how many leading dimensions of data tuples of coordinates do not count.
-        counts_from_end: whether negative indices count from the end of the axis.
-        output: the tensor that the operation makes, where other sites may depend on it.
-        within: where the site is in a body, a tensor that the outermost operation with bodies around it makes.
+        line: the line in the document; 0 if unknown.
+        data, indices: the operands.
+        axis: the axis that indices address: a number, or the tensor that holds it; None for coordinate tuples.
+        batch_dims: leading dimensions of data that coordinate tuples skip.
+        counts_from_end: True if negative indices count from the end of the axis.
+        output: the output of the operation, on which other sites may depend.
+        within: for a site in a body, an output of the outermost operation that contains it.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Site:
 
     @property
     def wanted(self) -> list[Key]:
-        """The tensors of the whole model that have to be known, for which elements matter."""
+        """The tensors of the top-level graph whose elements the site depends on."""
         return self._elements if self.within is None else [self.within]
 
     @property
     def operands(self) -> list[Key]:
-        """The tensors of its own graph that say whether indices are in bounds."""
+        """The tensors of the graph of the site that decide whether indices are in bounds."""
         return [*self._elements, self.data]
 
     @property
@@ -61,17 +61,17 @@ class Site:
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether indices are tuples, the last dimension of indices long."""
+        """Return True if indices are coordinate tuples, along the last dimension of indices."""
         return self.axis is None
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A Demand is that all values of an interval are indices of an axis of some size.
+    """A bounds check: the obligation that an index interval lies within an axis.
 
     Attributes:
         axis: the axis of data.
-        is_attained: whether the least and the greatest number of the interval occur, as those of a constant do.
+        is_attained: True if the least and the greatest number of the interval occur, as for constant indices.
     """
 
     axis: int
@@ -82,46 +82,46 @@ class Demand:
 
     @property
     def lowest(self) -> Polynomial:
-        """The least index that is in bounds."""
+        """The least valid index."""
         return -self.size if self.counts_from_end else Polynomial(())
 
     def is_met(self, algebra: Algebra) -> bool:
-        """Whether every value is in bounds."""
+        """Return True if every index is in bounds."""
         return algebra.is_at_least(self.indices, self.lowest) and algebra.is_at_most(self.indices, self.size - 1)
 
     @property
     def greatest(self) -> Interval:
-        """The bounds of the greatest index that occurs."""
+        """Bounds of the greatest index that occurs."""
         return Interval(self.indices.high, self.indices.high) if self.is_attained else self.indices
 
     @property
     def least(self) -> Interval:
-        """The bounds of the least index that occurs."""
+        """Bounds of the least index that occurs."""
         return Interval(self.indices.low, self.indices.low) if self.is_attained else self.indices
 
     def is_above(self, algebra: Algebra) -> bool:
-        """Whether an index is beyond the end of the axis, whatever the sizes are."""
+        """Return True if an index is beyond the end of the axis for all sizes."""
         return algebra.is_at_least(self.greatest, self.size)
 
     def is_below(self, algebra: Algebra) -> bool:
-        """Whether an index is before the start of the axis, whatever the sizes are."""
+        """Return True if an index is before the start of the axis for all sizes."""
         return algebra.is_at_most(self.least, self.lowest - 1)
 
     def is_missed(self, algebra: Algebra) -> bool:
-        """Whether an index is out of bounds, if there is one."""
+        """Return True if an index is out of bounds, given that there is an index."""
         return self.is_above(algebra) or self.is_below(algebra) or self.size.value == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """An Obstacle is why nothing can be demanded of a site: a tensor of which too little is known."""
+    """The reason that a site has no bounds checks: too little is known of a tensor."""
 
     key: Key
     reason: str
 
 
 def demands(site: Site, value: Callable[[Key], Value]) -> list[Demand] | Obstacle:
-    """List what indices have to keep to; `value` gives what is known of a tensor."""
+    """Return the bounds checks of a site; `value` returns the abstract value of a tensor."""
     data, indices = value(site.data), value(site.indices)
     if data.shape is None:
         return Obstacle(site.data, "its rank is open")
@@ -153,12 +153,12 @@ def _of_coordinates(site: Site, data: Value, indices: Value) -> list[Demand] | O
 
 
 def index_count(algebra: Algebra, indices: Value) -> tuple[float, float]:
-    """Give how many indices there are at least and at most."""
+    """Return a lower and an upper bound of the number of indices."""
     return count(algebra, indices.shape)
 
 
 class SiteGraph(Graph, Protocol):
-    """A SiteGraph is a graph that knows its gathers and scatters."""
+    """A graph that lists its gathers and scatters."""
 
     @property
     def sites(self) -> Sequence[Site]:

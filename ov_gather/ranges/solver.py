@@ -1,4 +1,4 @@
-"""The analysis goes through a graph once, and through the body of a loop until nothing changes."""
+"""The solver: one pass over a graph, and a fixpoint iteration over each loop body."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from ov_gather.ranges.reuse import Earlier
 from ov_gather.ranges.rules.call import Call, Semantics
 
 PATIENCE = 2
-"""After so many visits to the body of a loop each state that still changes may be any value, one visit later every state."""
+"""Visits of a loop body after which the carried values that still change are widened; one visit later all are."""
 DEPTH_OF_LOOPS = 2
-"""States of loops that are nested deeper may be any value from the first visit on, so that visits do not multiply."""
+"""Nesting depth beyond which carried values are widened before the first visit, so that visits do not multiply."""
 
 Known = dict[Key, Value]
 Overflow = tuple[Polynomial, int]
@@ -46,20 +46,20 @@ def solve(
     earlier: Earlier | None = None,
     numbers: dict[Key, int] | None = None,
 ) -> Solver:
-    """Find out what is known of every tensor on the way to some of them.
+    """Compute the abstract value of each tensor that the steps produce.
 
     Args:
         graph: the graph.
-        steps: what leads to these tensors, in an order that `in_order` gives.
-        algebra: what is known of the names of open dimensions.
-        semantics: what the runtime does.
-        assumed: bounds that are taken for granted of some tensors.
-        earlier: another run of the same graph, of which is taken what holds.
-        numbers: the numbers by which that run has named numbers.
+        steps: the steps, in the topological order of `in_order`.
+        algebra: interval arithmetic, with the bounds of dynamic dimensions.
+        semantics: the behaviour of the runtime.
+        assumed: assumed bounds of the elements of some tensors.
+        earlier: an earlier analysis of the same graph to reuse.
+        numbers: the numbering of unknown integers by that analysis.
     """
     solver = Solver(graph, algebra, semantics, assumed, earlier, numbers)
     waiting = [solver.go_through(steps, earlier)]
-    while waiting:  # bodies are nested as deep as a file likes, so that this does not recurse
+    while waiting:  # an explicit stack, because a file may nest bodies deeper than Python recurses
         inner = next(waiting[-1], None)
         if inner is None:
             waiting.pop()
@@ -69,7 +69,7 @@ def solve(
 
 
 class Solver:
-    """A Solver remembers what is known so far."""
+    """The state of an analysis: the abstract value of each tensor so far."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Solver:
         self._choices = choices.Choices(graph, algebra, semantics, self.value, self._settled)
 
     def go_through(self, steps: Sequence[Step], earlier: Earlier | None = None) -> _Work:
-        """Learn what is known of the outputs of each step; yields what is to be gone through before it goes on."""
+        """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
         for step in steps:
             if earlier is not None and earlier.holds(step, self.value):
                 self.known.update((key, earlier.known[key]) for key in step.outputs)
@@ -105,27 +105,27 @@ class Solver:
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
                 found = results_of(self._graph, step, Call(self.algebra, self._semantics, inputs, declared))
-            if len(found) != len(declared):  # because a broken model may give an operation more outputs than it has, or fewer
+            if len(found) != len(declared):  # a broken model may declare too many outputs, or too few
                 found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):
                 self._learn(key, told, value)
 
     def value(self, key: Key) -> Value:
-        """Give what is known of a tensor."""
+        """Return the abstract value of a tensor."""
         if key not in self.known:
             self._learn_declared(key)
         return self.known[key]
 
     def _learn_declared(self, key: Key) -> None:
-        """Remember what the model says of an input or a constant.
+        """Record what the model declares of an input or a constant.
 
-        What does not fit in a runtime's integers may be any of them in an input; a constant is kept at their bound.
+        Elements beyond the runtime's integers saturate in a constant; in an input they wrap around, so any value is possible.
         """
         declared = self._graph.declared(key)
         widest = self._semantics.widest(declared.element_type)
         if declared.elements.is_any:
             given = every_value(declared.element_type)
-            is_kept = _lies_in(given, widest) and declared.element_type is not BOOLEAN  # a byte of an input may be any number
+            is_kept = _lies_in(given, widest) and declared.element_type is not BOOLEAN  # a boolean input may hold any byte
             declared = replace(declared, elements=given if is_kept else widest)
         elif not _lies_in(declared.elements, widest):
             parts = declared.parts
@@ -135,7 +135,7 @@ class Solver:
         self._learn(key, declared, declared)
 
     def _learn(self, key: Key, declared: Value, value: Value) -> None:
-        """Remember what is known of a tensor."""
+        """Record the abstract value of a tensor."""
         found, value = value, self._settled(declared, value)
         if value.elements is not found.elements and (overflows := tuple(self._overflow(found, declared))):
             self.overflows[key] = overflows
@@ -147,9 +147,9 @@ class Solver:
         self._exists(value)
 
     def _settled(self, declared: Value, value: Value) -> Value:
-        """Give what is known of a tensor, as far as its type can hold it, and in its declared shape.
+        """Return the value in its declared type and shape.
 
-        What exceeds the declared type may be any value that the runtime's type holds, because either may wrap around.
+        Elements beyond the declared type may be any value of the runtime's type, because either may wrap around.
         """
         shape = _agreed(value.shape, declared.shape)
         if value.parts is not None and (shape is None or shape[value.parts.axis].value != len(value.parts.intervals)):
@@ -162,7 +162,7 @@ class Solver:
         return value
 
     def _named(self, key: Key, value: Value) -> Value:
-        """Give a number that is not known a name, so that sizes that are computed of it are known to be equal."""
+        """Name an unknown integer of a tensor with one element, so that sizes computed from it are known to be equal."""
         elements = value.elements
         if elements.low < 0 or value.shape is None or not is_integer(value.element_type) or elements.exactly is not None:
             return value
@@ -177,14 +177,14 @@ class Solver:
         return low <= elements.low and elements.high <= high
 
     def _held(self, declared: Value) -> tuple[Number, Number]:
-        """Return the least and the greatest number that both the declared type and the runtime's hold."""
+        """Return the least and the greatest number that both the declared type and the runtime's type hold."""
         if not is_integer(declared.element_type):
             return -inf, inf
         widest, held = self._semantics.widest(declared.element_type), every_value(declared.element_type)
         return max(widest.low, held.low), min(widest.high, held.high)
 
     def _fitted_value(self, value: Value, declared: Value) -> Value:
-        """Return any value of the runtime's type where a result may wrap around."""
+        """Widen elements that may wrap around to the range of the runtime's type."""
         widest = self._semantics.widest(declared.element_type)
         if value.parts is None:
             return replace(value, elements=widest)
@@ -192,7 +192,7 @@ class Solver:
         return in_parts(self.algebra, value, value.parts.axis, intervals)
 
     def _overflow(self, value: Value, declared: Value) -> Iterator[Overflow]:
-        """Yield the first bound by dimensions of each end that the declared type does not hold."""
+        """Yield the first bound by dimensions on each side that exceeds the declared type."""
         low, high = self._held(declared)
         for elements in (value.elements, *(() if value.parts is None else value.parts.intervals)):
             if elements.high > high:
@@ -201,7 +201,7 @@ class Solver:
                 yield from ((-bound, int(-low)) for bound in elements.lows[:1] if is_of_sizes(bound))
 
     def _exists(self, value: Value) -> None:
-        """Remember that a tensor outside of all bodies has no more elements than any tensor."""
+        """Record that a tensor outside of all bodies has at most LARGEST_SIZE elements."""
         if self._earlier is None and not self._inside and value.shape is not None:
             self.algebra.sizes.limits.add(product(value.shape), LARGEST_SIZE)
 
@@ -246,12 +246,12 @@ class Solver:
             self._forget([passage])
             return
         value = self.value(passage.outer)
-        if passage.way is not Way.AS_IT_IS:  # its shape may be another one later, or is that of a slice
+        if passage.way is not Way.AS_IT_IS:  # a carried value may change its shape, and a slice has another one
             value = replace(value, shape=declared.shape, parts=None, peak=-inf)
         self._learn(passage.inner, declared, value)
 
     def _count(self, step: Step | None) -> Interval:
-        """Give the numbers of iterations. A negative number of trips means that only the condition ends the loop."""
+        """Return the range of the iteration counter. With a negative trip count only the condition ends the loop."""
         trips = ANY if step is None or step.trips is None else self.value(step.trips).elements
         if trips.low < 0:
             return Interval(0, inf)
@@ -259,7 +259,7 @@ class Solver:
         return self.algebra.both(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
 
     def _grows(self, passage: Passage) -> bool:
-        """Add what an iteration makes of a state to what it may be at first. Whether that is more than before."""
+        """Join a carried value with the result of an iteration; return True if it grew."""
         assert passage.next is not None
         before, after = self.value(passage.inner), self.value(passage.next)
         hull = self.algebra.hull(before.elements, _numbers(after.elements))
@@ -275,7 +275,7 @@ class Solver:
             self._learn(passage.inner, declared, declared)
 
     def _depart(self, step: Step) -> None:
-        """Give each output of an operation with bodies all values that it gets from one of them."""
+        """Record the outputs of an operation with bodies: the join over all bodies that may execute."""
         found: dict[Key, Value] = {}
         executed = self._executed(step)
         for body in executed:
@@ -294,7 +294,7 @@ class Solver:
         for key in step.outputs:
             declared = self._graph.declared(key)
             value = found.get(key, declared)
-            # The CPU plugin gives out memory that it has freed when a branch of an If with several of these is first executed.
+            # If an If has several outputs of dynamic shape, the CPU plugin returns freed memory when a branch first executes.
             is_freed = len(freed) > 1 and key in freed
             self._learn(key, declared, replace(declared, shape=value.shape) if is_freed else value)
 
@@ -303,7 +303,7 @@ class Solver:
         return [key for key, shape in shapes if shape is None or any(dim.value is None for dim in shape)]
 
     def _either(self, one: Value, other: Value, declared: Value) -> Value:
-        """Join what two branches make of an output: a dimension stays where it is the same in both."""
+        """Join an output of two branches. A dimension survives if it is equal in both."""
         elements, may_be_nan = self.algebra.hull(one.elements, other.elements), one.may_be_nan or other.may_be_nan
         shape = declared.shape
         if one.shape is not None and other.shape is not None and shape and len(one.shape) == len(other.shape) == len(shape):
@@ -312,7 +312,7 @@ class Solver:
         return replace(declared, elements=elements, shape=shape, may_be_nan=may_be_nan)
 
     def _executed(self, step: Step) -> list[Body]:
-        """List the bodies of an operation, without a branch that is never executed."""
+        """Return the bodies that may execute."""
         bodies = list(step.bodies)
         if step.repeats or not step.inputs or step.inputs[0] is None:
             return bodies
@@ -321,7 +321,7 @@ class Solver:
         return [body for body in bodies if body.condition is None or body.condition is not never]
 
     def _or_first(self, step: Step, body: Body, passage: Passage, value: Value) -> Value:
-        """Add what a loop gives out where its body is never gone through: the states as they are at first."""
+        """Join an output of a loop with its value if the body never executes: the initial carried value."""
         states = [one for one in body.arrivals if one.way is Way.STATE and one.next == passage.inner]
         if any(one.outer is None for one in states) or (not states and self._may_not_run(step)):
             return self._graph.declared(passage.inner)
@@ -337,7 +337,7 @@ class Solver:
 
 
 def _numbers(elements: Interval) -> Interval:
-    """Leave out the bounds that name sizes of a body, because each iteration has its own."""
+    """Drop symbolic bounds, because each iteration has its own sizes."""
     return Interval(elements.low, elements.high)
 
 
@@ -351,9 +351,9 @@ def _lies_in(elements: Interval, widest: Interval) -> bool:
 
 
 def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
-    """Take the shape that was computed, but the numbers that the model declares; the declared one where ranks differ.
+    """Return the computed shape with the numbers that the model declares; the declared shape if the ranks differ.
 
-    A tensor that is known to be empty has sizes of its own: OpenVINO makes 0 of others where it joins moves.
+    Of a shape with a 0 only the zeros are kept: OpenVINO may set other dimensions to 0 when it fuses moves, e.g. Transpose.
     """
     if shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None or declared is not None else shape

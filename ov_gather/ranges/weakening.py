@@ -1,4 +1,4 @@
-"""A condition that suffices is made as weak as it can be."""
+"""Weakening of a condition that suffices."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ov_gather.ranges.runs import Runs
 from ov_gather.ranges.sites import Site
 
 LIMIT = 2**31
-"""No integer of a condition is beyond this."""
+"""Magnitude that no integer in a condition exceeds."""
 
 
 class Weakening:
-    """A Weakening takes from a condition of a site what is not needed, as long as runs have not gone through enough steps."""
+    """Trial proofs of weaker conditions for a site, until the budget of steps is spent."""
 
     def __init__(self, runs: Runs, site: Site) -> None:
         self._runs, self._site = runs, site
         self._inputs = set(runs.inputs_of(site))
 
     def run(self, condition: Assumption) -> Assumption:
-        """Leave out what can be left out, and move each bound as far as it goes."""
+        """Drop bounds that are not needed, and move each remaining bound as far as the proof holds."""
         inputs = {name: interval for name, interval in condition.inputs.items() if name in self._inputs}
         condition = self._reduced(replace(condition, inputs=inputs))
         for name in condition.inputs:
@@ -48,7 +48,7 @@ class Weakening:
         return self._runs.prove(condition, self._site)
 
     def _reduced(self, condition: Assumption) -> Assumption:
-        """Leave out what is not needed: at first all sizes, or all inputs, and then one by one."""
+        """Drop bounds that are not needed: for each kind of bound first all at once, then one by one."""
         for part in ("same", "limits", "dims", "inputs"):
             without = _with_part(condition, part, {})
             if getattr(condition, part) and self._suffices(without):
@@ -63,7 +63,7 @@ class Weakening:
         return condition
 
     def _moved(self, condition: Assumption, name: str, is_high: bool) -> Assumption:
-        """Move a number that bounds the elements of an input."""
+        """Move a numeric bound of the elements of an input outwards."""
         interval = condition.inputs[name]
         start = interval.high if is_high else interval.low
         if start == FINITE or abs(start) == inf or (interval.highs if is_high else interval.lows):
@@ -80,7 +80,7 @@ class Weakening:
         return moved(_farthest(lambda distance: self._suffices(moved(distance)), LIMIT - 1 - abs(int(start))))
 
     def _smaller(self, condition: Assumption, name: str) -> Assumption:
-        """Find the least size of a dimension, which is small in most cases."""
+        """Find the least lower bound of a dimension, by doubling first: it is usually small."""
         low, high = condition.dims[name]
 
         def of(size: int) -> Assumption:
@@ -100,7 +100,7 @@ class Weakening:
         return of(enough)
 
     def _larger(self, condition: Assumption, name: str) -> Assumption:
-        """Find the greatest size of a dimension, where only some are small enough."""
+        """Find the greatest upper bound of a dimension."""
         low, high = condition.dims[name]
         if high == inf:
             return condition
@@ -129,7 +129,7 @@ def _with_part(condition: Assumption, part: str, bounds: Mapping[Any, Any]) -> A
 
 
 def _farthest(holds: Callable[[int], bool], limit: int) -> int:
-    """Find the greatest distance up to which something holds, or nearly that if it is great; it does at 0."""
+    """Return the greatest distance at which a monotone predicate holds, to within 1/64; it holds at 0."""
     step = 1
     while step < limit and holds(step):
         step *= 2

@@ -1,4 +1,4 @@
-"""A refuted site has a witness: an index that occurs, on an axis of a size that occurs, and what our kernel says of it."""
+"""Witnesses of refuted sites: an index out of bounds, the axis size, and our kernel's error for them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ov_gather.ranges.sites import Demand
 
 @dataclass(frozen=True)
 class Witness:
-    """A Witness shows that an index is out of bounds.
+    """An index that is out of bounds, with the error that it raises.
 
     Attributes:
-        index: an index that every run has, or one beyond it.
-        size: the size of the axis; of an open one the least that there may be, but 1 rather than 0.
-        error: the message of the IndexError that our kernel raises for them.
+        index: the index; each run has this one or one farther out of bounds.
+        size: the size of the axis; for a dynamic one its lower bound, but at least 1 if the model allows it.
+        error: the message of the IndexError that our kernel raises.
     """
 
     index: int
@@ -27,7 +27,7 @@ class Witness:
 
 
 def witness_of(algebra: Algebra, demand: Demand) -> Witness:
-    """Execute our kernel on an index that misses a demand. Raises AssertionError where the kernel takes the index."""
+    """Run our kernel on an index that violates the check. Raises AssertionError if the kernel accepts it."""
     least = {name: Polynomial.constant(_small(algebra.sizes, name)) for name in _names(demand)}
     size = max(demand.size.with_values(least).value or 0, 0)
     index = _index(algebra, demand, least)
@@ -40,13 +40,12 @@ def _names(demand: Demand) -> set[str]:
 
 
 def _small(sizes: Sizes, name: str) -> int:
-    """Give the least size that a dimension may have, but 1 rather than 0."""
     low, high = sizes.of(name)
     return low if high < 1 else max(low, 1)
 
 
 def _index(algebra: Algebra, demand: Demand, least: dict[str, Polynomial]) -> int:
-    """Give the index that misses the demand by the least that is known."""
+    """Return an index that is certainly out of bounds: the tightest bound of the least or the greatest index."""
     is_below = demand.is_below(algebra)
     number, bounds = (demand.least.high, demand.least.highs) if is_below else (demand.greatest.low, demand.greatest.lows)
     found = [value for bound in bounds if (value := bound.with_values(least).value) is not None]
@@ -55,13 +54,13 @@ def _index(algebra: Algebra, demand: Demand, least: dict[str, Polynomial]) -> in
 
 
 def _error(demand: Demand, index: int, size: int) -> str:
-    import numpy as np  # imported late, because most models have no refuted site
+    import numpy as np  # imported late: few models have a refuted site
 
     from ov_gather.kernels.gather import gather
 
     if index < 0 and not demand.counts_from_end:
         return f"index {index} is out of bounds for axis {demand.axis} of size {size}: the operation counts none from the end"
-    data = np.empty((*(1,) * demand.axis, size, 0), np.int8)  # which takes no memory, however long the axis is
+    data = np.empty((*(1,) * demand.axis, size, 0), np.int8)  # no memory, however long the axis
     try:
         gather(data, np.array([index]), demand.axis)
     except IndexError as error:

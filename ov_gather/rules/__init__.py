@@ -1,3 +1,1 @@
-"""This module tells what validation checks. One rule is one function, which has an id, a severity, documentation and a line in
-register.py.
-"""
+"""Validation. A rule is one function with an id, a severity, documentation and a line in register.py."""

@@ -1,4 +1,4 @@
-"""A fix becomes changes of bytes: of the document, and of the .bin."""
+"""Conversion of fixes to byte edits of the document and of the .bin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"\s*\+?([0-9]{1,30})")
 
 
 def applied(document: bytes, weights: PatchedWeights, findings: Iterable[Finding]) -> tuple[bytes, PatchedWeights]:
-    """Apply the fixes of findings of this document. Raises ValueError where one has no certain place, or two meet in one."""
+    """Apply the fixes of findings in this document. Raises ValueError if the place of one is ambiguous, or two overlap."""
     root = spans(document)
     edits: dict[tuple[int, int], Edit] = {}
     for finding in findings:
@@ -29,7 +29,7 @@ def applied(document: bytes, weights: PatchedWeights, findings: Iterable[Finding
             weights = weights.patched({}, step.size)
         else:
             for edit in _edits(document, _graph(root, finding), finding, step):
-                edits[edit.start, edit.end] = edit  # Two findings may ask for the same.
+                edits[edit.start, edit.end] = edit  # two findings may have the same fix
     return edited(document, list(edits.values())), weights
 
 
@@ -49,7 +49,7 @@ def _edits(document: bytes, graph: Span, finding: Finding, step: SetAttribute | 
 
 
 def _renumbered(document: bytes, graph: Span, layer: Span) -> Iterator[Edit]:
-    """Number the ports of a layer as they stand, and the ends of its edges."""
+    """Renumber the ports of a layer in document order, and the ends of its edges."""
     ports = _ports(layer)
     new = dict(zip((port.attributes["id"] for port in ports), map(str, range(len(ports))), strict=True))
     if len(new) < len(ports):
@@ -63,10 +63,10 @@ def _renumbered(document: bytes, graph: Span, layer: Span) -> Iterator[Edit]:
 
 
 def _users(root: Span, start: int, end: int) -> list[Span]:
-    """Return the elements that refer, or may refer, to some of these bytes of the .bin.
+    """Return the elements that refer, or may refer, to these bytes of the .bin.
 
-    Not only a Const does so: layers of extensions have offsets of their own, and so have the blobs of old documents. An offset
-    without a size may reach any byte behind it.
+    Besides Consts, layers of extensions have offsets of their own, and so have the blobs of old documents. An offset without a
+    size may reach any later byte.
     """
     found, waiting = [], [root]
     while waiting:
@@ -79,13 +79,13 @@ def _users(root: Span, start: int, end: int) -> list[Span]:
 
 
 def _numbers(element: Span, *words: str) -> list[int]:
-    """Return the values of the attributes whose names hold a word, as far as they begin with a number."""
+    """Return the numbers that begin the values of the attributes whose names contain one of the words."""
     values = (value for name, value in element.attributes.items() if any(word in name.lower() for word in words))
     return [int(match[1]) for match in map(_NUMBER.match, values) if match]
 
 
 def _graph(root: Span, finding: Finding) -> Span:
-    """Follow the way of a finding through sub-graphs: in turn the layer that has a body, and the tag of the body."""
+    """Find the graph of a finding by its sub-graph path, which alternates owner layers and tags of bodies."""
     graph, way = root, finding.location.subgraph_path
     for described, tag in zip(way[::2], way[1::2], strict=True):
         owners = [layer for layer in _layers(graph) if f"{layer.attributes['type']} '{layer.attributes['name']}'" == described]

@@ -14,13 +14,13 @@ from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opsets import attribute_kinds, is_of_kind
 from ov_gather.rules.spelling import hint
 
-# OpenVINO's own writer may add these attributes to any layer. They are hints to a plugin, and belong to no operation.
+# OpenVINO's writer may add these hints for plugins to any layer; they belong to no operation.
 _OF_ANY_LAYER = frozenset({"PrimitivesPriority", "alt_width"})
 _OF_LAYER = frozenset({"output_names"})
 _OF_PORT = frozenset({"names"})
 _SAID_ELSEWHERE = frozenset({("Parameter", "type"), ("Parameter", "shape")})  # by OVG305 and OVG405
 _MISSED_ELSEWHERE = frozenset({("Const", "element_type"), ("Const", "offset"), ("Const", "size")})  # by OVG503
-# For each kind of attribute: what its text must be, and what to write.
+# For each kind of attribute: the expected text, and advice.
 _WHAT = {
     "int": ("an integer", "write a decimal integer"),
     "float": ("a number", "write a decimal number"),
@@ -68,7 +68,7 @@ def malformed_attribute(graph: Model) -> Iterator[Violation]:
     """
     for layers in graph.kinds.values():
         kinds = _kinds(layers[0])
-        if not kinds or layers[0].type == "Const":  # OVG3, OVG4 and OVG5 are about its attributes
+        if not kinds or layers[0].type == "Const":  # the 3xx, 4xx and 5xx rules check its attributes
             continue
         for layer in layers:
             for name, text in layer.attributes.items():
@@ -154,9 +154,7 @@ def foreign_attribute(graph: Model) -> Iterator[Violation]:
 
 
 def _outside_family(graph: Model) -> Iterator[tuple[Layer, Mapping[str, str]]]:
-    """Yield the layers of other operations of OpenVINO whose attributes are not exactly those of the operation, with the
-    latter.
-    """
+    """Yield the layers of other OpenVINO operations whose attributes are not exactly the operation's, with the latter."""
     for (layer_type, _), layers in graph.kinds.items():
         kinds = attribute_kinds(layers[0])
         if kinds is not None and layer_type not in FAMILY:
@@ -167,12 +165,12 @@ def _unknown(layer: Layer, known: list[str], operation: str) -> Iterator[Violati
     for name in layer.attributes:
         if name not in known and name not in _OF_ANY_LAYER and (layer.type, name) != ("Const", "value"):
             otherwise = f"{operation} has {', '.join(known) or 'none'}"
-            fix = Fix(SetAttribute("data", name, None), safe=False)  # because another name may have been meant
+            fix = Fix(SetAttribute("data", name, None), safe=False)  # another name may have been meant
             yield Violation.at(layer, f"unknown attribute {name}", hint(name, known, otherwise), line=layer.data_line, fix=fix)
 
 
 def _kinds(layer: Layer) -> Mapping[str, str]:
-    """Return the attributes of a layer's operation and their kinds; none if the operation is unknown."""
+    """Return the attributes of a layer's operation with their kinds; empty if the operation is unknown."""
     operation = find_operation(layer)
     if operation:
         return {attribute.name: attribute.kind for attribute in operation.attributes}
@@ -180,7 +178,7 @@ def _kinds(layer: Layer) -> Mapping[str, str]:
 
 
 def _given(view: LayerView) -> Iterator[tuple[Attribute, str]]:
-    """Yield the attributes that the layer has, and their text."""
+    """Yield the attributes that the layer has, with their texts."""
     for attribute in view.operation.attributes:
         if attribute.name in view.layer.attributes:
             yield attribute, view.layer.attributes[attribute.name]

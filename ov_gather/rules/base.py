@@ -1,4 +1,4 @@
-"""This module tells what a rule is, and what its check yields."""
+"""Rules, and the violations that their checks yield."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a check yields. Validation makes a Finding of it: it adds the rule and the file, which a check does not know."""
+    """What a check yields. Validation adds the rule and the file, which a check does not know, and makes it a Finding."""
 
     message: str
     hint: str
@@ -42,10 +42,10 @@ class Violation:
             place: the graph or the layer.
             message: what is wrong.
             hint: what would be right.
-            port: the port of the layer that is wrong, if it is one.
-            line: the line of the fault; by default that of the port or else of the place.
-            subgraph_path: the way to a layer of a sub-graph. Only checks of whole documents give it; validation knows it else.
-            fix: how it is mended, where that is mechanical.
+            port: the port of the layer that is wrong, if any.
+            line: the line of the fault; by default that of the port, else that of the place.
+            subgraph_path: path to the layer's graph; only checks of whole documents pass it, otherwise validation adds it.
+            fix: the repair, if it is mechanical.
         """
         line = place.line + (port.below if port else 0) if line is None else line
         if isinstance(place, Model):
@@ -58,8 +58,8 @@ class Violation:
 class Rule:
     """One thing that validation checks.
 
-    `check` takes a subject of the type `scope`, such as a Model, and yields what is wrong with it. `unless` is a cheap test:
-    where it holds, nothing can be wrong, and the check does not run.
+    `check` takes a subject of the type `scope`, such as a Model, and yields its violations. `unless` is a cheap test that
+    returns True only if there can be none; the check does not run then.
     """
 
     id: str
@@ -69,12 +69,12 @@ class Rule:
     unless: Callable[[Any], bool] | None = None
 
     def violations(self, subject: Any) -> Iterable[Violation]:
-        """Yield what is wrong with a subject of this rule."""
+        """Return the violations of a subject."""
         return () if self.unless is not None and self.unless(subject) else self.check(subject)
 
     @property
     def name(self) -> str:
-        """What the check is called, e.g. "missing_attribute"."""
+        """The name of the check, e.g. "missing_attribute"."""
         return str(getattr(self.check, "__name__", ""))
 
     @property
@@ -91,9 +91,9 @@ class Rule:
 def rule(
     rule_id: str, scope: type[T], severity: Severity = Severity.ERROR, *, unless: Callable[[T], bool] | None = None
 ) -> Callable[[Callable[[T], Iterator[Violation]]], Rule]:
-    """Make a rule of the check that follows. The docstring of the check is the documentation of the rule.
+    """Decorate a check to make it a rule. The check's docstring is the documentation of the rule.
 
-    A scope is a whole Document; a Model, which is one graph: that of the model or the body of a sub-graph; a LayerView, which
-    is one gather-family layer that has all its ports; or what a module of rules defines for its own rules.
+    A scope is a Document; a Model, which is one graph: the top-level one or the body of a sub-graph; a LayerView, which is one
+    gather-family layer with all its ports; or a class that a module defines for its own rules.
     """
     return lambda check: Rule(rule_id, scope, severity, check, unless)

@@ -1,4 +1,4 @@
-"""A baseline is a file of findings that a team knows of and has not mended yet."""
+"""Baselines: files of known findings that are not fixed yet."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _REMEDY = "write it anew with --write-baseline, after moving this one away"
 
 
 class BaselineError(ValueError):
-    """A BaselineError says why a file is no baseline that can be used."""
+    """A file cannot be used as a baseline, and why."""
 
 
 def relative(path: str, directory: Path) -> str:
-    """Return a path as seen from a directory, with slashes; a byte that is not UTF-8 becomes \\xff. A URL stays."""
+    r"""Return a path relative to a directory, with slashes; bytes that are not UTF-8 are escaped as \xff. A URL stays."""
     if is_url(path):
         return redacted(path)
     seen = os.path.relpath(Path(path).absolute(), directory.absolute())
@@ -35,26 +35,26 @@ def relative(path: str, directory: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A Baseline holds, for each path as seen from its own directory, what is known: each fingerprint with the whole entry."""
+    """Known findings: path relative to the baseline's directory -> fingerprint -> entry."""
 
     path: Path
     known: Mapping[str, Mapping[str, Mapping[str, str]]]
 
     @property
     def directory(self) -> Path:
-        """Paths are told as seen from this directory, so that the baseline can move with the models."""
+        """The directory to which paths are relative, so that the baseline can move with the models."""
         return self.path.parent
 
     def holds(self, finding: Finding) -> bool:
-        """Tell whether a finding is known."""
+        """Return True if a finding is known."""
         return finding.fingerprint in self.known.get(relative(finding.location.path, self.directory), {})
 
     def knows(self, file: str) -> bool:
-        """Tell whether there is any known finding of a file."""
+        """Return True if a file has known findings."""
         return relative(file, self.directory) in self.known
 
     def gone(self, files: Iterable[str], findings: Iterable[Finding]) -> int:
-        """Count what is known of these files and was not found in them."""
+        """Count the entries for these files that no longer match a finding."""
         found = {(relative(finding.location.path, self.directory), finding.fingerprint) for finding in findings}
         checked = (relative(file, self.directory) for file in files)
         return sum((path, fingerprint) not in found for path in checked for fingerprint in self.known.get(path, ()))
@@ -64,7 +64,7 @@ def read_baseline(path: Path) -> Baseline:
     """Read a baseline.
 
     Raises:
-        BaselineError: the file is damaged, is no baseline, or was written by a release of another format.
+        BaselineError: the file is damaged, not a baseline, or of another format version.
         OSError: the file cannot be read.
     """
     if not resolved(path).is_file() and path.exists():
@@ -80,7 +80,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def _known(path: Path, document: Any) -> dict[str, dict[str, dict[str, str]]]:
-    """Return the entries of a baseline. Raises ValueError, LookupError or TypeError for a document that is none."""
+    """Return the entries of a baseline. Raises ValueError, LookupError or TypeError if the document is not one."""
     if document["format"] != _FORMAT:
         raise BaselineError(
             f"{path}: format {str(document['format'])[:40]} of a baseline is not known, only {_FORMAT}; {_REMEDY}"
@@ -90,18 +90,18 @@ def _known(path: Path, document: Any) -> dict[str, dict[str, dict[str, str]]]:
         kept = {name: entry[name] for name in _ENTRY}
         if not all(isinstance(value, str) for value in kept.values()):
             raise ValueError(f"finding {number} holds something else than strings")
-        kept["path"] = redacted(kept["path"])  # older releases wrote signatures, which are others now
+        kept["path"] = redacted(kept["path"])  # older releases wrote signatures, which have changed since
         known.setdefault(kept["path"], {})[kept["fingerprint"]] = kept
     return known
 
 
 def write_baseline(path: Path, files: Iterable[str], findings: Iterable[Finding]) -> None:
-    """Write what was found in these files; what an older baseline at this path says of other files that exist is kept.
+    """Write the findings of these files, and keep the entries of an older baseline for other files that still exist.
 
-    Several processes may do so at once: none loses the entries of another.
+    Safe for concurrent processes: none loses the entries of another.
 
     Raises:
-        BaselineError: what stands there is no baseline.
+        BaselineError: the existing file is not a baseline.
         OSError: the file cannot be read or written.
     """
     with locked_directory(resolved(path).parent):
@@ -128,7 +128,7 @@ def _read_if_there(path: Path) -> Baseline:
 
 
 def _entry(finding: Finding, directory: Path) -> dict[str, str]:
-    """Return what is known of a finding: the fingerprint that tells it from others, and what people read."""
+    """Return the entry of a finding: its fingerprint, and texts for people."""
     place = finding.location
     layer = f"{place.layer_type} '{place.layer_name}'" if place.layer_type else ""
     return {

@@ -1,7 +1,7 @@
-"""What validation found is kept here, so that files that have not changed since are not checked again.
+"""Cache of findings, so that unchanged files are not validated again.
 
-An entry says for which bytes of the .xml it holds, and for which bytes of the .bin: only those that were read are compared, as
-there may be gigabytes of others that validation never looks at.
+An entry holds for the bytes of the .xml, and for those bytes of the .bin that validation read: comparing others, maybe
+gigabytes, would be in vain.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ROOMS = ("ir", "ops", "ranges", "divergences", "rules")
 
 
 class _Recorded(Weights):
-    """Weights that remember which parts of them were read, and a hash of those."""
+    """Weights that record which parts were read, and a hash of them."""
 
     def __init__(self, weights: Weights) -> None:
         super().__init__(None)
@@ -48,7 +48,7 @@ class _Recorded(Weights):
         return part
 
     def state(self, parts: Iterable[tuple[int, int]] = ()) -> dict[str, Any]:
-        """Read some parts, and tell the size of the file, all parts that were read, and the hash of them."""
+        """Read these parts; return the size of the file, all parts read so far, and their hash."""
         try:
             size = self.size()
             for offset, length in parts:
@@ -59,12 +59,12 @@ class _Recorded(Weights):
 
 
 class Cache:
-    """A Cache keeps findings in a directory, one entry for each file and each choice of options."""
+    """Findings in a directory, one entry for each file and choice of options."""
 
     def __init__(self, directory: Path) -> None:
-        """Make the directory if there is none, with files that keep it out of backups and repositories.
+        """Create the directory if missing, with files that exclude it from backups and repositories.
 
-        Raises NotPrivateError where another user could write to it; OSError.
+        Raises NotPrivateError if another user could write to it; OSError.
         """
         directory = make_private(directory)
         for name, text in (("CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n"), (".gitignore", "*\n")):
@@ -73,19 +73,19 @@ class Cache:
         self._directory = directory
 
     def entry(self, name: str, chosen: Chosen) -> bytes:
-        """Read what is kept of a file; b"" if that is nothing."""
+        """Return the entry of a file; b"" if there is none."""
         try:
             return _whole(read_private(self._place(name, chosen)))
         except OSError:
             return b""
 
     def keep(self, name: str, chosen: Chosen, entry: bytes) -> None:
-        """Write an entry. A cache that is full or gone makes nothing wrong, only slower."""
+        """Write an entry. Errors are ignored: a cache that is full or gone only costs time."""
         with suppress(OSError), replacing(self._place(name, chosen), private=True) as file:
             file.write(_digest(entry) + entry)
 
     def validate(self, path: Place, chosen: Chosen) -> tuple[list[Finding], bool]:
-        """Return what `validate` finds in a file, and whether the cache knew it."""
+        """Return what `validate` finds in a file, and True if the findings were cached."""
         findings, entry = validate_unless_known(path, chosen, self.entry(str(path), chosen))
         if entry:
             self.keep(str(path), chosen, entry)
@@ -98,9 +98,9 @@ class Cache:
 
 
 def is_below(directory: Path, checked: Iterable[Place]) -> Path | None:
-    """Return what of the things to be checked, or of the repositories that they are in, a directory lies in; None if outside.
+    """Return the checked path, or the repository around it, that contains a directory; None if none does.
 
-    Whoever wrote what is checked could have put entries there, too.
+    Whoever wrote the checked files could have put cache entries there, too.
     """
     directory = directory.resolve()
     for place in checked:
@@ -115,7 +115,7 @@ def is_below(directory: Path, checked: Iterable[Place]) -> Path | None:
 
 @cache
 def _rules() -> str:
-    """Hash the sources of all that decides what is found: another version of ours may find something else."""
+    """Hash the sources that determine the findings: another version of ov-gather may find something else."""
     package = Path(__file__).parents[1]
     sources = sorted(path for room in _ROOMS for path in (package / room).rglob("*.py"))
     contents = (blake2b(path.read_bytes()).digest() for path in sources)
@@ -127,13 +127,13 @@ def _digest(content: bytes) -> bytes:
 
 
 def _whole(kept: bytes) -> bytes:
-    """Return an entry that was kept; b"" if it is damaged."""
+    """Return the content of an entry; b"" if it is damaged."""
     digest, entry = kept[:32], kept[32:]
     return entry if digest == _digest(entry) else b""
 
 
 def validate_unless_known(path: Place, chosen: Chosen, entry: bytes) -> tuple[list[Finding], bytes | None]:
-    """Return what `validate` finds in a file, and a new entry to keep: None if the old one holds, b"" if there can be none."""
+    """Return what `validate` finds in a file, and a new entry: None if the old one holds, b"" if there is none to keep."""
     try:
         document = _Document(path)
     except OSError:
@@ -154,7 +154,7 @@ def validate_unless_known(path: Place, chosen: Chosen, entry: bytes) -> tuple[li
 
 
 class _Document(BytesIO):
-    """The bytes of an .xml, with the name that findings tell, and with access to the .bin beside it. Raises OSError."""
+    """The bytes of an .xml, with its name for findings and its .bin. Raises OSError."""
 
     def __init__(self, path: Place) -> None:
         self.weights: Weights
@@ -168,14 +168,14 @@ class _Document(BytesIO):
 
 
 def _known(entry: bytes, document: _Document) -> list[Finding] | None:
-    """Return the findings of an entry; None if there is none, or if it is of other bytes."""
+    """Return the findings of an entry; None if there is no entry for these bytes."""
     try:
         kept, weights = json.loads(entry), _Recorded(document.weights)
         if kept["xml"] != document.digest or weights.state(kept["bin"]["parts"]) != kept["bin"]:
             return None
         return [_finding(finding, document.name) for finding in kept["findings"]]
     except (OSError, ValueError, LookupError, TypeError):
-        return None  # of another version, which a cluster may have
+        return None  # written by another version, which a cluster may have
 
 
 def _value(severity: Severity) -> str:
@@ -183,11 +183,11 @@ def _value(severity: Severity) -> str:
 
 
 def _finding(kept: dict[str, Any], name: str) -> Finding:
-    """Make a finding again. A worker of a cluster may have written another path of the same file."""
+    """Rebuild a finding. A worker of a cluster may have written another path of the same file."""
     place = Location(**kept["location"] | {"path": name, "subgraph_path": tuple(kept["location"]["subgraph_path"])})
     texts = (kept["rule"], kept["message"], kept["hint"], kept["fingerprint"], place.layer_name, place.layer_type)
     numbers = (place.line, 0 if place.layer_id is None else place.layer_id, 0 if place.port is None else place.port)
     if not all(isinstance(text, str) for text in (*texts, *place.subgraph_path)) or {*map(type, numbers)} != {int}:
         raise TypeError("an entry of the cache is damaged")
-    select_rules([kept["rule"]])  # raises ValueError for one that does not exist
+    select_rules([kept["rule"]])  # raises ValueError for an unknown rule
     return Finding(**kept | {"severity": Severity(kept["severity"]), "location": place, "fix": None})

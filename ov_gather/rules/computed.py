@@ -1,4 +1,4 @@
-"""603: indices that a model computes. This runs only on models in which nothing worse is found."""
+"""603: indices that a model computes. Runs only on models without errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ov_gather.rules.base import Violation, rule
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """A whole model in which no rule has found an error, so that what it declares may be believed."""
+    """A whole model in which no rule has found an error, so its declarations can be trusted."""
 
     model: Model
 
@@ -27,7 +27,7 @@ def _has_no_computed_index(sound: Sound) -> bool:
 
 
 def _is_computed(graph: Model, layer: Layer, *, is_body: bool) -> bool:
-    """Whether indices are neither a constant, which OVG601 judges, nor an input of the model."""
+    """Return True if indices are neither a constant, which OVG601 checks, nor an input of the model."""
     source = graph.producer(layer, layer.inputs[1]) if len(layer.inputs) > 1 else None
     return source is not None and source[0].type != "Const" and (is_body or source[0].type != "Parameter")
 
@@ -40,7 +40,7 @@ def computed_index_out_of_bounds(sound: Sound) -> Iterator[Violation]:
     foreign memory, some write zeros. Correct how the index is computed, or the size of the axis. `ov-gather prove` tells what
     is known of all indices, those that depend on inputs included. This rule runs only on models without other errors.
     """
-    from ov_gather.ranges.ir_graph import IrGraph  # imported late, because few models compute indices
+    from ov_gather.ranges.ir_graph import IrGraph  # imported late: few models compute indices
     from ov_gather.ranges.proofs import refuted
     from ov_gather.ranges.rules.call import CPU_PLUGIN
 

@@ -54,13 +54,13 @@ def malformed_constant(document: Document) -> Iterator[Violation]:
 
 @dataclass(frozen=True)
 class Payloads:
-    """The payloads of all Consts of a document that was read whole."""
+    """The payloads of all Consts of a document that was read completely."""
 
     document: Document
 
     @cached_property
     def in_order(self) -> list[tuple[int, int, tuple[str, ...], Layer]]:
-        """The first byte and the end of each payload, with the way to its Const and the Const, as they lie in the .bin."""
+        """Start and end of each payload, with the sub-graph path of its Const and the Const, in the order of the .bin."""
         found = []
         for subgraph_path, graph in self.document.model.walk() if self.document.model else ():
             for layer in graph.of_type("Const"):
@@ -125,7 +125,7 @@ def left_over(payloads: Payloads) -> Iterator[Violation]:
 
 
 def _has_operations_of_extensions(model: Model) -> bool:
-    """Return True if the model has operations that OpenVINO lacks: these may read bytes of the .bin in a way of their own."""
+    """Return True if the model has operations that OpenVINO lacks: these may read bytes of the .bin in their own way."""
     kinds = (kind for _, graph in model.walk() for kind in graph.kinds.items())
     return any(
         version not in operations().get(layer_type, {}) and not find_operation(layers[0])
@@ -179,7 +179,7 @@ def odd_booleans(graph: Model) -> Iterator[Violation]:
     """
     for layer in _readable(graph, BOOLEAN):
         odd, fix = 0, None
-        with suppress(IRError):  # the file was cut meanwhile: then validation starts again
+        with suppress(IRError):  # the file was truncated meanwhile: validation starts again
             content = bytes(payload(graph, layer))
             odd = len(content.translate(None, b"\0\1"))
             fix = Fix(WriteWeights(check_payload(graph, layer)[0], bytes(map(bool, content))), safe=False) if odd else None
@@ -188,7 +188,7 @@ def odd_booleans(graph: Model) -> Iterator[Violation]:
 
 
 def _readable(graph: Model, element_type: ElementType) -> Iterator[Layer]:
-    """Yield the Consts of a type whose bytes can be read. OVG501 to OVG503 report the others."""
+    """Yield the Consts of a type whose bytes can be read; OVG501 to OVG503 report the others."""
     for layer in graph.of_type("Const"):
         if layer.declared_type is element_type:
             with suppress(IRError):

@@ -1,4 +1,4 @@
-"""0xx: the document as a whole. Most of these rules are one way each in which a document cannot be read."""
+"""0xx: the document as a whole. Most of these rules report one reason for which a document cannot be read."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ov_gather.rules.spelling import hint
 
 @dataclass(frozen=True, slots=True)
 class Unopened:
-    """A file that could not be opened, and why."""
+    """A file that could not be opened, and the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The check of a file that did not come to its end: why, and what to do."""
+    """An unfinished check of a file: the reason, and advice."""
 
     reason: str
     hint: str
 
 
 def faults(document: Document, fault: Fault) -> Iterator[Violation]:
-    """Whatever the reader found wrong with a document in one way."""
+    """Yield the problems of one kind that the reader found."""
     for problem in document.problems:
         if problem.fault is fault:
             yield _violation(problem)
@@ -40,7 +40,7 @@ def _violation(problem: IRError) -> Violation:
     place = problem.location
     if place.layer_id is not None or not place.layer_type:
         return Violation(problem.reason, problem.hint, place)
-    # Reports show no layer without an id, so the message names the layer.
+    # Reports show only layers with an id, so name this one in the message.
     layer = replace(place, subgraph_path=()).layer_text[:300]
     graph = Location(place.path, place.line, subgraph_path=place.subgraph_path)
     return Violation(f"{layer}: {problem.reason}", problem.hint, graph)
@@ -131,7 +131,7 @@ def not_checked(check: Unfinished) -> Iterator[Violation]:
     yield Violation(check.reason[:300], check.hint, NOWHERE)
 
 
-# What may stand in a graph, a layer and a port, besides what the reader interprets.
+# Elements allowed in a graph, a layer and a port, besides those that the reader interprets.
 _IN_GRAPH = ("rt_info", "meta_data", "quantization_parameters", "pre-process", "statistics", "layers", "edges")
 _IN_LAYER = (
     "rt_info",
@@ -150,7 +150,7 @@ _IN_PORT = ("rt_info", "dim")
 
 
 def _has_known_elements(graph: Model) -> bool:
-    """Tell whether every element stands where it may, and none stands in a port, as is usual."""
+    """Return True if every element is where it is allowed, and ports have none at all, as is usual."""
     in_layers = {section.tag for layer in graph.layers if layer.sections for section in layer.sections}
     in_ports = any(port.sections for ports in (graph.input_ports, graph.output_ports) for port in ports)
     return not in_ports and in_layers.issubset(_IN_LAYER) and all(section.tag in _IN_GRAPH for section in graph.sections)

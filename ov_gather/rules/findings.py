@@ -1,4 +1,4 @@
-"""Finding: what users get for each violation of a rule."""
+"""Findings, the results of validation."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 class Severity(Enum):
-    """How bad a finding is, worst first."""
+    """Severity of a finding, worst first."""
 
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
 
     def at_least(self, other: Severity) -> bool:
-        """Tell whether this severity is as bad as `other`, or worse."""
+        """Return True if this severity is as bad as `other`, or worse."""
         order = list(Severity)
         return order.index(self) <= order.index(other)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding(InNotebooks):
-    """One violation of a rule, as users get it: how bad it is, what is wrong, what would be right, and where.
+    """One violation of a rule, with its severity, what is wrong, what would be right, and where.
 
-    The fingerprint is the same where the finding comes again in another export of the model, whatever ids and lines it has. The
-    fix says how the document is mended, where that is mechanical.
+    The fingerprint stays the same in other exports of the model, whose ids and lines may differ. `fix` repairs the document, if
+    that is mechanical.
     """
 
     rule: str

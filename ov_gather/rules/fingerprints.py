@@ -1,4 +1,4 @@
-"""A fingerprint says that two findings, in two exports of a model, are the same one."""
+"""Fingerprints of findings, which are equal in different exports of the same model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _COUNTED = re.compile(r"(\w+)_\d+")
 
 
 def with_fingerprints(findings: Iterable[Finding], model: Model | None) -> list[Finding]:
-    """Give each finding its fingerprint: a hash of the rule, of the sub-graphs around the layer, and of the layer's name, type,
-    port and attributes.
+    """Set the fingerprint of each finding: a hash of the rule, the enclosing sub-graphs, and the layer's name, type, port and
+    attributes.
 
-    Ids, lines, the order of layers and the message are no part of it, so that it stays when a model is exported again, and
-    when a later release of ov-gather says the same in other words. Findings that are alike in all of this are numbered.
+    It excludes ids, lines, the order of layers and the message, so that it survives another export of the model and other words
+    in a later release of ov-gather. Findings with equal fingerprints are numbered.
     """
     findings = list(findings)
     if not findings:
@@ -32,7 +32,7 @@ def with_fingerprints(findings: Iterable[Finding], model: Model | None) -> list[
 
 
 class _Prints:
-    """Fingerprints of one document. What findings of one layer have in common is made once."""
+    """Fingerprints of one document; the part that findings of one layer share is cached."""
 
     def __init__(self, model: Model | None) -> None:
         self._graphs = dict(model.walk()) if model else {}
@@ -48,7 +48,7 @@ class _Prints:
         return blake2b(layer + repr((finding.rule, port)).encode(), digest_size=8).hexdigest()
 
     def _layer(self, place: Location) -> tuple[bytes, dict[int, tuple[str, int]]]:
-        """Hash the layer of a place and its way there; name each port by its position among the inputs or outputs."""
+        """Hash the layer and its sub-graph path; map each port id to its side and position."""
         graph = self._graphs.get(place.subgraph_path)
         layer = graph.layer_by_id.get(place.layer_id) if graph and place.layer_id is not None else None
         attributes = sorted(meaning(layer).items()) if layer else []
@@ -60,14 +60,14 @@ class _Prints:
 
 
 def _steps(subgraph_path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the type and the name of each layer that has a body, and nothing and the tag of the body."""
+    """Yield the type and name of each enclosing layer, then ("", tag) of its body."""
     for step in subgraph_path:
         kind, quoted, name = step.partition(" '")
         yield (kind, name.removesuffix("'")) if quoted else ("", step)
 
 
 def _without_count(layer_type: str, name: str) -> str:
-    """Leave out a name such as "Gather_123": OpenVINO gives it to a layer that has none, and counts anew in each process."""
+    """Return "" for a name such as "Gather_123", which OpenVINO generates for unnamed layers with a counter per process."""
     counted = _COUNTED.fullmatch(name)
     return "" if counted and counted[1] == layer_type else name
 

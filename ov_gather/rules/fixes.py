@@ -1,4 +1,4 @@
-"""A fix says how a finding is mended, in terms of the document: which attribute, which dims, which bytes of the .bin."""
+"""Fixes of findings, in terms of the document: an attribute, dims, bytes of the .bin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class SetAttribute:
-    """Give an attribute of the <layer>, of its <data>, or of the <port> of the finding a value; None takes it away."""
+    """Set an attribute of the finding's <layer>, of its <data>, or of the <port>; remove it if the value is None."""
 
     element: Literal["layer", "data", "port"]
     name: str
@@ -17,19 +17,19 @@ class SetAttribute:
 
 @dataclass(frozen=True, slots=True)
 class SetDims:
-    """Give the port of the finding these dims."""
+    """Set the dims of the finding's port."""
 
     dims: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NumberPorts:
-    """Number the inputs and outputs of the layer as they stand, in its ports and in the edges."""
+    """Renumber the inputs and outputs of the layer in document order, in its ports and in the edges."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteWeights:
-    """Write bytes into the .bin."""
+    """Overwrite bytes of the .bin."""
 
     offset: int
     content: bytes
@@ -37,7 +37,7 @@ class WriteWeights:
 
 @dataclass(frozen=True, slots=True)
 class CutWeights:
-    """Cut the .bin off behind so many bytes."""
+    """Truncate the .bin to `size` bytes."""
 
     size: int
 
@@ -47,7 +47,7 @@ Step = SetAttribute | SetDims | NumberPorts | WriteWeights | CutWeights
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A Fix is one step. A safe one changes nothing that OpenVINO computes."""
+    """A single step. It is safe if it changes nothing that OpenVINO computes."""
 
     step: Step
     safe: bool = True

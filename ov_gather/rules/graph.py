@@ -9,7 +9,7 @@ from ov_gather.ir.model import Edge, Layer, Model
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 
-# OpenVINO's reader starts from these layers and from the Parameters, and creates whatever they need.
+# OpenVINO's reader starts from these and the Parameters, and creates the layers that they depend on.
 SINKS = ("Result", "Assign")
 
 
@@ -68,7 +68,7 @@ def edges_into_port(graph: Model) -> Iterator[Violation]:
 
 
 def _is_in_order_of_execution(graph: Model) -> bool:
-    """Tell whether every layer stands behind those that feed it, as OpenVINO writes them."""
+    """Return True if every layer comes after its producers, as OpenVINO writes them."""
     position = {layer.id: i for i, layer in enumerate(graph.layers)}
     return all(position.get(edge.from_layer, -1) < position.get(edge.to_layer, 0) for edge in graph.edges)
 
@@ -94,7 +94,7 @@ def cycle(graph: Model) -> Iterator[Violation]:
             if not waiting_for[follower]:
                 ready.append(follower)
     if waiting_for:
-        # From any layer that waits, back through what it waits for, the walk ends up in a circle.
+        # Walking back from any unfinished layer through unfinished producers ends in a circle.
         path: dict[int, None] = {}
         current = min(waiting_for)
         while current not in path:

@@ -20,18 +20,18 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
     """Return the first constant index of a layer that `is_wrong`; None if there is none.
 
     Returns:
-        The place of the index, e.g. "indices[3, 17]", its value, how many indices are wrong, and the size of the axis.
+        The place of the index, e.g. "indices[3, 17]", its value, the number of wrong indices, and the size of the axis.
     """
     port, sizes = view.operation.index_rule.port, view.index_sizes
     if view.input_types[port] not in (view.operation.inputs[port].element_types or ()):
         return None
     try:
         indices = view.constant(port)
-    except IRError:  # OVG5 reports it
+    except IRError:  # the 5xx rules report it
         return None
     if indices is None or sizes is None:
         return None
-    import numpy as np  # imported late, so that an IR without constant indices is validated without NumPy
+    import numpy as np  # imported late: validating an IR without constant indices does not need NumPy
 
     wrong = is_wrong(indices, np.array(sizes) if len(sizes) > 1 else sizes[0])
     if not wrong.any():

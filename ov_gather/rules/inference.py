@@ -1,4 +1,4 @@
-"""407: declared outputs compared with those that OpenVINO infers. It runs on request only, because it needs openvino."""
+"""407: declared outputs compared with those that OpenVINO infers. Runs on request only, because it needs openvino."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _BODY = {"then_body": "get_then_body", "else_body": "get_else_body", "body": "ge
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """One graph, and the nodes that OpenVINO made of its layers, by name.
+    """One graph, and the openvino nodes of its layers, by name.
 
-    `types_kept` is false for a document of version 10, because OpenVINO changes types while it reads those. `refusal` says why
-    OpenVINO does not read the model, if so; there are no nodes then.
+    `types_kept` is False for IR version 10, since OpenVINO changes types when it reads those. `refusal` is the reason if
+    OpenVINO does not read the model; there are no nodes then.
     """
 
     graph: Model
@@ -34,14 +34,14 @@ class Inferred:
 
 
 def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
-    """Yield the graphs of a document, each with the way to it and with what OpenVINO makes of it. Raises ImportError."""
+    """Yield the graphs of a document, each with its sub-graph path and OpenVINO's nodes. Raises ImportError."""
     import openvino
 
     from ov_gather.ir.writer import to_bytes
 
     core = openvino.Core()
-    core.set_property({"ENABLE_MMAP": False})  # the system kills a process that reads the mapping of a file that was cut off
-    with suppress(FileNotFoundError):  # the extension was not compiled: a model that holds our operations is refused
+    core.set_property({"ENABLE_MMAP": False})  # reading a mapping of a truncated file kills the process (SIGBUS)
+    with suppress(FileNotFoundError):  # without a compiled extension, a model with our operations is refused
         register(core)
     try:
         if model.path and not is_url(model.path):
@@ -58,7 +58,7 @@ def inferred_graphs(model: Model) -> Iterator[tuple[tuple[str, ...], Inferred]]:
 def _walk(
     graph: Model, read: Any, subgraph_path: tuple[str, ...], types_kept: bool
 ) -> Iterator[tuple[tuple[str, ...], Inferred]]:
-    # A name leads to the node of a layer only if no other layer has it (OVG114).
+    # Names identify nodes only if they are unique; OVG114 reports the others.
     unique = {name for name, count in Counter(layer.name for layer in graph.layers).items() if count == 1}
     nodes = {node.get_friendly_name(): node for node in read.get_ops() if node.get_friendly_name() in unique}
     yield subgraph_path, Inferred(graph, nodes, types_kept)

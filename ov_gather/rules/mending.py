@@ -1,4 +1,4 @@
-"""`validate --fix`: what is mechanical to mend is mended, and all else stays byte for byte as it was."""
+"""`validate --fix`: mechanical repairs that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ov_gather.rules.suppression import Ignore
 from ov_gather.rules.validation import validate
 
 _ROUNDS = 20
-"""Dims that are declared anew may show others that do not fit, downstream. Fixes that do not settle by then are not applied."""
+"""Most rounds of fixes: new dims may reveal other errors downstream. Fixes that have not settled by then are dropped."""
 
 _AMBIGUOUS = ("OVG101", "OVG102", "OVG103", "OVG116")
-"""Rules of ids and edges. Where one is broken, nobody knows what feeds what, and what types and dims should be."""
+"""Rules of ids and edges. If one is violated, producers are ambiguous, and so are the types and dims to declare."""
 
 _DIGEST = re.compile(r"[0-9a-f]{30,}")
-"""The names of files in caches of huggingface_hub, DVC and others: a hash of the content, which must stay what it says."""
+"""File names in the caches of huggingface_hub, DVC and others: a hash of the content, which therefore must not change."""
 
 Check = Callable[[bytes, Weights], list[Finding]]
 
 
 @dataclass(slots=True)
 class Mended:
-    """What became of a file: the document and the weights with all fixes, what was mended, and what is left."""
+    """The result for one file: the document and weights with all fixes, the fixed findings, and the remaining ones."""
 
     path: Path
     before: bytes
@@ -42,9 +42,9 @@ class Mended:
     mended: list[Finding] = field(default_factory=list)
 
     def write(self) -> None:
-        """Put the files that change in the place of the old ones, both or none. Raises OSError.
+        """Replace the files that change, both or none. Raises OSError.
 
-        As OpenVINO finds the .bin, it is the one beside the path that was given, also where the .xml is a link.
+        The .bin is the one beside the given path, as for OpenVINO, even if the .xml is a link.
         """
         writers: dict[Path, Callable[[IO[bytes]], object]] = {}
         if self.weights.is_patched:
@@ -56,8 +56,8 @@ class Mended:
                 write(file)
 
     def diff(self) -> Iterator[str]:
-        """Yield the lines of a unified diff of the document, and what changes in the .bin."""
-        if self.document != self.before:  # then it is in UTF-8; one in another encoding is never changed
+        """Yield the lines of a unified diff of the document, and the changes of the .bin."""
+        if self.document != self.before:  # it is in UTF-8 then: documents in other encodings are never changed
             before, after = (text.decode().splitlines() for text in (self.before, self.document))
             yield from unified_diff(before, after, str(self.path), str(self.path), lineterm="")
         for offset, content in self.weights.patches.items():
@@ -75,15 +75,15 @@ def mend(
     ignore: tuple[str, ...] = (),
     target: str = "",
 ) -> Mended:
-    """Apply fixes until none is left. A fix after which anything else is wrong is not applied.
+    """Apply fixes until none is left. A fix that leads to other findings is not applied.
 
     Args:
         path: the .xml; nothing is written before `Mended.write`.
-        unsafe: apply also what may change the meaning.
-        ignores: what these suppress stays as it is.
+        unsafe: also apply fixes that may change the meaning.
+        ignores: findings that these suppress are not fixed.
         select, ignore, target: as for `validate`.
 
-    Raises OSError where the file cannot be read.
+    Raises OSError if the file cannot be read.
     """
 
     def check(document: bytes, weights: Weights) -> list[Finding]:
@@ -99,7 +99,7 @@ def mend(
     ready = [found for found in state.left if wanted(found) and found.fix and (unsafe or found.fix.safe)]
     if ready and validate(before, weights=weights, select=_AMBIGUOUS):
         return state
-    # All at once is what nearly always works; where it does not, each is tried alone.
+    # Apply all at once, which nearly always works; otherwise try each alone.
     if ready and not _apply(state, ready, check, wanted):
         for finding in ready:
             _apply(state, [finding], check, wanted)
@@ -107,10 +107,10 @@ def mend(
 
 
 def _apply(state: Mended, ready: list[Finding], check: Check, wanted: Callable[[Finding], bool]) -> bool:
-    """Apply the fixes of some findings, and then safe fixes of what is found, until nothing is. Return whether that was good.
+    """Apply some fixes, then the safe fixes of what remains, until there are none. Return True if the result is accepted.
 
-    It is if fewer findings are left, and of no rule more; else nothing is changed. A fix may be applied again: dims that were
-    taken from another port are wrong if those were wrong, too, and right in the next round.
+    It is accepted if there are fewer findings, and of no rule more; else nothing changes. A fix may be applied again: dims
+    copied from another port are wrong if that port was wrong, and right in the next round.
     """
     document, weights, left, mended = state.document, state.weights, state.left, dict[str, Finding]()
     first = {finding.fingerprint for finding in ready}
@@ -118,7 +118,7 @@ def _apply(state: Mended, ready: list[Finding], check: Check, wanted: Callable[[
     for _ in range(_ROUNDS):
         try:
             document, weights = applied(document, weights, ready)
-        except ValueError:  # which says that a fix has no certain place
+        except ValueError:  # the place of a fix is ambiguous
             return False
         mended |= {finding.fingerprint: finding for finding in ready}
         left = check(document, weights)
@@ -135,7 +135,7 @@ def _apply(state: Mended, ready: list[Finding], check: Check, wanted: Callable[[
 
 
 def _own_place(path: Path) -> Path:
-    """Return the place that a path leads to. Raises OSError for a file that a cache shares, or that is read-only."""
+    """Return the real path of a file to replace. Raises OSError if a cache shares the file, or it is read-only."""
     place = resolved(path)
     if path.is_symlink() and _DIGEST.fullmatch(place.name):
         raise OSError(f"it is a link to {place}, which a cache names by its content: mend a copy of the model")
@@ -145,7 +145,7 @@ def _own_place(path: Path) -> Path:
 
 
 def _weights_place(path: Path) -> Path:
-    """Return the place of the .bin of an .xml. Raises OSError as `_own_place` does, and for the .bin of another .xml."""
+    """Return the real path of the .bin of an .xml. Raises OSError as `_own_place` does, and for the .bin of another .xml."""
     place = _own_place(path.with_suffix(".bin"))
     other = place.with_suffix(".xml")
     if other.exists() and identity(other) != identity(path):

@@ -1,4 +1,4 @@
-"""This module tells which is the oldest release of OpenVINO that has what a file needs."""
+"""The oldest release of OpenVINO that can read a file."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ov_gather.rules.releases import RELEASES, first_with_element_type, first_wi
 from ov_gather.rules.validation import read_and_validate
 
 _IN_THE_WAY = ("OVG0", "OVG105", "OVG106", "OVG109")
-"""Rules that say why a file cannot be read, or that no release of OpenVINO has an operation."""
+"""Rules that report why a file cannot be read, or that no release of OpenVINO has an operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class OldestRelease:
-    """The oldest release, one of RELEASES, that has what a file needs; or "" where none has.
+    """The oldest of RELEASES that has every operation and element type of a file; "" if none does.
 
-    `reason` says what the releases before do not have, or why there is no release; it is "" where the oldest of RELEASES reads
-    the file. `place` is where this is needed. `extension` names an operation that only an extension adds, if there is one.
+    `reason` is what earlier releases lack, or why there is no release; "" for the oldest of RELEASES. `place` is where the file
+    needs it. `extension` is an operation that only an extension adds, or "".
     """
 
     release: str
@@ -30,7 +30,7 @@ class OldestRelease:
 
 
 def oldest_release(source: Source) -> OldestRelease:
-    """Tell which is the oldest of RELEASES that has every operation and element type of an IR.
+    """Return the oldest of RELEASES that has every operation and element type of an IR.
 
     Args:
         source: what `read_ir` takes.
@@ -52,7 +52,7 @@ def oldest_release(source: Source) -> OldestRelease:
 
 
 def _needs(graph: Model) -> Iterator[tuple[Layer, str | None, str]]:
-    """Yield what layers of a graph need, each with the first release that has it; None where an extension must add it."""
+    """Yield what the layers of a graph need, each with the first release that has it; None if an extension must add it."""
     for (layer_type, version), layers in graph.kinds.items():
         if version is not None:
             yield layers[0], first_with_operation(layers[0]), f"{layer_type} of {version}"

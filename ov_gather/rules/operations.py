@@ -12,10 +12,10 @@ from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opsets import in_any_case, operations
 from ov_gather.rules.spelling import closest
 
-# OpenVINO finds these types under these names without any extension, because old converters wrote them.
+# OpenVINO has these types in these pseudo-opsets without an extension, because old converters wrote them.
 _PSEUDO_OPSETS = ("extension", "experimental")
 _OF_THE_INTERFACE = ("Parameter", "Result", "Assign", "ReadValue")
-"""OpenVINO orders inputs by these types, and finds outputs and states by them, in this spelling only."""
+"""Types by which OpenVINO orders inputs, and finds outputs and states; it requires this exact spelling."""
 _IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
 
 
@@ -84,24 +84,24 @@ def missing_version(graph: Model) -> Iterator[Violation]:
 
 
 def _not_in_opsets(graph: Model) -> Iterator[Layer]:
-    """Yield the layers whose operation is in no opset of OpenVINO, and is none of ours."""
+    """Yield the layers whose operation is in no opset of OpenVINO and not ours."""
     for (layer_type, version), layers in graph.kinds.items():
         if version is not None and version not in operations().get(layer_type, {}) and not find_operation(layers[0]):
             yield from layers
 
 
 def _names_opset(layer: Layer) -> bool:
-    """Tell whether the version means an opset of OpenVINO, perhaps a misspelt one, and not the opset of an extension."""
+    """Return True if the version denotes an opset of OpenVINO, possibly misspelt, rather than one of an extension."""
     return (layer.version or "").strip().lower().startswith("ops")
 
 
 def _meant(layer_type: str) -> str | None:
-    """Return the type that OpenVINO has under this name or a similar one."""
+    """Return the OpenVINO type with this name or a similar one."""
     return "Const" if layer_type.lower() == "constant" else closest(layer_type, operations())
 
 
 def _differs_in_case(layer_type: str) -> bool:
-    """Tell whether the type differs from one of OpenVINO only in case. OpenVINO reads types in any case, except Const."""
+    """Return True if the type differs from OpenVINO's only in case. OpenVINO ignores the case of types, except for Const."""
     meant = in_any_case().get(layer_type.lower())
     return meant not in (None, layer_type, "Const")
 

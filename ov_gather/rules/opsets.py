@@ -1,4 +1,4 @@
-"""This module tells which opset of OpenVINO holds which operation, and what kind of value each attribute has."""
+"""Which opsets of OpenVINO hold an operation, and the kinds of its attributes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|nan)", re.ASC
 
 @cache
 def operations() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-    """Return the kinds of attributes: by type of the operation, then by opset, then by name of the attribute."""
+    """Return the attribute kinds by operation type, then opset, then attribute name."""
     table: dict[str, dict[str, dict[str, str]]] = {}
     for opsets, words in _rows():
         attributes = dict(word.split(":") for word in words if ":" in word)
@@ -29,24 +29,24 @@ def operations() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
 
 
 def opsets_of(layer_type: str) -> Mapping[str, str]:
-    """Return the opsets that hold a type of layer, each with the first one that holds the same version of the operation."""
+    """Map the opsets that hold a layer type to the first opset with the same version of it."""
     return {opset: opsets[0] for opsets, words in _rows() if layer_type in words for opset in opsets}
 
 
 @cache
 def in_any_case() -> Mapping[str, str]:
-    """Return each type of operation, by its name in lower case."""
+    """Map the lower-case name of each operation type to the type."""
     return {layer_type.lower(): layer_type for layer_type in operations()}
 
 
 def attribute_kinds(layer: Layer) -> Mapping[str, str] | None:
-    """Return the attributes of a layer's operation and their kinds; None where no opset of OpenVINO holds it."""
+    """Return the attributes of a layer's operation with their kinds; None if no opset of OpenVINO holds it."""
     return operations().get(layer.type, {}).get(layer.version or "")
 
 
 @lru_cache(maxsize=4096)
 def is_of_kind(text: str, kind: str) -> bool:
-    """Tell whether the text of an attribute is a value of this kind, with nothing around it."""
+    """Return True if the text of an attribute is a value of this kind, without surrounding blanks."""
     if kind not in _CHECKS:
         return text.lower() in kind.split("|")
     try:
@@ -57,13 +57,13 @@ def is_of_kind(text: str, kind: str) -> bool:
 
 @cache
 def _rows() -> list[tuple[list[str], list[str]]]:
-    """Return each row of the table: its opsets, and its other words."""
+    """Parse the table: for each row its opsets, and its other words."""
     rows = (row.split() for row in TABLE.strip().replace("\n    ", " ").split("\n"))
     return [(list(_opsets(opsets)), words) for opsets, *words in rows]
 
 
 def _opsets(text: str) -> Iterator[str]:
-    """Yield the opsets that a row of the table lists: "1,3-16" is opset1, and opset3 to opset16."""
+    """Expand the opsets of a row: "1,3-16" is opset1, and opset3 to opset16."""
     for part in text.split(","):
         first, _, last = part.partition("-")
         yield from (f"opset{number}" for number in range(int(first), int(last or first) + 1))

@@ -20,7 +20,7 @@ from ov_gather.rules.indices import first_constant_index
 
 _KNOWN = {divergence.name: divergence for divergence in DIVERGENCES}
 _FETCHED = 1 << 20
-"""The most bytes of data that are read from a URL to look for values that OpenVINO replaces."""
+"""Most bytes of data that are read from a URL to find values that OpenVINO replaces."""
 
 
 @rule("OVG701", LayerView, Severity.WARNING)
@@ -41,7 +41,7 @@ def negative_constant_index(view: LayerView) -> Iterator[Violation]:
 
 
 def _from_the_start(view: LayerView) -> Fix | None:
-    """Write all indices that count from the end as such that count from the start, unless the Const serves elsewhere, too."""
+    """Return the fix that adds the axis size to negative indices, unless the Const has other consumers, too."""
     port = view.operation.index_rule.port
     source, indices, sizes = view.producer(port), view.constant(port), view.index_sizes
     if source is None or indices is None or sizes is None or sum(link[2] is source[0] for link in view.graph.links) != 1:
@@ -56,7 +56,7 @@ def _from_the_start(view: LayerView) -> Fix | None:
 
 
 def _has_certain_data_shape(view: LayerView) -> bool:
-    """Return True if OpenVINO takes the shape of data from the document, and does not infer it."""
+    """Return True if OpenVINO reads the shape of data from the document rather than inferring it."""
     source = view.producer(0)
     return view.graph.tag == "net" and source is not None and source[0].type in ("Parameter", "Const")
 
@@ -68,7 +68,7 @@ def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
     Integers wrap around at 2^32, and float64 becomes float32. Results are exact only for values that 32 bits hold.
     """
     data_type, source = view.input_types[0], view.producer(0)
-    if data_type in NARROWED_BY_CPU and not (source and source[0].type == "ShapeOf"):  # sizes are small
+    if data_type in NARROWED_BY_CPU and not (source and source[0].type == "ShapeOf"):  # sizes fit
         message = f"data is {data_type}, which the OpenVINO CPU plugin computes as {NARROWED_BY_CPU[data_type]}"
         hint = "results are exact only for values that 32 bits hold"
         yield Violation.at(view.layer, message, hint, port=view.layer.inputs[0])
@@ -151,7 +151,7 @@ def empty_gather(view: LayerView) -> Iterator[Violation]:
 
 
 def _is_all(view: LayerView, layer: Layer, position: int, number: int) -> bool:
-    """Tell whether an input of a layer is a constant all of whose elements are this number."""
+    """Return True if an input of a layer is a constant whose elements all equal this number."""
     source = view.graph.producer(layer, layer.inputs[position])
     try:
         value = constant(view.graph, source[0]) if source and source[0].type == "Const" else None

@@ -11,7 +11,7 @@ from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, NumberPorts, SetAttribute
 
-# The inputs and the outputs of these types, which are the same in every opset.
+# Inputs and outputs of types that are the same in every opset.
 _PORTS = {
     "Parameter": ((), ("the value",)),
     "Const": ((), ("the value",)),
@@ -62,7 +62,7 @@ def duplicate_layer_name(graph: Model) -> Iterator[Violation]:
 
 
 def _name(names: Collection[str], layer: Layer, *, safe: bool) -> Fix:
-    """Append the id, and underscores as long as another layer has that name."""
+    """Return the fix that appends the id to the name, and underscores until the name is unique."""
     name = f"{layer.name}_{layer.id}"
     while name in names:
         name += "_"
@@ -70,7 +70,7 @@ def _name(names: Collection[str], layer: Layer, *, safe: bool) -> Fix:
 
 
 def _interface(graph: Model) -> set[int]:
-    """Return the `id()` of each layer whose name applications may use for an input, an output or a state of the model."""
+    """Return the `id()` of each layer whose name applications may use for an input, output or state of the model."""
     if graph.tag != "net":
         return set()
     named = {id(layer) for layer in graph.layers if layer.type.lower() in ("parameter", "result", "assign", "readvalue")}
@@ -132,7 +132,7 @@ def order_of_ports(graph: Model) -> Iterator[Violation]:
 
 
 def _with_several(graph: Model) -> Iterator[tuple[Layer, tuple[Port, ...]]]:
-    """Yield each layer with its inputs, and again with its outputs, if they are two or more."""
+    """Yield each layer with its inputs, then with its outputs, if there are two or more."""
     for layer in graph.layers:
         if len(layer.inputs) > 1:
             yield layer, layer.inputs

@@ -1,4 +1,4 @@
-"""Every rule, by its id. A new rule needs a line here."""
+"""All rules by id. A new rule needs a line here."""
 
 from __future__ import annotations
 

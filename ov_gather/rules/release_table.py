@@ -1,9 +1,9 @@
-"""What each release of OpenVINO has that no earlier one has, as data. `python tests/tools/release_table.py` asks the releases.
+"""What each release of OpenVINO adds, as data; `python tests/tools/release_table.py` reads it from the releases.
 
-The first row is the oldest release that was asked: all that the other rows do not name is in it. A row has a release, then an
-opset with the types of layers that are new in it, or `element_type` with the names that the reader takes since then; * means
-all other types of layers that the opset holds. A release without a row of news has nothing new. The attributes of operations,
-and the words that these may be, are the same in all of these releases.
+The first row is the oldest release; whatever later rows do not name is in it. A row has a release, then either an opset with
+the layer types that are new in it (* = all other types that the opset holds), or `element_type` with the names that the reader
+accepts since then. A row with a release alone adds nothing. The attributes of operations and the words that they accept are
+the same in all of these releases.
 """
 
 TABLE = """

@@ -1,4 +1,4 @@
-"""This module tells which release of OpenVINO is the first that has an operation, or that reads an element type."""
+"""First release of OpenVINO that has an operation, or that reads an element type."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ov_gather.rules.opsets import in_any_case, opsets_of
 from ov_gather.rules.release_table import TABLE
 
 RELEASES = tuple(dict.fromkeys(line.split()[0] for line in TABLE.strip().splitlines()))
-"""The releases that were asked, from the oldest to the newest."""
+"""The releases in the table, oldest first."""
 
 
 def release_named(text: str) -> str:
-    """Return the release that "2025.4" or "2025.4.1" names. Raises ValueError where that is none of RELEASES."""
+    """Return the release that "2025.4" or "2025.4.1" names. Raises ValueError if it is none of RELEASES."""
     named = re.fullmatch(r"(\d+\.\d+)(\.\d+)?", text.strip())
     if named is None or named[1] not in RELEASES:
         raise ValueError(f"'{text}' is no release that ov-gather knows; there are {', '.join(RELEASES)}")
@@ -23,30 +23,30 @@ def release_named(text: str) -> str:
 
 
 def is_before(release: str, other: str) -> bool:
-    """Tell whether one of RELEASES is older than another."""
+    """Return True if one of RELEASES is older than another."""
     return RELEASES.index(release) < RELEASES.index(other)
 
 
 def is_newer_than_known(version: str) -> bool:
-    """Tell whether a version of OpenVINO, such as "2027.0.0", is newer than all of RELEASES; what is no version is not."""
+    """Return True if a version of OpenVINO, such as "2027.0.0", is newer than all of RELEASES; False if it is not a version."""
     numbers, newest = ([int(number) for number in re.findall(r"\d+", text)[:2]] for text in (version, RELEASES[-1]))
     return numbers > newest
 
 
 def first_with_operation(layer: Layer) -> str | None:
-    """Return the first release whose reader finds the operation of a layer; None where no opset of OpenVINO holds it."""
+    """Return the first release whose reader knows the operation of a layer; None if no opset of OpenVINO holds it."""
     layer_type = in_any_case().get(layer.type.lower(), layer.type)
     return _first_with(layer_type, layer.version) if layer.version in opsets_of(layer_type) else None
 
 
 def opsets_with(layer_type: str, release: str) -> Mapping[str, str]:
-    """Return the opsets in which a release has a type of layer, each with the opset that had this version of it first."""
+    """Map the opsets in which a release has a layer type to the first opset with the same version of it."""
     known = opsets_of(layer_type)
     return {opset: first for opset, first in known.items() if not is_before(release, _first_with(layer_type, opset))}
 
 
 def first_with_element_type(name: str) -> str:
-    """Return the first release whose reader takes a name that `element_type` gives."""
+    """Return the first release whose reader accepts a name in `element_type`."""
     return _news().get(("element_type", name.lower()), RELEASES[0])
 
 
@@ -57,6 +57,6 @@ def _first_with(layer_type: str, opset: str | None) -> str:
 
 @cache
 def _news() -> Mapping[tuple[str, str], str]:
-    """Return the release of each piece of news: an opset with a type of layer, or "element_type" with a name."""
+    """Map each addition, (opset, layer type) or ("element_type", name), to its release."""
     rows = (line.split() for line in TABLE.strip().replace("\n    ", " ").splitlines())
     return {(kind, name): release for release, kind, *names in (row for row in rows if len(row) > 1) for name in names}

@@ -1,4 +1,4 @@
-"""This module tells which rules the options --select and --ignore name."""
+"""Selection of rules by the options --select and --ignore."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GROUP_LENGTH = len("OVG4")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What `validate` is to look for: its arguments of the same names."""
+    """The options of `validate` with these names."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
     """Return the rules that are selected (all, if `select` is empty) and not ignored, by id ("OVG401") or group ("OVG4").
 
     Raises:
-        ValueError: an id or a group is unknown. If it were passed over, less would be checked than was asked for.
+        ValueError: an id or group is unknown. Skipping it would check less than was asked for.
     """
     select, ignore = tuple(select), tuple(ignore)
     for name in (*select, *ignore):

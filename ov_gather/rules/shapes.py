@@ -89,7 +89,7 @@ def declared_shape(graph: Model) -> Iterator[Violation]:
 
 
 def _dims(sizes: tuple[int, ...]) -> Fix:
-    """OpenVINO infers the shapes of tensors, whatever ports declare."""
+    """Return the fix that declares these dims. It is safe: OpenVINO infers shapes, whatever ports declare."""
     return Fix(SetDims(sizes))
 
 
@@ -105,7 +105,7 @@ def _shape_errors(view: LayerView, kind: type[ShapeError]) -> Iterator[Violation
 
 
 def fits_declaration(port: Port, inferred: PartialShape) -> bool:
-    """Tell whether a port declares what is inferred: every size that is certain, and any allowed size where it is open."""
+    """Return True if a port declares the inferred shape: the exact size if known, any allowed size or -1 if open."""
     if inferred.dims is None:
         return True
     return len(port.dims) == len(inferred.dims) and all(
@@ -114,5 +114,5 @@ def fits_declaration(port: Port, inferred: PartialShape) -> bool:
 
 
 def dims_text(port: Port) -> str:
-    """Return the dims of a port, for people."""
+    """Describe the dims of a port for people."""
     return f"dims {list(port.dims)}" if port.dims else "no dims"

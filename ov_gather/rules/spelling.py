@@ -1,6 +1,4 @@
-"""This module tells which name was meant by a misspelt one. The time is linear in the names, because documents may hold many
-and long ones.
-"""
+"""Suggestions for misspelt names, in time linear in the number of names, since documents may hold many and long ones."""
 
 from __future__ import annotations
 
@@ -11,9 +9,7 @@ _MAX_LENGTH = 64  # no known name is longer
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name from which a name differs in case, or in one letter: a wrong, missing or extra one, or two
-    exchanged.
-    """
+    """Return the known name that equals `name` except for case, or one wrong, missing or extra letter, or two swapped ones."""
     if len(name) > _MAX_LENGTH:
         return None
     meant = _by_variant(tuple(known))
@@ -21,7 +17,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return the question "did you mean ...?", or the text `otherwise` if no known name is close."""
+    """Return "did you mean ...?", or `otherwise` if no known name is close."""
     meant = closest(name, known)
     return f"did you mean {meant}?" if meant else otherwise
 
@@ -32,9 +28,7 @@ def _by_variant(known: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _variants(name: str) -> Iterator[str]:
-    """Yield the name in lower case, and what is left without each of its letters. Names that differ in one letter share a
-    variant.
-    """
+    """Yield the name in lower case, and without each of its letters; names that differ in one letter share a variant."""
     name = name.lower()
     yield name
     yield from (name[:i] + name[i + 1 :] for i in range(len(name)))

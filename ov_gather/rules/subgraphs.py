@@ -1,4 +1,4 @@
-"""1xx: the bodies of If, Loop and TensorIterator, and what connects them with the layer around them."""
+"""1xx: the bodies of If, Loop and TensorIterator, and their connections with the layer around them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ops.spec import parse_integer
 from ov_gather.rules.base import Violation, rule
 
-# For each type of layer with sub-graphs: its bodies, and the section that maps the ports of each.
+# For each type with sub-graphs: its bodies, and the section with the port map of each.
 _BODIES: Mapping[str, Mapping[str, str]] = {
     "If": {"then_body": "then_port_map", "else_body": "else_port_map"},
     "Loop": {"body": "port_map"},
     "TensorIterator": {"body": "port_map"},
 }
-# How many inputs a layer reads itself: If its condition, Loop its trip count and execution condition.
+# Number of leading inputs that the layer reads itself: the condition of If; trip count and execution condition of Loop.
 _OWN_INPUTS = {"If": 1, "Loop": 2, "TensorIterator": 0}
 _SLICING = ("axis", "start", "end", "stride", "part_size")
 _OF_ENTRY = frozenset({"external_port_id", "internal_layer_id", "purpose", *_SLICING})
-_OF_LOOP = ("current_iteration", "execution_condition")  # the purposes of entries of Loop that have no port outside
+_OF_LOOP = ("current_iteration", "execution_condition")  # purposes of Loop's entries without a port outside
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One entry of a port map: the port outside, and the Parameter or Result of the body that it is mapped to.
+    """One entry of a port map: the port outside, and the Parameter or Result of the body that it maps to.
 
-    `port` is None if there is no such port, as for entries of Loop that have a purpose; `layer` if the body has no such layer.
+    `port` is None if there is no such port, as for entries of Loop with a purpose; `layer` if the body has no such layer.
     """
 
     element: Element
@@ -158,7 +158,7 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
     for layer in _with_bodies(graph):
         found = [(entry, inside) for entry in _entries(layer) if (inside := _contradiction(entry)) is not None]
         for entry, inside in found:
-            assert entry.port is not None  # because there is no contradiction without one
+            assert entry.port is not None  # _contradiction checks it
             wrong = sum(other.port is entry.port and not other.is_input for other, _ in found)
             if layer.type == "If" and not entry.is_input and wrong < len(layer.bodies):
                 continue
@@ -168,7 +168,7 @@ def boundary_shape(graph: Model) -> Iterator[Violation]:
 
 
 def _contradiction(entry: _Entry) -> Port | None:
-    """Give the port inside whose dims contradict those of the port outside; None where there is no contradiction."""
+    """Return the port inside whose dims contradict those of the port outside; None if they agree."""
     inside = _inside(entry)
     if not entry.port or not inside or "axis" in entry.element.attributes or not entry.port.dims or not inside.dims:
         return None
@@ -185,7 +185,7 @@ def _maps(layer: Layer) -> list[str]:
 
 
 def _with_bodies(graph: Model) -> list[Layer]:
-    """Return the layers that have each of their bodies only once. OVG121 reports the others."""
+    """Return the layers that have each of their bodies once; OVG121 reports the others."""
     return [layer for layer in graph.of_type(*_BODIES) if 0 < len(layer.bodies) == len({body.tag for body in layer.bodies})]
 
 

@@ -1,4 +1,4 @@
-"""Findings that a team knows of are suppressed here: by entries of its pyproject.toml, or because a baseline holds them."""
+"""Suppression of known findings, by entries of pyproject.toml or by a baseline."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ IN_BASELINE = "in the baseline"
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """An Ignore suppresses findings of some rules or groups, for a reason, in files, layers and operations that globs name.
+    """A reasoned suppression of findings by rules or groups, and by globs for the file, layer and operation.
 
-    `path` is matched with the name of a file, and with its path as seen from `directory`.
+    `path` matches the name of a file, or its path relative to `directory`.
     """
 
     rules: tuple[str, ...]
@@ -28,7 +28,7 @@ class Ignore:
     type: str = "*"
 
     def covers(self, finding: Finding) -> bool:
-        """Tell whether a finding is to be suppressed."""
+        """Return True if the entry suppresses a finding."""
         place = finding.location
         return (
             finding.rule.startswith(self.rules)
@@ -45,7 +45,7 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A Suppressed is a finding that is known, and the reason why it does not count."""
+    """A suppressed finding and the reason."""
 
     finding: Finding
     reason: str
@@ -53,7 +53,7 @@ class Suppressed:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """A Sorted holds findings that count, those that are suppressed, and what of the suppressions was of no use."""
+    """The findings that count, those that are suppressed, and the entries that suppressed nothing."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...]
@@ -61,7 +61,7 @@ class Sorted:
 
 
 def suppress(findings: Iterable[Finding], ignores: Sequence[Ignore], baseline: Baseline | None) -> Sorted:
-    """Sort findings into those that count and those that the first fitting entry, or else the baseline, suppresses."""
+    """Separate the findings that count from those that the first matching entry, or else the baseline, suppresses."""
     counting, suppressed, used = [], [], set()
     for finding in findings:
         index = next((i for i, ignore in enumerate(ignores) if ignore.covers(finding)), None)

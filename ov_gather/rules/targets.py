@@ -1,4 +1,4 @@
-"""7xx: what an older release of OpenVINO does not have. These rules run only where a release is named."""
+"""7xx: what an older release of OpenVINO lacks. These rules run only with --target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ov_gather.rules.releases import first_with_element_type, first_with_operati
 
 @dataclass(frozen=True, slots=True)
 class Targeted:
-    """One graph, and the release, one of RELEASES, that is to read it."""
+    """One graph, and the release, one of RELEASES, that shall read it."""
 
     graph: Model
     release: str

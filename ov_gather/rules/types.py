@@ -12,7 +12,7 @@ from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.fixes import Fix, SetAttribute
 from ov_gather.rules.opsets import attribute_kinds
 
-# OVG305 is about the element_type of Parameter and Const. The other two name types that they compute with.
+# OVG305 checks the element_type of Parameter and Const. The other two name the type that they compute with.
 _TYPE_OF_NO_OUTPUT = ("Parameter", "Const", "FakeConvert", "ConvertPromoteTypes")
 
 
@@ -143,14 +143,14 @@ def declared_element_type(graph: Model) -> Iterator[Violation]:
 
 
 def _precision(precision: str | None) -> Fix | None:
-    """OpenVINO infers the types of tensors, whatever ports declare."""
+    """Return the fix that declares this precision. It is safe: OpenVINO infers types, whatever ports declare."""
     return Fix(SetAttribute("port", "precision", precision)) if precision else None
 
 
 def _decompresses(layer: Layer) -> bool:
-    """Tell whether a layer is a Convert that save_model put behind a compressed Const.
+    """Return True for the Convert that save_model inserts behind a compressed Const.
 
-    OpenVINO writes the precision of the Const on the output of such a Convert, unless something infers its type anew.
+    OpenVINO writes the precision of the Const on its output, unless something infers the type again.
     """
     marks = (mark.attributes.get("name") for section in layer.sections for mark in section.children)
     return layer.type == "Convert" and "decompression" in marks

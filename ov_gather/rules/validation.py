@@ -1,4 +1,4 @@
-"""`validate`: run every rule over one document."""
+"""`validate`: all rules applied to one document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ov_gather.rules.selection import select_rules
 from ov_gather.rules.targets import Targeted
 
 NOT_CHECKED = "OVG099"
-"""The rule of findings that say that a check did not come to its end."""
+"""The rule that reports an unfinished check."""
 
 
 @paused_collection()
@@ -41,17 +41,17 @@ def validate(
     Args:
         source: what `read_ir` takes: path of the .xml, its bytes, a binary file object, an lxml element or tree, or an
             `openvino.Model`.
-        weights: path or bytes of the .bin, where it does not stand beside the .xml.
+        weights: path or bytes of the .bin, if it is not beside the .xml.
         select: rule ids or groups ("OVG401", "OVG4") to check; all if empty.
         ignore: rule ids or groups not to check.
-        infer: compare declared outputs with what OpenVINO infers, too, where nothing worse is found (OVG407).
-        target: a release of OpenVINO, such as "2025.4": find what it does not have, too (OVG708, OVG709).
+        infer: also compare declared outputs with those that OpenVINO infers, if there is no error (OVG407).
+        target: a release of OpenVINO, such as "2025.4": also report what that release lacks (OVG708, OVG709).
 
     Returns:
-        The findings, in the order of the document. A document that cannot be opened or read is a finding, too.
+        The findings, in document order. A document that cannot be opened or read is a finding, too.
 
     Raises:
-        ValueError: `select` or `ignore` names a rule or group that there is not, or `target` a release that is not known.
+        ValueError: `select` or `ignore` names an unknown rule or group, or `target` an unknown release.
         ImportError: `infer` needs openvino, which is not installed.
     """
     return read_and_validate(source, weights=weights, select=select, ignore=ignore, infer=infer, target=target)[1]
@@ -66,7 +66,7 @@ def read_and_validate(
     infer: bool = False,
     target: str = "",
 ) -> tuple[Model | None, list[Finding]]:
-    """Return the model that was read, or None if a part of it could not be read; and what `validate` finds."""
+    """Return the model, or None if a part of it could not be read; and the findings of `validate`."""
     path = path_of(source) or "<memory>"
     rules = select_rules(select, ignore)
     release = release_named(target) if target else ""
@@ -80,14 +80,14 @@ def read_and_validate(
 
 
 def not_checked(path: str, reason: str, hint: str) -> list[Finding]:
-    """Return the finding for a file whose check did not come to its end."""
+    """Return the finding for a file whose check was not finished."""
     return with_fingerprints(_findings(path, list(RULES.values()), [((), Unfinished(reason, hint))]), None)
 
 
 def _checked(document: Document, path: str, rules: list[Rule], infer: bool, release: str) -> list[Finding]:
     findings = list(_findings(path, rules, _subjects(document)))
     if document.model is not None and document.model.weights and document.model.weights.was_cut():
-        # The file was cut off while the rules read it, so their findings no longer hold, and what is missing must be reported.
+        # The file was truncated while the rules read it: discard their findings, and report the missing payloads.
         document = document.with_constants_checked()
         findings = list(_findings(path, rules, _subjects(document)))
     if document.model is not None and document.model.weights and (trouble := document.model.weights.trouble()):
@@ -108,17 +108,15 @@ def _has_error(findings: Iterable[Finding]) -> bool:
 
 
 def _subjects(document: Document) -> Iterator[tuple[tuple[str, ...], Document | Payloads | Model | LayerView]]:
-    """Yield what rules check of a document, each with the way to it: the document, its payloads, every graph, and every
-    gather-family layer.
-    """
+    """Yield the subjects of rules with their sub-graph paths: document, payloads, graphs, gather-family layers."""
     yield (), document
     if document.model is None or document.damaged:
-        return  # a model that was not read whole is not judged further
+        return  # rules need a model that was read completely
     yield (), Payloads(document)
     for subgraph_path, graph in document.model.walk():
         yield subgraph_path, graph
         for view in family_layers(graph):
-            if view.has_all_ports:  # else OVG104 reports it
+            if view.has_all_ports:  # OVG104 reports the others
                 yield subgraph_path, view
 
 

@@ -158,8 +158,15 @@ def _chosen(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.G
     return np.where(np.asarray(less < greater, bool), one, other)
 
 
-def _truncated(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
+def is_fused(tree: Tree) -> bool:
+    """Return True for a quotient that the CPU plugin may fuse with the ReduceProd of a count, and round to the nearest."""
+    return tree.name == "divide" and any(each.name == "count" for each in tree)
+
+
+def _divided(tree: Tree, trial: Trial, operands: list[Integers], rng: np.random.Generator) -> Any:
     quotient = abs(operands[0]) // tree.detail
+    if trial.counts_back and is_fused(tree) and rng.random() < 0.5:
+        quotient = quotient + np.asarray(2 * (abs(operands[0]) % tree.detail) > tree.detail, int)
     return np.where(np.asarray(operands[0] < 0, bool), -quotient, quotient)
 
 
@@ -181,7 +188,7 @@ _WORK: Mapping[str, _Work] = {
     "absolute": lambda tree, trial, operands, rng: abs(operands[0]),
     "select": _chosen,
     "convert": _converted,
-    "divide": _truncated,
+    "divide": _divided,
     "remainder": lambda tree, trial, operands, rng: operands[0] % tree.detail,
 }
 

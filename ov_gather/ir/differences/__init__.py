@@ -1,1 +1,1 @@
-"""Two models are compared here by what they compute: their structure, attributes, types, shapes and constants."""
+"""Semantic comparison of two models: structure, attributes, types, shapes and constants."""

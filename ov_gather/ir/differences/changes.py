@@ -1,4 +1,4 @@
-"""This module tells what a difference between two models is."""
+"""Results of `diff`: single changes, and the differences of two models."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 _STYLE = {"removed": "red", "added": "green"}
 
 Kind = Literal["removed", "added", "operation", "attribute", "input", "constant", "type", "shape"]
-"""What there is: an operation of one model only, or with another type or version; another value of an attribute; another
-operation at an input; other elements, or another type or shape, of a constant; another element type or shape of an output."""
+"""A layer of one model only, or the part of a layer that differs: type or version, an attribute, an input's producer, ..."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A Change is one difference between two models.
+    """One difference between two models.
 
     Attributes:
         kind: what differs.
         a: the layer of the first model; None if it was added.
         b: the layer of the second model; None if it was removed.
-        what: which attribute, input or output differs; for a constant, also what is different about the elements.
+        what: the attribute, input or output that differs; for a constant, also how its elements differ.
         before: the value in the first model.
         after: the value in the second model.
     """
@@ -41,7 +40,7 @@ class Change:
 
     @property
     def layer(self) -> str:
-        """The layer of the first model, as a text for people; of the second model if it was added."""
+        """The layer of the first model as a text for people; of the second model if the layer was added."""
         place = self.a or self.b
         return place.layer_text if place else ""
 
@@ -54,12 +53,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Differences(InNotebooks):
-    """The Differences of two models.
+    """All differences of two models.
 
     Attributes:
         changes: what differs.
-        consequences: the other types and shapes of layers that are fed, maybe over others, by a layer that differs.
-        same: how many layers of both models are matched and do not differ, constants not counted.
+        consequences: differences of types and shapes at or downstream of a layer that differs.
+        same: number of matched layers without a difference, Consts not counted.
     """
 
     changes: tuple[Change, ...]
@@ -72,12 +71,12 @@ class Differences(InNotebooks):
 
     @property
     def passed(self) -> bool:
-        """Tell whether both models are the same, but for ids, names and order."""
+        """True if the models are equal except for ids, names and order."""
         return not self.changes and not self.consequences
 
 
 def changes_table(changes: Sequence[Change]) -> Table:
-    """Make a table for `rich.print`: one row a change."""
+    """Return a table for `rich.print`: one row a change."""
     from rich import box
     from rich.table import Column, Table
 

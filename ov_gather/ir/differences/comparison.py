@@ -1,4 +1,4 @@
-"""What differs between matched nodes is found here, and which differences of types and shapes follow from others."""
+"""Comparison of matched nodes: changes, and the differences of types and shapes that follow from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Port
 
 _FAR = 1000
-"""So many operations that one model alone has are searched for what feeds them."""
+"""Most nodes that are searched upstream for a match, through operations that only one model has."""
 _ABSENT: Slot = (OPEN, NONE)
 
 Use = tuple[int, int]
@@ -23,10 +23,10 @@ Use = tuple[int, int]
 
 
 class Comparison:
-    """A Comparison collects what differs between two graphs, and between the bodies in them."""
+    """The differences between two graphs, including the bodies in them."""
 
     def __init__(self, maker: GraphMaker, a: Graph, b: Graph, *, follows: bool = False) -> None:
-        """Compare two graphs. `follows`: they are bodies of a layer that differs, or is fed by one that does."""
+        """Compare two graphs. `follows`: they are bodies of a layer that differs, or that a different layer feeds."""
         self.a, self.b = a, b
         self.changes: list[Change] = []
         self.consequences: list[Change] = []
@@ -75,7 +75,7 @@ class Comparison:
         )
 
     def _changes(self, i: int, j: int) -> Iterator[Change]:
-        """Yield what a node itself has otherwise."""
+        """Yield the changes of a node itself: operation, role, attributes, inputs."""
         node, other = self.a.nodes[i], self.b.nodes[j]
         here = Change("operation", _location(self.a, node.layer), _location(self.b, other.layer))
         names = [f"{layer.type} {layer.version or ''}".rstrip() for layer in (node.layer, other.layer)]
@@ -100,7 +100,7 @@ class Comparison:
         return any(first[0] == second[0] == CONSTANT and first != second for first, second in slots)
 
     def _uses_of_other_constants(self) -> dict[tuple[int, int], list[Use]]:
-        """Lead from the ids of two Consts that differ to all inputs that the first of them fed and the second feeds."""
+        """Map the ids of two Consts that differ to all inputs that the first one feeds in A and the second one in B."""
         uses: dict[tuple[int, int], list[Use]] = {}
         for i, j in enumerate(self._to_b):
             if j != NONE:
@@ -112,7 +112,7 @@ class Comparison:
         return uses
 
     def _constants(self, first: Use, second: Use) -> Iterator[Change]:
-        """Tell of two constants at the first input that they feed."""
+        """Report a pair of constants that differ, once, at the first input that they feed."""
         node, other = self.a.nodes[first[0]], self.b.nodes[second[0]]
         a, b = _constant(self.a, node, first[1]), _constant(self.b, other, second[1])
         uses = self._uses[a.id, b.id]
@@ -125,7 +125,7 @@ class Comparison:
             yield Change("constant", _location(self.a, a), _location(self.b, b), text, what.before, what.after)
 
     def _is_same_source(self, first: Slot, second: Slot) -> bool:
-        """Tell whether both inputs get the same value, but for changes of what feeds them, which are told there."""
+        """Return True if both inputs have the same source, apart from changes that are reported at the sources themselves."""
         (p, m), (q, n) = first, second
         if p < 0 or q < 0:
             return first == second
@@ -137,7 +137,7 @@ class Comparison:
 
     @cached_property
     def _values(self) -> tuple[list[int], list[int]]:
-        """Number the nodes of both graphs so that nodes that compute the same from the same inputs have the same number."""
+        """Number the nodes of both graphs so that nodes that compute the same from the same inputs have equal numbers."""
         inputs = {
             i: self._maker.numbers.of(("input", i)) for i, j in enumerate(self._to_b) if _is_input(self.a, i) and j != NONE
         }
@@ -169,7 +169,7 @@ def _port(layer: Layer, port: Port | None) -> tuple[str, str]:
 
 
 def _is_input(graph: Graph, i: int) -> bool:
-    """Tell whether a value comes from outside, so that two of them are different though nothing tells them apart."""
+    """Return True if a node's value comes from outside: two such nodes differ even if nothing else distinguishes them."""
     return graph.nodes[i].layer.type in ("Parameter", "ReadValue")
 
 
@@ -182,16 +182,16 @@ def _short(layer: Layer) -> str:
 
 
 def _constant(graph: Graph, node: Node, position: int) -> Layer:
-    """Give the Const that feeds an input; a Const that feeds nothing is a node, and has itself for input."""
+    """Return the Const that feeds an input. A Const that feeds nothing is a node, and its own input."""
     if node.layer.type == "Const":
         return node.layer
     source = graph.model.producer(node.layer, node.layer.inputs[position])
-    assert source is not None  # because the node has a constant there
+    assert source is not None  # the node has a constant there
     return source[0]
 
 
 def _source(graph: Graph, node: Node, position: int) -> str:
-    """Describe for people what feeds an input."""
+    """Describe the source of an input for people."""
     producer, output = node.slots[position] if position < len(node.slots) else _ABSENT
     if producer == CONSTANT:
         return f"constant {constant_text(graph.model, _constant(graph, node, position))}"
@@ -203,7 +203,7 @@ def _source(graph: Graph, node: Node, position: int) -> str:
 
 
 def _leads_to(nodes: Sequence[Node], start: int, match: Sequence[int], target: int) -> bool:
-    """Tell whether the match of `target` feeds a node over nothing but nodes that have no match."""
+    """Return True if the match of `target` feeds the node `start`, through unmatched nodes only."""
     waiting, seen = [start], {start}
     while waiting and len(seen) < _FAR:
         for producer, _ in nodes[waiting.pop()].slots:

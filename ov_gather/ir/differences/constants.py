@@ -1,4 +1,4 @@
-"""The constants of two models are compared here. A payload is read in parts, so that the largest needs little memory."""
+"""Comparison of constants. Payloads are read in chunks, so that large ones need little memory."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PART = 1 << 23
-"""Bytes of a payload that are in memory at a time; a whole number of elements."""
+"""Chunk size in bytes; a whole number of elements of every type."""
 _FEW = 8
-"""So many elements are told one by one."""
+"""Up to this many elements are shown one by one."""
 
 Key = tuple[str, tuple[int, ...], bytes]
-"""What makes two Consts equal: the element type, the shape and a hash of the bytes."""
+"""The identity of a Const's value: element type, shape and a hash of the bytes."""
 
 
 class Content:
-    """Content knows the hash of each payload that has been read; several Consts may share one."""
+    """Cache of payload hashes; several Consts may share a payload."""
 
     def __init__(self) -> None:
         self._digests: dict[tuple[int, int, int], bytes] = {}
 
     def key(self, model: Model, layer: Layer) -> Key:
-        """Give what makes two Consts equal. Raises IRError where the payload cannot be had."""
+        """Return the identity of a Const's value. Raises IRError if the payload cannot be read."""
         element_type, sizes, offset, size = _described(model, layer)
         place = id(model.weights), offset, size
         if place not in self._digests:
@@ -44,10 +44,10 @@ class Content:
 
 
 def _described(model: Model, layer: Layer) -> tuple[ElementType, tuple[int, ...], int, int]:
-    """Give the type and shape of a Const, and where the bytes are that its elements need."""
+    """Return the type and shape of a Const, and the offset and size of the bytes that its elements occupy."""
     offset, size = check_payload(model, layer)
     shape, element_type = layer.declared_shape, layer.declared_type
-    assert shape is not None and element_type is not None  # because check_payload has checked both
+    assert shape is not None and element_type is not None  # check_payload checks both
     needed = size if element_type is STRING else element_type.byte_size(element_count(shape.sizes))
     return element_type, shape.sizes, offset, needed
 
@@ -60,7 +60,7 @@ def _parts(model: Model, offset: int, size: int) -> Iterator[memoryview]:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A Contrast tells people how two Consts differ."""
+    """The difference of two Consts, as texts for people."""
 
     before: str
     after: str
@@ -68,7 +68,7 @@ class Contrast:
 
 
 def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> Contrast:
-    """Compare two Consts that are not equal. Their elements are told where they are few, or else the first that differs."""
+    """Describe the difference of two unequal Consts: all elements if they are few, else the first that differs."""
     import numpy as np
 
     type_a, sizes_a, offset_a, size_a = _described(model_a, a)
@@ -97,7 +97,7 @@ def contrast(model_a: Model, a: Layer, model_b: Model, b: Layer) -> Contrast:
 
 
 def constant_text(model: Model, layer: Layer) -> str:
-    """Describe a Const by its type and shape, and by its elements where they are few."""
+    """Describe a Const by its type and shape, and by its elements if they are few."""
     element_type, sizes, offset, size = _described(model, layer)
     head = f"{element_type.name}{list(sizes)}"
     if element_count(sizes) > _FEW or _is_packed_by_three(element_type):
@@ -111,7 +111,7 @@ def constant_text(model: Model, layer: Layer) -> str:
 
 
 def _elements(part: memoryview, element_type: ElementType, count: int) -> NDArray[Any]:
-    """Give the elements of a part as rows of bytes, at most `count` of them."""
+    """Return the elements of a chunk as rows of bytes, at most `count` of them."""
     import numpy as np
 
     packed = np.frombuffer(part, np.uint8)
@@ -125,7 +125,7 @@ def _is_packed_by_three(element_type: ElementType) -> bool:
 
 
 def _value(row: NDArray[Any], element_type: ElementType) -> str:
-    """Write an element as a number, or as its bytes where NumPy has no such type."""
+    """Format an element as a number, or as its bytes if NumPy has no such type."""
     if element_type is BOOLEAN:
         return str(bool(row[0]))
     return str(row.view(element_type.dtype)[0]) if element_type.numpy_name else f"0x{row.tobytes()[::-1].hex()}"

@@ -1,4 +1,4 @@
-"""The differences of two IRs, whatever ids, names and order of layers they have."""
+"""`diff`: the semantic differences of two IRs, independent of ids, names and the order of layers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ov_gather.ir.reader import Source, WeightsSource, read_ir
 
 @paused_collection()
 def diff(a: Source | Model, b: Source | Model, *, weights: tuple[WeightsSource, WeightsSource] = (None, None)) -> Differences:
-    """Find what differs between two IRs: operations, attributes, connections, element types, shapes and constants.
+    """Return the differences between two IRs: operations, attributes, connections, element types, shapes and constants.
 
-    Layers are matched by what they compute and by what they are connected with, those in bodies of If, Loop and
-    TensorIterator included. Ids, names and the order of layers do not count; nor does whether layers share a Const. Where both
-    models have the same names of inputs, or of outputs, these are matched by name. Metadata (rt_info) is not compared.
+    Layers are matched by what they compute and how they are connected, including those in bodies of If, Loop and
+    TensorIterator. Ids, names, the order of layers and the sharing of Consts are ignored. Inputs are matched by name if both
+    models have the same input names; outputs likewise. Metadata (rt_info) is not compared.
 
     Args:
         a: what `read_ir` takes, or what it returns.
         b: the same for the other model.
-        weights: for each of the two, path or bytes of the .bin, where it does not stand beside the .xml.
+        weights: for each model, path or bytes of the .bin if it is not beside the .xml.
 
     Returns:
         Differences with `.changes`, `.consequences` (types and shapes that follow from a change) and `.passed`.

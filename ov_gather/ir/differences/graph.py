@@ -1,6 +1,6 @@
-"""A model becomes a graph here in which equal things have equal numbers, whatever ids, names and order they have.
+"""Graphs of two models with value numbers: equal things have equal numbers, whatever their ids, names and order.
 
-A Const is no node of the graph but a value at each input that it feeds, because exporters share constants as they like.
+A Const is not a node but a value at each input that it feeds, because exporters share constants differently.
 """
 
 from __future__ import annotations
@@ -17,37 +17,36 @@ from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.shapes import PartialShape
 
 CONSTANT, OPEN = -1, -2
-"""What stands for the producer in an input that a Const feeds, and in one that nothing feeds."""
+"""Pseudo-producers of an input: CONSTANT if a Const feeds it, OPEN if nothing does."""
 
 Slot = tuple[int, int]
-"""An input of a node: the index of the node that feeds it, and which of its outputs; or CONSTANT or OPEN, and what is there."""
+"""An input of a node: index of its producer and position of the producer's output; or CONSTANT or OPEN, and a number."""
 
 EXACT, SAME_CONSTANTS, SAME_ATTRIBUTES, SAME_TYPE = range(4)
-"""How alike two nodes are by themselves: in everything; but for types, shapes and bodies; but for constants, too; or but for
-attributes, too."""
+"""Likeness of two nodes, sources aside, each ignoring more: nothing; types, shapes, bodies; constants; attributes, version."""
 
 
 class Numbers:
-    """Numbers gives equal things the same number, and different things different ones."""
+    """Value numbering: equal things get the same number, different things different ones."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
 
     def of(self, thing: Hashable) -> int:
-        """Give the number of a thing, which is at least 0."""
+        """Return the number of a thing, at least 0."""
         return self._known.setdefault(thing, len(self._known))
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A Node is a layer in its graph.
+    """A layer in its graph.
 
     Attributes:
-        attributes: those that mean something, written in one way.
+        attributes: those that affect what the layer computes, normalized.
         slots: one for each input; an Assign has one more, for the ReadValue of its variable.
-        keys: the numbers of what the node is by itself: EXACT, SAME_CONSTANTS, SAME_ATTRIBUTES, SAME_TYPE.
-        role: what a Parameter or Result is for the outside, if that is known.
-        consumers: the index of each node that an output feeds, with the position of the input and of the output.
+        keys: numbers of the node without its sources, by likeness: EXACT, SAME_CONSTANTS, SAME_ATTRIBUTES, SAME_TYPE.
+        role: the outside name of a Parameter or Result, if known.
+        consumers: for each use of an output, the index of the consumer, the position of its input and of the output.
     """
 
     layer: Layer
@@ -61,7 +60,7 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Graph:
-    """A Graph has the layers of one graph of a model in topological order, its Consts left out that feed something."""
+    """The layers of one graph in topological order, without the Consts that feed another layer; `up` numbers each node."""
 
     model: Model
     path: tuple[str, ...]
@@ -70,14 +69,14 @@ class Graph:
 
 
 class GraphMaker:
-    """A GraphMaker makes the graphs of both models, so that they have the same numbers for the same things."""
+    """Builder of the graphs of both models, with shared numbers."""
 
     def __init__(self) -> None:
         self.numbers = Numbers()
         self._content = Content()
 
     def make(self, model: Model, roles: Roles, path: tuple[str, ...] = ()) -> Graph:
-        """Make the graph of a model or body, with the graphs of its bodies."""
+        """Build the graph of a model or body, including its bodies."""
         index, order = _in_order(model)
         positions = {(layer.id, port.id): i for layer in model.layers for i, port in enumerate(layer.outputs)}
         readers = {layer.attributes.get(VARIABLE): index[layer.id] for layer in model.of_type("ReadValue") if layer.id in index}
@@ -98,7 +97,7 @@ class GraphMaker:
         return graph
 
     def upwards(self, graph: Graph, likeness: int, known: Mapping[int, int] = MappingProxyType({})) -> list[int]:
-        """Number each node by what it is and by all that leads to it. The numbers of some nodes may be known."""
+        """Number each node by itself and everything upstream. `known` fixes the numbers of some nodes."""
         up = [0] * len(graph.nodes)
         for i, node in enumerate(graph.nodes):
             if i in known:
@@ -109,7 +108,7 @@ class GraphMaker:
         return up
 
     def downwards(self, graph: Graph, likeness: int) -> list[int]:
-        """Number each node by what it is and by all that it leads to."""
+        """Number each node by itself and everything downstream."""
         down = [0] * len(graph.nodes)
         for i in range(len(graph.nodes) - 1, -1, -1):
             node = graph.nodes[i]
@@ -150,7 +149,7 @@ class GraphMaker:
 
 
 def _in_order(model: Model) -> tuple[dict[int, int], list[Layer]]:
-    """Bring layers into topological order; Consts that feed something are left out, and a circle comes last, as it stands."""
+    """Sort layers topologically, without Consts that feed another layer; layers on or behind a cycle come last."""
     users: dict[int, list[int]] = {}
     waiting = {layer.id: 0 for layer in model.layers}
     for layer, _, producer, _ in model.links:
@@ -170,7 +169,7 @@ def _in_order(model: Model) -> tuple[dict[int, int], list[Layer]]:
 
 
 def port_text(layer: Layer, port: Port) -> tuple[str, str]:
-    """Give the type and shape of an output as texts. The shape of a Parameter may have intervals."""
+    """Return the type and shape of an output as texts. The shape of a Parameter may have intervals."""
     declared = layer.declared_shape
     element_type = port.element_type or layer.declared_type
     name = element_type.name if element_type else port.precision or "?"

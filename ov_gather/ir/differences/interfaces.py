@@ -1,6 +1,6 @@
-"""The Parameters and Results of a graph have roles here, by which they are recognised whatever their layers are called.
+"""Roles of Parameters and Results, by which they are matched independently of layer names.
 
-In the body of a sub-graph, the role is the port of the layer around it; in a whole model it is the name of the tensor.
+In the body of a sub-graph, the role is the port of the enclosing layer; in a whole model, the tensor name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAPPED = ("external_port_id", "internal_layer_id", "purpose")
 
 @dataclass(slots=True)
 class Role:
-    """A Role says what a Parameter or Result is for the outside, and how its value gets there, e.g. in slices along an axis."""
+    """The outside name of a Parameter or Result, and how its value is passed, e.g. in slices along an axis."""
 
     name: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
@@ -25,11 +25,11 @@ class Role:
 NO_ROLE = Role()
 
 Roles = Mapping[int, Role]
-"""The id of a layer leads to its role."""
+"""Layer id -> role."""
 
 
 def body_roles(layer: Layer, body: Model) -> Roles:
-    """Give each Parameter and Result of a body the ports of the layer that it stands for, by its port map and back edges."""
+    """Map each Parameter and Result of a body to the layer's ports that it stands for, from the port map and the back edges."""
     roles: dict[int, Role] = {}
     for entry in _children(layer, body.tag.replace("body", "port_map")):
         inner = parse_digits(entry.attributes.get("internal_layer_id", ""))
@@ -63,9 +63,9 @@ def _port_name(layer: Layer, entry: Element) -> str:
 
 
 def named_roles(a: Model, b: Model) -> tuple[Roles, Roles]:
-    """Give inputs their names as roles if both models have the same names of inputs; outputs in the same way.
+    """Return roles by tensor name, for inputs if both models have the same unique input names, and for outputs likewise.
 
-    Where the names differ in one of them, nobody can say which name became which, and the structure has to tell.
+    If the names differ, there is no telling which was renamed to which: the structure decides then.
     """
     both: tuple[dict[int, Role], dict[int, Role]] = {}, {}
     for kind, names_of in (("Parameter", _input_names), ("Result", _output_names)):

@@ -1,6 +1,6 @@
-"""The nodes of two graphs are matched here: first those with equal surroundings, then their neighbours.
+"""Matching of the nodes of two graphs: first nodes with equal surroundings, then their neighbours.
 
-All steps take time in proportion to the graphs, but for sorting.
+All steps but sorting take linear time.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ov_gather.ir.differences.graph import (
 NONE = -1
 
 Pair = tuple[int, int]
-"""The index of a node of the first graph and of the node of the second graph that it is matched with."""
+"""Indices of two matched nodes, in the first and in the second graph."""
 
 
 class Matching:
-    """A Matching says which node of one graph is which of the other; NONE where there is none.
+    """The nodes of two graphs that correspond; NONE for nodes without a match.
 
-    `to_b` has a place for each node of the first graph, `to_a` for each of the second.
+    `to_b` maps each node of the first graph, `to_a` each node of the second.
     """
 
     def __init__(self, maker: GraphMaker, a: Graph, b: Graph) -> None:
@@ -45,7 +45,7 @@ class Matching:
         self._match_replaced()
 
     def _match_unique(self, likeness: int) -> None:
-        """Match nodes that are the only ones with their surroundings, and then the neighbours of what is matched."""
+        """Match nodes whose surroundings are unique in both graphs, then their neighbours."""
         if self._is_complete():
             return
         keys = [*self._keys(likeness)]
@@ -59,7 +59,7 @@ class Matching:
         return NONE not in self.to_b or NONE not in self.to_a
 
     def _keys(self, likeness: int) -> tuple[_Keys, ...]:
-        """Give each node numbers of all that leads to it and all it leads to, of the former, and of the latter."""
+        """Number the surroundings of each node: upstream and downstream, upstream only, downstream only."""
         if likeness not in self._surroundings:
             up = tuple(self._maker.upwards(graph, likeness) for graph in (self.a, self.b))
             down = tuple(self._maker.downwards(graph, likeness) for graph in (self.a, self.b))
@@ -68,7 +68,7 @@ class Matching:
         return self._surroundings[likeness]
 
     def _link_unique(self, of_a: Sequence[Hashable], of_b: Sequence[Hashable]) -> None:
-        """Match nodes whose key no other node has that is not matched yet."""
+        """Match unmatched nodes whose key is unique among the unmatched nodes of both graphs."""
         first, second = _alone(of_a, self.to_b), _alone(of_b, self.to_a)
         for key, i in first.items():
             j = second.get(key, NONE)
@@ -76,7 +76,7 @@ class Matching:
                 self._link(i, j)
 
     def _match_interchangeable(self, likeness: int) -> None:
-        """Match nodes of which several have the same surroundings: one of them first, and then what follows from it."""
+        """Match nodes that share their surroundings with others, one pair at a time, and then the neighbours of the pair."""
         if self._is_complete():
             return
         for of_a, of_b in self._keys(likeness):
@@ -93,13 +93,13 @@ class Matching:
                         self._spread([(i, j)], SAME_ATTRIBUTES)
 
     def _match_moved(self) -> None:
-        """Match nodes that are the only ones of their kind that are left, wherever they are."""
+        """Match the remaining nodes that are unique by themselves, wherever they are."""
         if not self._is_complete():
             self._link_unique(*([node.keys[EXACT] for node in graph.nodes] for graph in (self.a, self.b)))
             self._spread_all(SAME_TYPE)
 
     def _match_replaced(self) -> None:
-        """Match operations of different types where one has taken the place of the other."""
+        """Match operations of different types if one replaces the other: same sources, and a common consumer."""
         for i, j in enumerate(self.to_b if not self._is_complete() else ()):
             if j == NONE:
                 continue
@@ -119,7 +119,7 @@ class Matching:
         self._spread([(i, j) for i, j in enumerate(self.to_b) if j != NONE], most)
 
     def _spread(self, pairs: Iterable[Pair], most: int) -> None:
-        """Match the neighbours of matched nodes, those that are most alike first, and then the neighbours of those."""
+        """Match the neighbours of matched nodes transitively, those most alike first."""
         waiting = deque(pairs)
         while waiting:
             i, j = waiting.popleft()
@@ -129,7 +129,7 @@ class Matching:
                     waiting.append((p, q))
 
     def _neighbours(self, i: int, j: int, likeness: int) -> Iterator[Pair]:
-        """Yield nodes at the same input, and those that alone of their kind are fed by the same output at the same input."""
+        """Yield candidate pairs: producers of the same input, and unique consumers of the same output at the same input."""
         a, b = self.a.nodes, self.b.nodes
         for (p, _), (q, _) in _common_sources(a[i], b[j]):
             if self._is_free(p, q) and a[p].keys[likeness] == b[q].keys[likeness]:
@@ -153,7 +153,7 @@ _Keys = tuple[Sequence[Hashable], Sequence[Hashable]]
 
 
 def _alone(keys: Sequence[Hashable], matched: Sequence[int]) -> dict[Hashable, int]:
-    """Lead from each key to the only node that has it among those without a match; to NONE where there are several."""
+    """Map each key to the only unmatched node that has it; to NONE if there are several."""
     found: dict[Hashable, int] = {}
     for i, key in enumerate(keys):
         if matched[i] == NONE:
@@ -172,14 +172,14 @@ def _alone_by_use(nodes: Sequence[Node], node: Node, matched: Sequence[int], lik
 
 
 def _common_sources(first: Node, second: Node) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield the inputs at the same place of two nodes that the same output of some nodes feeds."""
+    """Yield the slots at the same position that read the same output position of some nodes."""
     for one, other in zip(first.slots, second.slots, strict=False):
         if one[0] >= 0 and other[0] >= 0 and one[1] == other[1]:
             yield one, other
 
 
 def _keys_with_constants(nodes: Sequence[Node], likeness: int) -> list[int | None]:
-    """Give the key of each node that is told from others by a constant, if no other node of the graph has the key."""
+    """Return the key of each node that has a constant input, if the key is unique in the graph."""
     keys = [node.keys[likeness] if any(producer == CONSTANT for producer, _ in node.slots) else None for node in nodes]
     counts: dict[int | None, int] = {}
     for key in keys:

@@ -1,1 +1,1 @@
-"""This room reads the text of an IR document."""
+"""Parsers of the XML text of an IR document."""

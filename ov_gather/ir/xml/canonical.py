@@ -1,8 +1,7 @@
-"""Layers and edges that are laid out as OpenVINO writes them are read by regular expressions, which makes long documents fast.
+"""Fast path for layers and edges in the layout that OpenVINO writes, parsed by regular expressions.
 
-Every tag has a line of its own, so lines need not be counted. Whatever is not canonical (another layout or order of
-attributes, escapes, comments, bodies, letters beyond ASCII, anything wrong) goes the parser's general way, so nothing here
-reports a problem.
+Every tag is on a line of its own, so lines need not be counted. Anything else (another layout or order of attributes, escapes,
+comments, bodies, non-ASCII letters, errors) is left to the general parser, so nothing here reports a problem.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from ov_gather.ir.model import Edge, Element, Layer, Port
 from ov_gather.ir.shapes import MAX_DIMENSION, element_count
 
 LAYER_DEPTH = 4
-"""The innermost element of a canonical layer lies so much deeper than the list of layers: layer, input, port, dim."""
+"""Levels from the list of layers to the innermost element of a canonical layer: layer, input, port, dim."""
 
 _BREAK = r"\r?\n[ \t]*"
-_TEXT = "[ !#-%'-;=-~]"  # This is printable ASCII without ", & and <.
-_NUMBER = r"\d{1,18}"  # So few digits always make a number below 2^63.
+_TEXT = "[ !#-%'-;=-~]"  # printable ASCII without ", & and <
+_NUMBER = r"\d{1,18}"  # always below 2^63
 _ATTRIBUTES = rf'(?: [A-Za-z_]\w*="{_TEXT}*")*'
 _RT_INFO = rf"(?:{_BREAK}<attribute{_ATTRIBUTES} ?/>)+{_BREAK}"
 _PORT_BEGIN = rf'{_BREAK}<port id="({_NUMBER})"(?: precision="(\w+)")?'
@@ -53,17 +52,17 @@ _NONE: Mapping[str, str] = {}
 
 _T = TypeVar("_T")
 _Ports = tuple[tuple[Port, ...], tuple[Port, ...], int]
-"""The inputs and the outputs of a layer, and how far the end of their text is below the line of the layer."""
+"""Inputs and outputs of a layer, and the line on which their text ends, relative to the layer's line."""
 
 
 def _remember(function: Callable[..., _T]) -> Callable[..., _T]:
-    """Make a function remember its values for short texts. Long texts are not remembered: they could fill the memory."""
+    """Memoize a function for short texts only: long ones could fill the memory."""
     remembered = lru_cache(maxsize=4096)(function)
     return lambda text, *more: remembered(text, *more) if len(text) < 1000 else function(text, *more)
 
 
 class Run(NamedTuple):
-    """A Run holds elements that follow one another: their values, where they end, and how many of them are rt_info."""
+    """Consecutive elements: their values, the position behind them, and how many of them are rt_info, kept verbatim."""
 
     values: Sequence[Layer | Edge]
     end: int
@@ -71,7 +70,7 @@ class Run(NamedTuple):
 
 
 def read_edges(text: str, start: int, line: int) -> Run:
-    """Read as many canonical edges as follow from `start`, which is on this line."""
+    """Parse the canonical edges that follow from `start`, which is on this line."""
     edges: list[Edge] = []
     end = start
     while match := _EDGE.match(text, end):
@@ -83,7 +82,7 @@ def read_edges(text: str, start: int, line: int) -> Run:
 
 
 def read_layers(text: str, start: int, line: int) -> Run:
-    """Read as many canonical layers as follow from `start`, which is on this line."""
+    """Parse the canonical layers that follow from `start`, which is on this line."""
     layers: list[Layer] = []
     end, verbatim = start, 0
     while match := _LAYER.match(text, end):
@@ -116,14 +115,14 @@ def read_layers(text: str, start: int, line: int) -> Run:
 
 
 def _ports(text: str, below: int) -> _Ports:
-    """Read the ports of a layer from a text that begins so far `below` the line of the layer.
+    """Parse the ports of a layer from a text that begins `below` lines behind the layer's line.
 
-    Raises ValueError at anything but canonical ports.
+    Raises ValueError if there is anything but canonical ports.
     """
     before, *others = _NAMES.split(text)
     if not others:
         return _ports_but_names(text, below)
-    # The same ports come again and again, but for their names.
+    # Ports repeat often except for their names: parse them without names (memoized), then insert the names.
     inputs, outputs, below = _ports_but_names(' names=""'.join((before, *others[1::2])), below)
     names = iter(others[::2])
     named = [

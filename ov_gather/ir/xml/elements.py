@@ -1,4 +1,4 @@
-"""An element of an IR becomes a value when it closes: a <dim> an int, a <port> a Port, a <layer> a Layer, and so on."""
+"""Construction of values from closed XML elements: <dim> to int, <port> to Port, <layer> to Layer, and so on."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ VERSIONS = ("10", "11")
 
 @dataclass(slots=True)
 class OpenElement:
-    """An OpenElement has not met its end tag yet. `build` makes its value; None means that the element is kept as it stands."""
+    """An element before its end tag. `build` makes its value; None: the element is kept verbatim."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     build: Build | None = None
-    values: dict[str, list[Any]] = field(default_factory=dict)  # the values of closed children, by tag
-    others: list[Element] = field(default_factory=list)  # closed children that are kept as they stand
+    values: dict[str, list[Any]] = field(default_factory=dict)  # values of closed children, by tag
+    others: list[Element] = field(default_factory=list)  # closed children that are kept verbatim
     text: list[str] = field(default_factory=list)
 
     def verbatim(self) -> Element:
-        """Keep the element as it stands."""
+        """Return the element with everything in it."""
         return Element(self.tag, self.attributes, tuple(self.others), "".join(self.text).strip(BLANKS), self.line)
 
 
 class ElementBuilder:
-    """An ElementBuilder makes the values of elements. Errors after which reading goes on are collected in `problems`."""
+    """Builder of the values of elements. Errors from which reading recovers are collected in `problems`."""
 
     def __init__(self, path: str, weights: Weights) -> None:
         self.path, self.weights = path, weights
@@ -42,7 +42,7 @@ class ElementBuilder:
         self.stack: list[OpenElement] = []
 
     def error(self, fault: Fault, reason: str, hint: str, line: int) -> IRError:
-        """Make an error on this line, in the layer that is open."""
+        """Return an error on this line, in the layer that is open."""
         return IRError(fault, reason, self._location(line), hint)
 
     def _location(self, line: int) -> Location:
@@ -50,7 +50,7 @@ class ElementBuilder:
         layer: Mapping[str, str] | None = None
         for element in self.stack:
             if element.build is None:
-                break  # because there are no layers in what is kept as it stands
+                break  # elements kept verbatim contain no layers
             if element.tag == "layer":
                 layer = element.attributes
             elif element.tag in _BODIES and layer is not None:
@@ -61,16 +61,16 @@ class ElementBuilder:
         number, name, layer_type = parse_digits(layer.get("id", "")), layer.get("name", ""), layer.get("type", "layer")
         return Location(self.path, line, number, name, layer_type, subgraph_path=tuple(subgraph_path))
 
-    # ---- one method makes the value of one kind of element
+    # ---- one method for each kind of element
 
     def list_of_children(self, element: OpenElement) -> tuple[Any, ...]:
-        """Make a tuple of <layers>, <edges>, <input> or <output>, whose interpreted children all have the same tag."""
+        """Return the children of <layers>, <edges>, <input> or <output>, which all have the same tag."""
         self._refuse_others(element)
         return tuple(value for values in element.values.values() for value in values)
 
     def net(self, element: OpenElement) -> Model:
-        """Make a Model of <net> or of the body of a sub-graph."""
-        name, version = "", "11"  # because a body has neither
+        """Build a Model from <net> or from the body of a sub-graph."""
+        name, version = "", "11"  # a body has neither
         if element.tag == "net":
             name, version = element.attributes.get("name", ""), element.attributes.get("version", "")
             if version not in VERSIONS:
@@ -88,13 +88,13 @@ class ElementBuilder:
         )
 
     def fragment(self, element: OpenElement) -> Model:
-        """Make a Model of a bare <layer>."""
+        """Build a Model from a bare <layer>."""
         element.attributes.setdefault("id", "0")
         element.attributes.setdefault("name", "")
         return Model((self.layer(element),), tag="layer", line=element.line, path=self.path, weights=self.weights)
 
     def layer(self, element: OpenElement) -> Layer:
-        """Make a Layer of <layer>."""
+        """Build a Layer from <layer>."""
         attributes = dict(element.attributes)
         data = self._section(element, "data", default=OpenElement("data", {}, element.line))
         return Layer(
@@ -113,7 +113,7 @@ class ElementBuilder:
         )
 
     def port(self, element: OpenElement) -> Port:
-        """Make a Port of <port>."""
+        """Build a Port from <port>."""
         attributes = dict(element.attributes)
         dims = tuple(element.values.get("dim", ()))
         if element_count(dims) > MAX_DIMENSION:
@@ -125,26 +125,26 @@ class ElementBuilder:
             precision=attributes.pop("precision", None),
             attributes=attributes,
             sections=tuple(element.others),
-            below=element.line - self.stack[-3].line,  # The port is in a list of ports, which is in a layer.
+            below=element.line - self.stack[-3].line,  # the stack is layer, list of ports, port
         )
 
     def dim(self, element: OpenElement) -> int:
-        """Make a number of <dim>."""
+        """Parse <dim>."""
         text = "".join(element.text).strip(BLANKS)
         return -1 if text == "-1" else self._number(element, text, "<dim>", instead=-1)
 
     def edge(self, element: OpenElement) -> Edge:
-        """Make an Edge of <edge>."""
+        """Build an Edge from <edge>."""
         names = ("from-layer", "from-port", "to-layer", "to-port")
         from_layer, from_port, to_layer, to_port = (self._number(element, element.attributes.get(name), name) for name in names)
         return Edge(from_layer, from_port, to_layer, to_port, element.line)
 
     def data(self, element: OpenElement) -> OpenElement:
-        """Keep <data> until its layer closes, which takes over the attributes and the line."""
+        """Keep <data> until its layer closes, which takes its attributes and its line."""
         self._refuse_others(element)
         return element
 
-    # ---- these methods read the parts of an element
+    # ---- parts of an element
 
     def _refuse_others(self, element: OpenElement) -> None:
         for other in element.others:
@@ -199,4 +199,4 @@ BUILD: Mapping[str | None, Mapping[str, Build]] = {
     "output": _PORTS,
     "port": {"dim": ElementBuilder.dim},
 }
-"""The tags of parent and element lead to what makes the value. Every other element is kept as it stands."""
+"""Tag of the parent -> tag of the element -> its builder. All other elements are kept verbatim."""

@@ -1,7 +1,7 @@
-"""The XML of an IR is streamed: only the path to the current element is open.
+"""Streaming parser of an IR: only the path to the current element is open.
 
-Expat reads, because its line numbers are right in documents of any length and its depth has no limit but ours. Canonical layers
-and edges, most of nearly every document, are read from the text at once; expat is given blanks in their place.
+Expat parses, because its line numbers are right in documents of any length and its depth is limited only by us. Canonical
+layers and edges, which are most of nearly every document, are parsed by regular expressions; expat gets blanks instead.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ MAX_DEPTH = 256
 MAX_BYTES = 1 << 28
 MAX_TOKEN = 1 << 20
 MAX_VERBATIM = 1_000_000
-CHUNK = 1 << 16  # A chunk is small because expat goes on to its end after an error.
+CHUNK = 1 << 16  # small, because expat parses a chunk to its end even after an error
 
 _GAP = re.compile("<layers>|</layer>|<edges>")
-"""Canonical layers or edges may follow after one of these tags."""
+"""Tags after which canonical layers or edges may follow."""
 
 _NO_CHILDREN: Mapping[str, Build] = {}
 
 
 class Parser(ElementBuilder):
-    """A Parser reads one document. `problems` are the errors after which it could go on; `result` is the model."""
+    """Parser of one document. `problems` are the errors from which it recovered; `result` is the model."""
 
     def __init__(self, path: str, weights: Weights) -> None:
         super().__init__(path, weights)
         self.result: Model | None = None
-        self.verbatim = 0  # the number of open elements that are kept as they stand
-        self.kept = 0  # the number of elements that have been kept in all
-        self.fed = 0  # the number of bytes that expat has been given
-        self.gap_tag = -1  # the place of the last tag that opened <layers> or <edges> or closed a <layer>
-        self.in_gap = False  # whether expat stands behind such a tag, or behind a canonical layer or edge
+        self.verbatim = 0  # number of open elements that are kept verbatim
+        self.kept = 0  # number of elements kept verbatim so far
+        self.fed = 0  # bytes fed to expat
+        self.gap_tag = -1  # offset of the last tag that opened <layers> or <edges> or closed a <layer>
+        self.in_gap = False  # whether the position is behind such a tag, or behind a canonical layer or edge
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = self._doctype
@@ -47,7 +47,7 @@ class Parser(ElementBuilder):
         parser.EndElementHandler = self._end
 
     def run(self, stream: IO[bytes]) -> None:
-        """Read a document to its end, once. Raises IRError where the parser cannot go on."""
+        """Parse a document to its end; call it once. Raises IRError if the parser cannot continue."""
         total, rest = 0, b""
         try:
             while chunk := stream.read(CHUNK):
@@ -68,14 +68,14 @@ class Parser(ElementBuilder):
                 raise
             raise self._fatal(Fault.SYNTAX, f"the declared encoding cannot be read: {error}") from None
         finally:
-            del self.parser  # Expat and its handlers refer to each other, so that only the collector would free the model.
+            del self.parser  # break the cycle of expat and its handlers, which would keep the model alive until a collection
 
     def _parse(self, data: bytes, added: int) -> bytes:
-        """Parse all but a rest that may be the beginning of a canonical element.
+        """Parse `data`, and return the unparsed rest, which may be the beginning of a canonical element.
 
-        The rest is shorter than what was `added` to `data`, so that no text is looked at more than twice.
+        The rest is shorter than `added`, the number of new bytes in `data`, so no text is scanned more than twice.
         """
-        # Each byte becomes a character. Canonical elements are ASCII, which all encodings share that expat takes by the byte.
+        # Decode each byte to one character: canonical elements are ASCII, which UTF-8 and expat's single-byte encodings share.
         text = data.decode("latin-1")
         position = 0
         while position < len(data):
@@ -87,13 +87,13 @@ class Parser(ElementBuilder):
             end = gap.end() if gap else len(data)
             gap_tag = self.fed + gap.start() - position if gap else -1
             self._feed(data[position:end])
-            # What looks like a tag may stand in a comment: only expat can tell.
+            # The match may lie in a comment: it counts only if expat saw a tag there.
             self.in_gap = gap is not None and self.gap_tag == gap_tag
             position = end
         return data[position:]
 
     def _canonical(self, text: str, start: int) -> int:
-        """Read the canonical layers or edges that follow, and give the place where they end."""
+        """Parse the canonical layers or edges that follow; return the position behind them."""
         parent = self.stack[-1]
         tag, read = ("layer", read_layers) if parent.tag == "layers" else ("edge", read_edges)
         values, end, verbatim = read(text, start, self.parser.CurrentLineNumber)
@@ -102,7 +102,7 @@ class Parser(ElementBuilder):
         self.kept += verbatim
         parent.values.setdefault(tag, []).extend(values)
         if values:
-            # These are well-formed. So many lines and columns keep the places right that expat tells of what follows.
+            # They are well-formed. Feed as many line breaks and blanks, so that expat's later positions stay right.
             self._feed(b"\n" * text.count("\n", start, end) + b" " * (end - 1 - text.rindex("\n", start, end)))
         return end
 
@@ -124,7 +124,7 @@ class Parser(ElementBuilder):
         }.get(reason, "")
         return self.error(Fault.SYNTAX, f"not well-formed XML: {reason}, column {error.offset + 1}", hint, error.lineno)
 
-    # ---- expat calls these methods
+    # ---- handlers of expat
 
     def _doctype(self, *_: object) -> None:
         raise self._fatal(Fault.DOCTYPE, "a document type declaration is refused", "an IR has none; entities are not expanded")

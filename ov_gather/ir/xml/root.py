@@ -1,4 +1,4 @@
-"""The root element tells whether a file can be an IR; nothing behind it is read."""
+"""The root element of a file, which shows if it can be an IR; nothing behind the root is read."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ov_gather.ir.urls import RemoteFile, Url
 _BEGINNING = 1 << 16
 
 
-class _Found(Exception):  # noqa: N818 - this is no error: a handler ends the parse with it
+class _Found(Exception):  # noqa: N818 - not an error: a handler raises it to end the parse
     pass
 
 
 def root_element(path: Path | Url) -> str | None:
-    """Read the name of the root element, or of the document type if the file declares one.
+    """Return the name of the root element, or of the document type if the file declares one.
 
-    Returns None where there is no name: the file cannot be opened, is no regular file, is not well-formed so far, or its root
-    does not come in the first 64 KiB.
+    Returns None if there is no name: the file cannot be opened, is not a regular file, is not well-formed up to the root, or
+    its root is not within the first 64 KiB.
     """
     names: list[str] = []
 
     def found(name: str, *_: object) -> None:
         names.append(name)
-        raise _Found  # so that no entity, nor anything else that follows, can do harm
+        raise _Found  # before any entity or later content can do harm
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = found

@@ -1,4 +1,4 @@
-"""Where each element stands among the bytes of a document, so that a part can be changed and all else stays as it is."""
+"""Byte offsets of the elements of a document, for edits that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ATTRIBUTE = re.compile(rb"""(\s+)([^\s=]+)\s*=\s*("[^"]*"|'[^']*')""")
 
 @dataclass(slots=True, eq=False)
 class Span:
-    """A Span is an element: its tag and attributes, and the offsets of its start tag, of its content and of its end tag."""
+    """An element: its tag, attributes and children, and the offsets of its start tag, its content and its end tag."""
 
     tag: str
     attributes: dict[str, str]
@@ -25,13 +25,13 @@ class Span:
     children: list[Span] = field(default_factory=list)
 
     def all(self, tag: str) -> Iterator[Span]:
-        """Yield the children of a tag."""
+        """Yield the children with a tag."""
         return (child for child in self.children if child.tag == tag)
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An Edit puts other bytes in the place of some."""
+    """A replacement of the bytes from `start` to `end`."""
 
     start: int
     end: int
@@ -39,9 +39,9 @@ class Edit:
 
 
 def spans(document: bytes) -> Span:
-    """Return the root element of a well-formed document. Raises ValueError for one that is not, or that is not in UTF-8.
+    """Return the root element of a document. Raises ValueError unless it is well-formed and in UTF-8.
 
-    Bytes in another encoding may be UTF-8 by chance, and text that is inserted would become other text.
+    Non-ASCII bytes under another declared encoding are refused even if they are valid UTF-8: an insertion would change meaning.
     """
     parser = expat.ParserCreate()
     found: list[Span] = []
@@ -58,7 +58,7 @@ def spans(document: bytes) -> Span:
 
     def end(tag: str) -> None:
         span = open_.pop()
-        # The end of an element without content is told as the place of its only tag.
+        # For an element without content (<a/>), expat reports the start of its only tag as its end.
         span.end = max(parser.CurrentByteIndex, span.inner)
 
     def declaration(version: str, encoding: str | None, standalone: int) -> None:
@@ -76,7 +76,7 @@ def spans(document: bytes) -> Span:
 
 
 def with_attribute(document: bytes, span: Span, name: str, value: str | None) -> Edit:
-    """Return the edit that sets an attribute of an element, or takes it away if the value is None."""
+    """Return the edit that sets an attribute of an element, or removes it if the value is None."""
     tag = document[span.start : span.inner]
     match = next((match for match in _ATTRIBUTE.finditer(tag, 1 + len(span.tag.encode())) if match[2] == name.encode()), None)
     text = b"" if value is None else b"%s=%s" % (name.encode(), quoteattr(value).encode())
@@ -87,7 +87,7 @@ def with_attribute(document: bytes, span: Span, name: str, value: str | None) ->
 
 
 def with_dims(document: bytes, port: Span, dims: tuple[int, ...]) -> Edit:
-    """Return the edit that gives a port these dims, laid out as its first dim is, or else as the port itself."""
+    """Return the edit that sets the dims of a port, laid out like its first dim."""
     old = list(port.all("dim"))
     first, last = (old[0], old[-1]) if old else (None, None)
     start = first.start if first else port.inner
@@ -100,7 +100,7 @@ def with_dims(document: bytes, port: Span, dims: tuple[int, ...]) -> Edit:
 
 
 def edited(document: bytes, edits: list[Edit]) -> bytes:
-    """Return the document after all edits. Raises ValueError where two of them overlap."""
+    """Apply the edits to the document. Raises ValueError if two of them overlap."""
     parts, done = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < done:

@@ -1,1 +1,1 @@
-"""The algebra of ranges: polynomials of sizes, intervals between them, and what is known of a tensor."""
+"""The abstract domain of the analysis: polynomials of sizes, intervals bounded by them, and abstract tensors."""

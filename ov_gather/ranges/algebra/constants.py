@@ -1,4 +1,4 @@
-"""What is known of a constant: the bounds of its elements, looked at in parts where there are many."""
+"""Abstract values of constants: bounds of the elements, per slice along a short axis."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHUNK = 1 << 22
-"""So many elements of a constant are looked at at once."""
+"""Elements of a constant that are read at once, to bound memory."""
 
 
 def constant_value(element_type: ElementType | None, array: NDArray[Any]) -> Value:
-    """Give what is known of a tensor with these elements; of strings only the shape."""
+    """Return the abstract value of a constant. Strings, complex numbers and empty arrays get their shape only."""
     shape = tuple(Polynomial.constant(dim) for dim in array.shape)
     if array.dtype.kind in "OUSc" or not array.size:
         return Value(element_type, shape)
@@ -49,7 +49,7 @@ def _bounds(chunks: Iterable[NDArray[Any]]) -> tuple[Interval, bool]:
 
 
 def _parts(array: NDArray[Any], elements: Interval) -> Parts | None:
-    """Give an interval for each slice along an axis, the last one that tells more than the bounds of all elements."""
+    """Return the interval of each slice along the last axis whose slices differ in range; None if no axis does."""
     for axis in reversed(range(array.ndim)):
         if not 1 < array.shape[axis] <= MAX_PARTS:
             continue

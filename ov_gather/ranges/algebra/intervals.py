@@ -1,4 +1,4 @@
-"""Intervals whose bounds are numbers and polynomials of sizes, and their arithmetic."""
+"""Intervals bounded by numbers and by polynomials of sizes, and their arithmetic."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ov_gather.ranges.algebra.polynomials import MAX_TERMS, Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 
 MAX_BOUNDS = 3
-"""How many symbolic bounds each side of an interval keeps."""
+"""Symbolic bounds kept on each side of an interval."""
 MAX_FACTOR = 1 << 24
-"""The largest number in a symbolic bound."""
+"""Largest coefficient of a symbolic bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All numbers from `low` to `high`, both included, that also keep the symbolic bounds.
+    """The numbers from `low` to `high`, both included, that also satisfy the symbolic bounds.
 
     Attributes:
-        low, high: numbers; infinite where nothing is known.
-        lows: polynomials with a name in them that no value is below.
-        highs: polynomials with a name in them that no value exceeds.
+        low, high: numeric bounds; infinite if unknown.
+        lows: symbolic lower bounds: polynomials with at least one name; each bounds every value.
+        highs: symbolic upper bounds, likewise.
     """
 
     low: Number = -inf
@@ -34,12 +34,12 @@ class Interval:
 
     @property
     def is_any(self) -> bool:
-        """Whether nothing is known."""
+        """Return True if the interval is unbounded (top)."""
         return self.low == -inf and self.high == inf and not self.lows and not self.highs
 
     @property
     def exactly(self) -> Polynomial | None:
-        """The polynomial or number that every value is; None where that is not known."""
+        """The polynomial or number that every value equals; None if unknown."""
         if self.low == self.high and isinstance(self.low, int):
             return Polynomial.constant(self.low)
         return next((bound for bound in self.lows if bound in self.highs), None)
@@ -62,50 +62,50 @@ def _text(number: Number, bounds: tuple[Polynomial, ...]) -> str:
 
 @dataclass(frozen=True)
 class Algebra:
-    """The arithmetic of intervals, for sizes of which something may be known.
+    """Interval arithmetic, given bounds of the sizes that occur in symbolic bounds.
 
-    Every method returns an interval that holds each result of its operation for values from the given intervals. Integers are
-    unbounded here; what a type can hold is for the caller to apply.
+    Each method returns an interval that contains every result of its operation on values of the operands. Integers are
+    unbounded here; the caller applies the range of the element type.
     """
 
     sizes: Sizes = field(default_factory=lambda: Sizes({}))
 
     def exact(self, value: Polynomial | int) -> Interval:
-        """Make the interval of one value."""
+        """Build the interval of a single value."""
         polynomial = Polynomial.constant(value) if isinstance(value, int) else value
         return self.between(polynomial, polynomial)
 
     def between(self, low: Polynomial | None, high: Polynomial | None) -> Interval:
-        """Make the interval between two polynomials; None is no bound."""
+        """Build the interval between two polynomials; None means unbounded."""
         return self._made([low] if low is not None else [], [high] if high is not None else [])
 
     def _made(
         self, lows: Iterable[Polynomial], highs: Iterable[Polynomial], low: Number = -inf, high: Number = inf
     ) -> Interval:
-        """Make an interval from all that is known of it. Of many symbolic bounds the first stay."""
+        """Build an interval from lower and upper bounds. The first `MAX_BOUNDS` symbolic bounds of each side are kept."""
         lows, highs = [*dict.fromkeys(lows)], [*dict.fromkeys(highs)]
         low = max([low, *(self.sizes.least(bound) for bound in lows)])
         high = min([high, *(self.sizes.greatest(bound) for bound in highs)])
         return Interval(low, high, _symbolic(lows), _symbolic(highs))
 
     def lows(self, interval: Interval) -> list[Polynomial]:
-        """List the lower bounds, the number among them."""
+        """Return the lower bounds as polynomials, including the numeric one."""
         return [*interval.lows, *([Polynomial.constant(floor(interval.low))] if interval.low not in (inf, -inf) else [])]
 
     def highs(self, interval: Interval) -> list[Polynomial]:
-        """List the upper bounds, the number among them."""
+        """Return the upper bounds as polynomials, including the numeric one."""
         return [*interval.highs, *([Polynomial.constant(ceil(interval.high))] if interval.high not in (inf, -inf) else [])]
 
     def is_at_least(self, interval: Interval, bound: Polynomial) -> bool:
-        """Whether no value is below a bound."""
+        """Return True if no value is below the bound."""
         return any(self.sizes.is_at_most(bound, low) for low in self.lows(interval))
 
     def is_at_most(self, interval: Interval, bound: Polynomial) -> bool:
-        """Whether no value exceeds a bound."""
+        """Return True if no value exceeds the bound."""
         return any(self.sizes.is_at_most(high, bound) for high in self.highs(interval))
 
     def hull(self, *given: Interval) -> Interval:
-        """Enclose all values of some intervals, one at least."""
+        """Join one or more intervals."""
         return reduce(self._hull, given)
 
     def _hull(self, one: Interval, other: Interval) -> Interval:
@@ -117,13 +117,13 @@ class Algebra:
         return self._made(lows, highs, low, high)
 
     def both(self, one: Interval, other: Interval) -> Interval:
-        """Keep what both intervals say of the same values."""
+        """Meet two intervals."""
         return self._made(
             (*one.lows, *other.lows), (*one.highs, *other.highs), max(one.low, other.low), min(one.high, other.high)
         )
 
     def add(self, one: Interval, other: Interval) -> Interval:
-        """Add values."""
+        """Add intervals."""
         low, high = one.low + other.low, one.high + other.high
         if _are_numbers(one, other):
             return Interval(low, high)
@@ -135,11 +135,11 @@ class Algebra:
         return self._made(lows, highs, low, high)
 
     def subtract(self, one: Interval, other: Interval) -> Interval:
-        """Subtract values."""
+        """Subtract intervals."""
         return self.add(one, -other)
 
     def multiply(self, one: Interval, other: Interval) -> Interval:
-        """Multiply values. Symbolic bounds stay where an operand is a number, or neither is negative."""
+        """Multiply intervals. Symbolic bounds survive if one operand is a number, or neither is negative."""
         for factor, values in ((one, other), (other, one)):
             if factor.low == factor.high and isinstance(factor.low, int):
                 return self._scaled(values, factor.low)
@@ -162,7 +162,7 @@ class Algebra:
         )
 
     def divide(self, one: Interval, other: Interval) -> Interval:
-        """Divide integers by positive ones, rounded down or towards 0; by others the result may be anything."""
+        """Divide integers, rounding down or towards 0. Return ANY unless every divisor is at least 1."""
         if other.low < 1:
             return ANY
         dividend, divisor = one.exactly, other.exactly
@@ -174,12 +174,12 @@ class Algebra:
         return self._made([], [high for high in highs if high is not None], numbers.low, numbers.high)
 
     def _quotient(self, dividend: Polynomial, divisor: Interval) -> Polynomial | None:
-        """Give an upper bound of a quotient that is not negative: the dividend's, divided where that is exact."""
+        """Return an upper bound of a non-negative quotient: `dividend / divisor` if it divides evenly, else `dividend`."""
         by = divisor.exactly
         return dividend if by is None else dividend.divided_by(by) or dividend
 
     def remainder(self, one: Interval, other: Interval, *, sign_of_dividend: bool) -> Interval:
-        """Give the remainder of a division by positive integers; it has the sign of the dividend or of the divisor."""
+        """Return the remainder of a division by positive integers; ANY if a divisor may be less than 1."""
         if other.low < 1:
             return ANY
         if 0 <= one.low == one.high and isinstance(one.low, int) and other.low == other.high and isinstance(other.low, int):
@@ -192,16 +192,16 @@ class Algebra:
         return self.hull(below, -below) if sign_of_dividend and one.low < 0 else below
 
     def minimum(self, one: Interval, other: Interval) -> Interval:
-        """Give the smaller one of two values."""
+        """Return the elementwise minimum."""
         hull = self._hull(one, other)
         return self._made(hull.lows, (*one.highs, *other.highs), min(one.low, other.low), min(one.high, other.high))
 
     def maximum(self, one: Interval, other: Interval) -> Interval:
-        """Give the greater one of two values."""
+        """Return the elementwise maximum."""
         return -self.minimum(-one, -other)
 
     def absolute(self, values: Interval) -> Interval:
-        """Give the distance of values from 0."""
+        """Return the absolute values."""
         if values.low >= 0:
             return values
         hull = self.hull(values, -values)
@@ -209,31 +209,30 @@ class Algebra:
 
 
 def _are_numbers(*intervals: Interval) -> bool:
-    """Whether numbers alone bound some intervals, so that nothing has to be computed with polynomials."""
+    """Return True if no interval has symbolic bounds, so that polynomial arithmetic can be skipped."""
     return not any(interval.lows or interval.highs for interval in intervals)
 
 
 def _symbolic(bounds: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
-    """Keep what tells something of sizes. A bound with a large number in it does not, and wraps around in a type of 32 bits."""
+    """Keep the first `MAX_BOUNDS` bounds that have a name, few terms, and no coefficient that wraps around in 32 bits."""
     kept = (bound for bound in bounds if bound.value is None and len(bound.terms) <= MAX_TERMS)
     return tuple(bound for bound in kept if all(abs(factor) <= MAX_FACTOR for _, factor in bound.terms))[:MAX_BOUNDS]
 
 
 def _corners(one: Interval, other: Interval, work: Callable[[Number, Number], Number]) -> Interval:
-    """Apply what is monotone in each operand while the other one stays."""
+    """Bound a function that is monotone in each operand by its values at the four corners."""
     results = [work(a, b) for a in (one.low, one.high) for b in (other.low, other.high)]
     return Interval(min(results), max(results))
 
 
 def _divided_down(dividend: Number, divisor: Number) -> Number:
-    """Divide, rounded down."""
     if divisor == inf:
         return 0 if dividend >= 0 else -1
     return dividend if dividend in (inf, -inf) else floor(dividend) // floor(divisor)
 
 
 def _divided_up(dividend: Number, divisor: Number) -> Number:
-    """Divide, rounded towards 0, which below 0 is up."""
+    """Divide, rounding towards 0."""
     if dividend >= 0:
         return _divided_down(dividend, divisor)
     return 0 if divisor == inf else -_divided_down(-dividend, divisor)

@@ -1,4 +1,4 @@
-"""Upper bounds of polynomials, such as the element counts of tensors that exist."""
+"""Upper bounds of polynomials, such as the element counts of tensors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 
 
 class Limits:
-    """Polynomials with upper bounds, found by the names that occur in them.
+    """Polynomials with upper bounds, indexed by the names in them.
 
     Args:
-        beneath: other limits that hold, too.
+        beneath: an underlying layer of limits that also hold.
     """
 
     def __init__(self, beneath: Limits | None = None) -> None:
@@ -19,19 +19,19 @@ class Limits:
         self._by_name: dict[str, dict[Polynomial, int]] = {}
 
     def add(self, polynomial: Polynomial, bound: int) -> None:
-        """Limit a polynomial."""
+        """Add an upper bound of a polynomial."""
         for name in polynomial.names:
             known = self._by_name.setdefault(name, {})
             known[polynomial] = min(bound, known.get(polynomial, bound))
 
     def about(self, name: str) -> Iterator[tuple[Polynomial, int]]:
-        """Yield the limited polynomials in which a name occurs, with their bounds."""
+        """Yield the limited polynomials that contain a name, with their bounds."""
         yield from self._by_name.get(name, {}).items()
         if self._beneath is not None:
             yield from self._beneath.about(name)
 
     def with_conditions(self, same: Mapping[str, Polynomial], limits: Mapping[Polynomial, int]) -> Limits:
-        """Return these limits, also for names that stand for polynomials, and some more."""
+        """Return these limits together with `limits`; limits of names in `same` are added with the names substituted, too."""
         if not same and not limits:
             return self
         found = Limits(self)
@@ -43,7 +43,7 @@ class Limits:
         return found
 
     def related(self, names: Iterable[str]) -> set[str]:
-        """Return names, and those that occur in a limited polynomial with one that is returned."""
+        """Return the names, and transitively all that share a limited polynomial with one of them."""
         found = set(names)
         waiting = list(found)
         while waiting:

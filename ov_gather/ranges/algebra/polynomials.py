@@ -7,50 +7,50 @@ from dataclasses import dataclass
 from itertools import groupby
 
 Number = int | float
-"""An integer, or one of the infinities, which say that nothing is known."""
+"""A bound: a number, or an infinity if unknown."""
 Monomial = tuple[str, ...]
-"""The product of some names, in alphabetical order; a name that stands twice is squared."""
+"""A product of names in alphabetical order; a name that occurs twice is squared."""
 
 MAX_TERMS = 12
-"""A polynomial with more terms than these is of no use to a reader, and costs time."""
+"""Most terms of a symbolic bound: longer ones are unreadable and slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Polynomial:
-    """A sum of products: the integer coefficient of each monomial, zeros left out, in the order of the monomials."""
+    """A sum of monomials with non-zero integer coefficients, sorted by monomial."""
 
     terms: tuple[tuple[Monomial, int], ...]
 
     @classmethod
     def of(cls, terms: Mapping[Monomial, int]) -> Polynomial:
-        """Make the polynomial with these coefficients."""
+        """Build a polynomial from the coefficient of each monomial."""
         return cls(tuple(sorted((monomial, factor) for monomial, factor in terms.items() if factor)))
 
     @classmethod
     def constant(cls, value: int) -> Polynomial:
-        """Make the polynomial that is this number."""
+        """Build a constant polynomial."""
         return cls((((), value),) if value else ())
 
     @classmethod
     def name(cls, name: str) -> Polynomial:
-        """Make the polynomial that is this name."""
+        """Build the polynomial that is a single name."""
         return cls((((name,), 1),))
 
     @property
     def value(self) -> int | None:
-        """The number that this is; None where there is a name in it."""
+        """The constant that this polynomial is; None if it contains a name."""
         if not self.terms:
             return 0
         return self.terms[0][1] if self.terms[-1][0] == () else None
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that occur."""
+        """The names in the polynomial."""
         return frozenset(name for monomial, _ in self.terms for name in monomial)
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         added = _polynomial(other).terms
-        if not added or not self.terms:  # because most sums have one of a few terms, which need no order
+        if not added or not self.terms:  # the common case, which needs no sorting
             return self if not added else Polynomial(added)
         terms = dict(self.terms)
         for monomial, factor in added:
@@ -72,7 +72,7 @@ class Polynomial:
         return Polynomial.of(terms)
 
     def divided_by(self, divisor: Polynomial) -> Polynomial | None:
-        """Divide where nothing remains; None where something does, or the divisor is 0."""
+        """Return the exact quotient; None if there is a remainder or the divisor is 0."""
         rest, quotient = self, Polynomial(())
         while rest.terms and divisor.terms:
             (lead, factor), (by, number) = rest._leading, divisor._leading
@@ -85,11 +85,11 @@ class Polynomial:
 
     @property
     def _leading(self) -> tuple[Monomial, int]:
-        """The term of the highest degree; each step of a division makes it lower."""
+        """The term of the highest degree, which each step of the division cancels."""
         return max(self.terms, key=lambda term: (len(term[0]), term[0]))
 
     def with_values(self, values: Mapping[str, Polynomial]) -> Polynomial:
-        """Put polynomials in the place of some names."""
+        """Substitute polynomials for names."""
         found = Polynomial(())
         for monomial, factor in self.terms:
             term = Polynomial.constant(factor)
@@ -107,7 +107,7 @@ def _polynomial(given: Polynomial | int) -> Polynomial:
 
 
 def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
-    """Take the names of a part out of a monomial; None where they are not in it."""
+    """Divide a monomial by another; None if it is not a multiple."""
     left = list(monomial)
     for name in part:
         if name not in left:
@@ -117,7 +117,7 @@ def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 def _sum(polynomial: Polynomial) -> Iterator[str]:
-    """Write the terms, those with most names first, the number last."""
+    """Yield the terms as text: highest degree first, the constant last."""
     for i, (monomial, factor) in enumerate(sorted(polynomial.terms, key=lambda term: (-len(term[0]), term[0]))):
         yield ("-" if i == 0 else " - ") if factor < 0 else ("" if i == 0 else " + ")
         powers = [name if (count := len(list(same))) == 1 else f"{name}^{count}" for name, same in groupby(monomial)]

@@ -1,4 +1,4 @@
-"""What is known of named sizes: bounds of names, and of polynomials of them."""
+"""Bounds of named sizes, and of polynomials over them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ov_gather.ranges.algebra.limits import Limits
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 
 _ALWAYS_FITS = 1 << 24
-"""Numbers up to this need no limits: every type of 32 bits holds them, float32 included."""
+"""Magnitude up to which `limits` are not consulted: every 32-bit type, float32 included, represents these integers."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bounds of names, and of polynomials of them.
+    """Bounds of names, from which bounds of polynomials are computed.
 
     Attributes:
-        bounds: the least and the greatest value of each name.
-        default: the bounds of a name that is not listed; its upper one also holds of listed names without an upper bound.
-        limits: upper bounds of polynomials, such as the element counts of tensors that exist.
-        largest: what no polynomial is taken to exceed, nor its negation.
-        changed: the names whose bounds were replaced.
+        bounds: lower and upper bound of each name.
+        default: bounds of unlisted names; its upper bound also caps listed names without one.
+        limits: upper bounds of polynomials, such as the element counts of tensors.
+        largest: magnitude that no polynomial is assumed to exceed.
+        changed: names whose bounds were replaced.
     """
 
     bounds: MutableMapping[str, tuple[int, Number]]
@@ -34,7 +34,7 @@ class Sizes:
     _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
 
     def learn(self, name: str, bounds: tuple[int, Number]) -> None:
-        """Remember the bounds of a name, in the place of what was known of it."""
+        """Set the bounds of a name, replacing earlier ones."""
         before = self.bounds.get(name)
         self.bounds[name] = bounds
         if before != bounds:
@@ -42,7 +42,7 @@ class Sizes:
             self._least.clear()
 
     def narrow(self, dim: Polynomial, most: Number, least: int = 0) -> None:
-        """Remember bounds of a dimension, if it is nothing but a name."""
+        """Narrow the bounds of a dimension if it is a single name, and the result is not empty."""
         if len(dim.terms) == 1 and len(dim.terms[0][0]) == 1 and dim.terms[0][1] == 1:
             ((name,), _) = dim.terms[0]
             low, high = self.of(name)
@@ -51,20 +51,22 @@ class Sizes:
                 self.learn(name, bounds)
 
     def of(self, name: str) -> tuple[int, Number]:
-        """Give the least and the greatest value of a name."""
+        """Return the lower and upper bound of a name."""
         for bounds in (
             self.bounds.maps if isinstance(self.bounds, ChainMap) else (self.bounds,)
-        ):  # which is faster than a ChainMap
+        ):  # faster than a lookup in the ChainMap
             if name in bounds:
                 low, high = bounds[name]
                 return (low, max(low, self.default[1])) if high == inf else (low, high)
         return self.default
 
     def least(self, polynomial: Polynomial) -> Number:
-        """Return a lower bound of the polynomial: the best one of four estimates.
+        """Return a lower bound of the polynomial: the best of four estimates.
 
-        The first takes each term alone. The second writes each name as its least value and what exceeds it, and so sees that
-        x * y - x is never negative for y of 1 or more. The third and the fourth know `limits`: of each term, of the sum.
+        1. The sum of the least value of each term.
+        2. The same after each name is written as its lower bound plus an excess: x * y - x is then never negative for y >= 1.
+        3. The sum of the least value of each term, where `limits` bound terms.
+        4. The upper bound from `limits` of the negated polynomial.
         """
         value = polynomial.value
         if value is not None:
@@ -89,7 +91,7 @@ class Sizes:
         return sum((self.least(Polynomial((term,))) for term in polynomial.terms), 0)
 
     def _limit(self, polynomial: Polynomial) -> Number:
-        """Return an upper bound of the polynomial from `limits`: 3 * x * y <= 100 limits x * y to 33."""
+        """Return an upper bound of the polynomial from `limits`: 3 * x * y <= 100 gives x * y <= 33."""
         names, found = {name for names, factor in polynomial.terms if factor > 0 for name in names}, inf
         for limited, bound in self.limits.about(min(names)) if names else ():
             if names <= limited.names:
@@ -101,7 +103,7 @@ class Sizes:
         return found
 
     def _estimate(self, polynomial: Polynomial) -> Number:
-        if all(len(monomial) <= 1 for monomial, _ in polynomial.terms):  # then both estimates are the same
+        if all(len(monomial) <= 1 for monomial, _ in polynomial.terms):  # both estimates agree
             return self._least_of_sum(polynomial)
         lowest = {name: self.of(name)[0] for name in polynomial.names}
         shifted = polynomial.with_values({name: Polynomial.name(name) + low for name, low in lowest.items()})
@@ -114,17 +116,17 @@ class Sizes:
         return sum((_least_of_term(factor, [self.of(name) for name in names]) for names, factor in polynomial.terms), 0)
 
     def greatest(self, polynomial: Polynomial) -> Number:
-        """Give a number that the polynomial never exceeds."""
+        """Return an upper bound of the polynomial."""
         value = polynomial.value
         return -self.least(-polynomial) if value is None else value
 
     def is_at_most(self, one: Polynomial, other: Polynomial) -> bool:
-        """Whether one polynomial never exceeds the other."""
+        """Return True if one polynomial never exceeds the other."""
         return one == other or self.least(other - one) >= 0
 
 
 def _least_of_term(factor: int, bounds: list[tuple[int, Number]]) -> Number:
-    """Give the least value of a number times some values of 0 or more."""
+    """Return the least value of a factor times non-negative values."""
     if factor >= 0:
         return factor * prod(low for low, _ in bounds)
     highest = [high for _, high in bounds]

@@ -1,4 +1,4 @@
-"""What is known of a tensor: its shape, and between which bounds its elements lie."""
+"""Abstract values of tensors: element type, shape, and bounds of the elements."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 
 MAX_PARTS = 64
-"""The longest axis along which each slice has an interval of its own: shapes, coordinates, rows of small tables."""
+"""Longest axis whose slices have separate intervals: enough for shapes, coordinates and the rows of small tables."""
 
 LARGEST_SIZE = 2**31 - 1
-"""Assumed number of elements that no tensor exceeds; the CPU plugin itself accepts larger ones, and ShapeOf wraps around."""
+"""Assumed maximum element count of a tensor. The CPU plugin accepts larger tensors, but ShapeOf then wraps around."""
 
 Shape = tuple[Polynomial, ...]
 
@@ -24,7 +24,7 @@ ONE = Polynomial.constant(1)
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """An interval for each slice along one axis, whose size is known."""
+    """One interval for each slice along an axis of known size."""
 
     axis: int
     intervals: tuple[Interval, ...]
@@ -32,16 +32,16 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What is known of a tensor.
+    """The abstract value of a tensor.
 
     Attributes:
-        element_type: None where it is not known.
-        shape: a polynomial for each dimension; None where the rank is open.
-        elements: the bounds of all elements, but for NaN.
-        parts: the bounds of the elements of each slice along an axis, where that tells more.
-        may_be_nan: whether an element may be NaN, which keeps to no bounds.
-        peak: a number that one element at least is not below, and that the type holds; infinite where none is known, or there
-            may be no element.
+        element_type: None if unknown.
+        shape: a polynomial for each dimension; None if the rank is unknown.
+        elements: bounds of all elements except NaN.
+        parts: bounds of each slice along one axis, if tighter than `elements`.
+        may_be_nan: True if an element may be NaN.
+        peak: a number that fits the element type and that at least one element reaches or exceeds; -inf if unknown, or if the
+            tensor may be empty.
     """
 
     element_type: ElementType | None
@@ -53,24 +53,24 @@ class Value:
 
     @property
     def rank(self) -> int | None:
-        """The number of dimensions; None where it is open."""
+        """The number of dimensions; None if unknown."""
         return None if self.shape is None else len(self.shape)
 
     def along(self, axis: int) -> tuple[Interval, ...] | None:
-        """Give the interval of each slice along an axis; None where its size is not known, or too large."""
+        """Return the interval of each slice along an axis; None if its size is unknown or exceeds MAX_PARTS."""
         if self.parts is not None and self.parts.axis == axis:
             return self.parts.intervals
         size = None if self.shape is None else self.shape[axis].value
         return None if size is None or size > MAX_PARTS else (self.elements,) * size
 
     def with_shape(self, shape: Shape | None, axis: int | None = None) -> Value:
-        """Give the same elements another shape, in which `axis` is the axis that the parts lie along; None ends the parts."""
+        """Return the same elements in another shape. The parts move to `axis`; None drops them."""
         parts = None if self.parts is None or axis is None else replace(self.parts, axis=axis)
         return replace(self, shape=shape, parts=parts)
 
 
 def in_parts(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Interval]) -> Value:
-    """Give the elements of a value bounds by slices along an axis."""
+    """Return the value with one interval for each slice along an axis."""
     if not intervals:
         return replace(value, parts=None)
     elements = algebra.hull(*intervals)
@@ -79,41 +79,41 @@ def in_parts(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Inte
 
 
 def is_integer(element_type: ElementType | None) -> bool:
-    """Whether a type holds integers only; booleans are 0 and 1."""
+    """Return True if a type holds integers only; booleans count as 0 and 1."""
     return element_type is not None and element_type.name in _RANGES
 
 
 def name_of_number(name: str) -> str:
-    """Name a number that is computed or given, and so may be as large as its type allows, other than a dimension."""
+    """Return the name of an integer that is no dimension, and so may be as large as its type allows."""
     return f"{_NUMBER}{name}, 0)"
 
 
 def is_of_sizes(bound: Polynomial) -> bool:
-    """Return True if all names of a symbolic bound are dimensions."""
+    """Return True if all names in a symbolic bound are dimensions."""
     return not any(name.startswith(_NUMBER) for name in bound.names)
 
 
 def are_exact(algebra: Algebra, elements: Interval, exact: Number) -> bool:
-    """Return True if arithmetic that is exact up to `exact` is exact on these integers.
+    """Return True if arithmetic that is exact for integers up to `exact` is exact on these elements.
 
-    Dimensions, and the element counts of tensors that exist, are assumed to be that small.
+    Dimensions and element counts of tensors are assumed not to exceed `exact`.
     """
     is_low_exact = elements.low >= -exact or any(is_counted(algebra, -bound) for bound in elements.lows)
     return is_low_exact and (elements.high <= exact or any(is_counted(algebra, bound) for bound in elements.highs))
 
 
 def is_counted(algebra: Algebra, bound: Polynomial) -> bool:
-    """Return True if a bound by dimensions alone is linear, or at most the element count of a tensor that exists."""
+    """Return True if the bound contains only dimensions, and is linear or limited by the element count of a tensor."""
     return is_of_sizes(bound) and algebra.sizes.is_limited(bound)
 
 
 def counted(algebra: Algebra, elements: Interval) -> Interval:
-    """Bound the sizes of a tensor that exists, or positions in it."""
+    """Clamp sizes, or positions in a tensor, to 0..LARGEST_SIZE."""
     return algebra.both(elements, Interval(0, LARGEST_SIZE))
 
 
 def every_value(element_type: ElementType | None) -> Interval:
-    """Give all values of an element type; only integers have bounds."""
+    """Return the range of an element type; only integer types are bounded."""
     return ANY if element_type is None else _RANGES.get(element_type.name, ANY)
 
 
@@ -128,12 +128,12 @@ _RANGES = {"boolean": Interval(0, 1)} | {row.name: _range(row) for row in ELEMEN
 
 
 def at_least_one(dim: Polynomial) -> Polynomial:
-    """Write a size that is not 0 as 1 and what it has beyond that."""
+    """Express a positive size as 1 + k with k >= 0."""
     return ONE + Polynomial.name(f"beyond 1({dim})")
 
 
 def product(dims: Sequence[Polynomial]) -> Polynomial:
-    """Multiply dimensions; the product of none is 1."""
+    """Return the product of dimensions; 1 for a scalar."""
     found = Polynomial.constant(1)
     for dim in dims:
         found = found * dim
@@ -141,7 +141,7 @@ def product(dims: Sequence[Polynomial]) -> Polynomial:
 
 
 def count(algebra: Algebra, shape: Shape | None) -> tuple[Number, Number]:
-    """Give the least and the greatest number of elements of a shape."""
+    """Return a lower and an upper bound of the element count of a shape."""
     if shape is None:
         return 0, float("inf")
     total = product(shape)

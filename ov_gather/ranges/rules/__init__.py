@@ -1,1 +1,1 @@
-"""The rules of the analysis say what each operation makes of what is known of its operands."""
+"""Transfer functions, grouped by meaning; `onnx` and `openvino` map operations to them."""

@@ -1,4 +1,4 @@
-"""Arithmetic on elements, by what operations mean, whatever a format calls them."""
+"""Transfer functions of arithmetic, shared by ONNX and OpenVINO."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ LOGARITHM_ERROR = 2**-16
 
 
 def divide(call: Call) -> Sequence[Value]:
-    """Division: of integers rounded down or towards 0, of floating-point numbers not."""
+    """Infer a quotient. Integers round down or towards 0; a floating-point quotient is NaN if the divisor may be 0."""
     if not is_integer(call.outputs[0].element_type):
         return _nan_by_zero(call, binary(_real_quotient, call))
     return binary(partial(_integer_quotient, call), call)
 
 
 def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interval) -> Interval:
-    """Divide integers. Large ones are divided as floating-point numbers by some runtimes, which rounds the result, and bytes.
+    """Divide integers. Large ones may be divided in floating point, and bytes may be rounded to the nearest: 255 / 2 = 128.
 
-    Bytes are rounded to the nearest integer: 255 / 2 is 128. Below 0, what is rounded down is among the results anyway.
+    A negative quotient that is rounded away from 0 is included in any case.
     """
     found, exact = algebra.divide(one, _divisor(call, other)), call.semantics.exact_integers
     declared = call.outputs[0].element_type
@@ -39,19 +39,19 @@ def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interv
 
 
 def _rounded_up(algebra: Algebra, dividend: Interval, found: Interval) -> Interval:
-    """Add quotients that are rounded up, none of which exceeds a dividend of 0 or more: divisors are positive."""
+    """Include quotients that are rounded up. They do not exceed a non-negative dividend, as divisors are positive."""
     above = algebra.add(found, algebra.exact(1))
     return algebra.hull(found, algebra.minimum(above, algebra.maximum(dividend, algebra.exact(0))))
 
 
 def _divisor(call: Call, given: Interval) -> Interval:
-    """Leave 0 out of what integers are divided by, if a run with it ends."""
+    """Exclude 0 from a divisor if a run that divides by 0 ends with an error."""
     ends = given.low == 0 < given.high and not call.semantics.is_memory_read
     return call.algebra.both(given, Interval(1, inf)) if ends else given
 
 
 def _nan_by_zero(call: Call, results: Sequence[Value]) -> Sequence[Value]:
-    """Mark results of a division as maybe NaN where the divisor may be 0."""
+    """Mark quotients as maybe NaN if the divisor may be 0."""
     divisor = call.value(1)
     may_be_zero = divisor is None or divisor.elements.low <= 0 <= divisor.elements.high
     return [replace(found, may_be_nan=found.may_be_nan or may_be_zero) for found in results]
@@ -65,16 +65,17 @@ def _real_quotient(_: Algebra, one: Interval, other: Interval) -> Interval:
 
 
 def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
-    """The remainder of a division has the sign of the dividend or of the divisor, and of integers stays below it."""
+    """Infer a remainder, which has the sign of the dividend or of the divisor."""
     if is_integer(call.outputs[0].element_type):
         return binary(partial(_integer_remainder, call, sign_of_dividend), call)
     return _nan_by_zero(call, binary(partial(_real_remainder, call), call))
 
 
 def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
-    """Give the remainder of integers. Some runtimes divide large ones in float32: 2^31 - 1 by 7 then leaves up to 128.
+    """Bound the remainder of integers.
 
-    By a power of two they divide exactly, so that what a large dividend was rounded to leaves less than the divisor.
+    Some runtimes divide large integers in float32: 2^31 - 1 modulo 7 is then up to 128. Powers of two divide exactly, so that
+    the remainder of a rounded dividend stays below the divisor.
     """
     exact, divisor = call.semantics.exact_integers, other.exactly
     by = None if divisor is None else divisor.value
@@ -86,9 +87,9 @@ def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one
 
 
 def _positive_if_used(algebra: Algebra, one: Interval, other: Interval) -> Interval:
-    """Leave 0 out of a divisor that is 0 only if there is no dividend, as the size of an axis is among whose places all are.
+    """Exclude 0 from a divisor that exceeds the span of the dividend, as for positions modulo the size of their axis.
 
-    If there is a dividend, none of its lower bounds exceeds an upper one.
+    A dividend that exists has a span of 0 or more, so that such a divisor is at least 1.
     """
     size = other.exactly
     if size is None or other.low >= 1:
@@ -98,27 +99,27 @@ def _positive_if_used(algebra: Algebra, one: Interval, other: Interval) -> Inter
 
 
 def _real_remainder(call: Call, _: Algebra, one: Interval, other: Interval) -> Interval:
-    """Give the remainder of fractions, which is off by as much as the quotient's rounding makes of a large dividend."""
+    """Bound the remainder of fractions. The rounding error of the quotient grows with the dividend."""
     largest = max(abs(other.low), abs(other.high)) + max(abs(one.low), abs(one.high)) * call.semantics.float_error
     return Interval(-largest, largest)
 
 
 def square_root(call: Call) -> Sequence[Value]:
-    """The square root of a number below 0 is NaN."""
+    """Infer a square root, which is NaN for negative operands."""
     value = call.value(0)
     may_be_negative = value is None or value.elements.low < 0
     return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_root, call)]
 
 
 def logarithm(call: Call) -> Sequence[Value]:
-    """The logarithm of a number below 0 is NaN."""
+    """Infer a natural logarithm, which is NaN for negative operands."""
     value = call.value(0)
     may_be_negative = value is None or value.elements.low < 0
     return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_logarithm, call)]
 
 
 def _logarithm(_: Algebra, values: Interval) -> Interval:
-    """Give natural logarithms, which are computed by polynomials that are off by a little."""
+    """Bound natural logarithms, which runtimes approximate by polynomials."""
     if values.high <= 0:
         return ANY
     low, high = (-inf if bound <= 0 else bound if bound == inf else log(bound) for bound in (values.low, values.high))
@@ -134,13 +135,13 @@ def _rectified(algebra: Algebra, values: Interval) -> Interval:
 
 
 def _nearest(_: Algebra, values: Interval) -> Interval:
-    """Round to the nearest whole number: halves up or down, as there are two ways."""
+    """Round to the nearest integer, halves in either direction."""
     low, high = (values.low if values.low == -inf else ceil(values.low - 0.5), values.high)
     return replace(values, low=low, high=high if high == inf else floor(high + 0.5))
 
 
 def _constant_range(low: Number, high: Number) -> Unary:
-    """A function with these results, whatever the operand is."""
+    """Return a function whose results are in a fixed range."""
     return lambda algebra, values: Interval(low, high)
 
 

@@ -1,4 +1,4 @@
-"""A rule of the analysis is given the operands of one operation, and what the runtime does that executes it."""
+"""Transfer functions: their operands, and the behaviour of the runtime."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ov_gather.ranges.algebra.values import Shape, Value, every_value, is_intege
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """Semantics say what a runtime does where mathematics and the text of the model leave off.
+    """The behaviour of a runtime where it departs from mathematics or from the declared types.
 
     Attributes:
-        integer: the type that all integers have while they are computed, which wraps around; None where each has its own.
-        exact_integers: numbers up to this are exact in all arithmetic on integers; greater ones may pass through float32.
-        float_error: the relative error that one operation on floating-point numbers may make.
-        is_memory_read: an index out of bounds yields whatever lies in memory, and so does what is computed of an empty axis;
-            otherwise such a run ends with an error.
-        rounds_bytes: quotients of 8-bit integers are rounded to the nearest integer, as 128 for 255 / 2.
+        integer: the type in which all integers are computed, wrapping around; None if each keeps its own type.
+        exact_integers: magnitude up to which all integer arithmetic is exact; larger integers may pass through float32.
+        float_error: relative error of one floating-point operation.
+        is_memory_read: True if an index out of bounds, or an operation on an empty axis, yields arbitrary memory; False if
+            such a run ends with an error.
+        rounds_bytes: True if quotients of 8-bit integers are rounded to the nearest: 255 / 2 = 128.
     """
 
     integer: ElementType | None
@@ -33,14 +33,14 @@ class Semantics:
     rounds_bytes: bool = False
 
     def widest(self, element_type: ElementType | None) -> Interval:
-        """Give all values that a computed tensor of a type may hold."""
+        """Return the range of a computed tensor of this type."""
         if self.integer is None or not is_integer(element_type):
             return every_value(element_type)
-        # Booleans are bytes that a conversion may have filled with any number.
+        # A boolean is a byte, which a conversion may have set to any number.
         return Interval(0, 255) if element_type is BOOLEAN else every_value(self.integer)
 
     def narrows(self, value: Value) -> bool:
-        """Whether a tensor may be an input of which more bits than this keeps reach an operation that converts it at once."""
+        """Return True if this may be an input whose wider values (64 bits) reach a Convert before the runtime narrows them."""
         widest, given = self.widest(value.element_type), every_value(value.element_type)
         is_bound = value.elements.low <= widest.low or value.elements.high >= widest.high
         return is_bound and (given.low < widest.low or given.high > widest.high)
@@ -48,17 +48,17 @@ class Semantics:
 
 ONNX = Semantics(integer=None, exact_integers=1 << 64, float_error=2**-22, is_memory_read=False)
 CONVERTED = Semantics(integer=None, exact_integers=1 << 24, float_error=2**-22, is_memory_read=False)
-"""What the CPU plugin does in the runs that ONNX gives a meaning, as long as no value needs more than 32 bits."""
+"""The CPU plugin, restricted to runs that ONNX defines and whose values fit in 32 bits."""
 CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, is_memory_read=True, rounds_bytes=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A Call is one operation with its operands.
+    """The operands of a transfer function.
 
     Attributes:
-        inputs: what is known of each operand; None where an optional one is absent.
-        outputs: each output as the model declares it, with a name for each open dimension.
+        inputs: the abstract value of each operand; None if an optional one is absent.
+        outputs: the declared value of each output, with a name for each dynamic dimension.
     """
 
     algebra: Algebra
@@ -67,11 +67,11 @@ class Call:
     outputs: Sequence[Value]
 
     def value(self, position: int) -> Value | None:
-        """Give an operand; None where it is absent."""
+        """Return an operand; None if it is absent."""
         return self.inputs[position] if position < len(self.inputs) else None
 
     def dims(self, position: int) -> list[Polynomial] | None:
-        """Give the elements of a vector or scalar where each of them is one polynomial: a constant, or a computed shape."""
+        """Return the elements of a vector or scalar, such as a computed shape; None unless each is exactly one polynomial."""
         value = self.value(position)
         if value is None or value.shape is None or len(value.shape) > 1:
             return None
@@ -80,28 +80,28 @@ class Call:
         return None if intervals is None or None in found else [dim for dim in found if dim is not None]
 
     def integers(self, position: int) -> list[int] | None:
-        """Give the elements of a vector or scalar where each of them is one number."""
+        """Return the elements of a vector or scalar; None unless each is exactly one number."""
         found = [None if dim is None else dim.value for dim in self.dims(position) or (None,)]
         return (
             [] if self.dims(position) == [] else None if None in found else [number for number in found if number is not None]
         )
 
     def integer(self, position: int) -> int | None:
-        """Give the only element of an operand, such as an axis."""
+        """Return the only element of an operand, such as an axis; None if unknown."""
         found = self.integers(position)
         return found[0] if found is not None and len(found) == 1 else None
 
     def output(self, value: Value | None = None, position: int = 0, **changes: Any) -> Value:
-        """Give an output of its declared type: with what is known of another value but its peak, or of `changes`."""
+        """Build an output of the declared type from `value`, without its peak, or from the declared output; apply `changes`."""
         declared = self.outputs[position]
         known = replace(declared if value is None else value, element_type=declared.element_type, peak=-inf)
         return replace(known, **changes)
 
     def bounded(self, elements: Interval, shape: Shape | None = None, position: int = 0) -> Value:
-        """Give an output of integers whose bounds are known, in the declared shape or another."""
+        """Build an output of integers with these bounds, in the declared shape or another."""
         declared = self.outputs[position]
         return replace(declared, elements=elements, shape=declared.shape if shape is None else shape, may_be_nan=False)
 
 
 Rule = Callable[[Call], Sequence[Value]]
-"""From the operands of an operation to what is known of its outputs."""
+"""A transfer function: from the operands to the abstract values of the outputs."""

@@ -1,4 +1,4 @@
-"""Rules for comparisons and logical operations, whose results are true or false."""
+"""Transfer functions of comparisons and logical operations."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
 
 
 def truth(call: Call) -> Sequence[Value]:
-    """The result of a logical operation is true or false."""
+    """Infer a boolean of unknown value."""
     values = [value for value in call.inputs if value is not None]
     shape = broadcast_shape([value.shape for value in values], call.outputs[0].shape)
     return [replace(call.bounded(TRUTH), shape=shape)]
 
 
 def compare(call: Call, work: Comparison) -> Sequence[Value]:
-    """A comparison is true or false; which one is known where the operands are far enough apart, and none is NaN."""
+    """Infer a comparison: a constant if it has the same result for all values of the operands, none of them NaN."""
     values = [value for value in call.inputs if value is not None]
     if any(value.may_be_nan for value in values) or len(values) != 2:
         return truth(call)
@@ -38,37 +38,37 @@ def compare(call: Call, work: Comparison) -> Sequence[Value]:
 
 
 def is_less(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether every value is less than every other; None where that is not known."""
+    """Evaluate `one < other`; None if it depends on the values."""
     if one.high < other.low or any(algebra.is_at_most(one, low - 1) for low in other.lows):
         return True
     return False if is_less_or_equal(algebra, other, one) else None
 
 
 def is_less_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether no value is greater than another; None where that is not known."""
+    """Evaluate `one <= other`; None if it depends on the values."""
     if one.high <= other.low or any(algebra.is_at_most(one, low) for low in other.lows):
         return True
     return False if other.high < one.low else None
 
 
 def is_greater(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether every value is greater than every other; None where that is not known."""
+    """Evaluate `one > other`; None if it depends on the values."""
     return is_less(algebra, other, one)
 
 
 def is_greater_or_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether no value is less than another; None where that is not known."""
+    """Evaluate `one >= other`; None if it depends on the values."""
     return is_less_or_equal(algebra, other, one)
 
 
 def is_equal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether all values are the same; None where that is not known."""
+    """Evaluate `one == other`; None if it depends on the values."""
     if one.exactly is not None and one.exactly == other.exactly:
         return True
     return False if is_less(algebra, one, other) or is_less(algebra, other, one) else None
 
 
 def is_unequal(algebra: Algebra, one: Interval, other: Interval) -> bool | None:
-    """Whether no value is another one; None where that is not known."""
+    """Evaluate `one != other`; None if it depends on the values."""
     known = is_equal(algebra, one, other)
     return None if known is None else not known

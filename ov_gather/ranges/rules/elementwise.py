@@ -1,4 +1,4 @@
-"""Rules for operations that compute each element of the output from the elements at its place."""
+"""Transfer functions of element-wise operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_
 from ov_gather.ranges.rules.call import Call
 
 ROUNDING = 2**-22
-"""The relative error of a quotient that was computed in 32 bits."""
+"""Relative error of a quotient computed in float32."""
 
 Binary = Callable[[Algebra, Interval, Interval], Interval]
 Limit = Callable[[Call, Interval], Interval]
@@ -22,7 +22,7 @@ Unary = Callable[[Algebra, Interval], Interval]
 
 
 def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> Shape | None:
-    """Give the shape of operands that are broadcast as NumPy does. A dimension that is not told by them is the declared one."""
+    """Return the shapes broadcast together as in NumPy; the declared dimension where they leave it open."""
     known = [shape for shape in shapes if shape is not None]
     if len(known) < len(shapes) or not known:
         return declared
@@ -34,7 +34,7 @@ def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> S
         given = {shape[i - rank + len(shape)] for shape in known if i - rank + len(shape) >= 0} - {ONE}
         numbers = [dim for dim in given if dim.value is not None]
         if numbers:
-            dims.append(numbers[0])  # an open dimension beside it is the same, or 1
+            dims.append(numbers[0])  # a dynamic dimension beside it is equal, or 1
         elif len(given) > 1:
             if declared is None:
                 return None
@@ -45,7 +45,7 @@ def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> S
 
 
 def together(call: Call, values: Sequence[Value], work: Callable[..., Interval]) -> Value:
-    """Apply a function of intervals to operands that are broadcast, slice by slice where one of them has slices."""
+    """Apply a function of intervals to broadcast operands, slice by slice if one of them has parts."""
     declared = call.outputs[0]
     shape = broadcast_shape([value.shape for value in values], declared.shape)
     elements = work(*(value.elements for value in values))
@@ -63,14 +63,14 @@ def together(call: Call, values: Sequence[Value], work: Callable[..., Interval])
 
 
 def _may_be_nan(output: Value, values: Sequence[Value]) -> bool:
-    """Whether a result may be NaN: an operand is, or may be infinite."""
+    """Return True if a result may be NaN because an operand may be NaN or infinite."""
     if is_integer(output.element_type):
         return False
     return any(value.may_be_nan or inf in (-value.elements.low, value.elements.high) for value in values)
 
 
 def _along(value: Value, axis: int, shape: Shape) -> tuple[Interval, ...] | None:
-    """Give the interval of each slice along an axis of the shape that a value is broadcast to."""
+    """Return the interval of each slice along an axis of the shape to which the value is broadcast."""
     size = shape[axis].value
     if value.shape is None or size is None:
         return None
@@ -81,9 +81,9 @@ def _along(value: Value, axis: int, shape: Shape) -> tuple[Interval, ...] | None
 
 
 def limited(call: Call, found: Interval) -> Interval:
-    """Apply what a runtime's arithmetic does to a result: large integers and floating-point numbers are rounded.
+    """Round a result as the arithmetic of the runtime may: floating-point numbers and large integers.
 
-    A bound that is a dimension or an element count stays: tensors are assumed to be so small that these are exact.
+    A bound that is a dimension or an element count stays: these are assumed to be small enough to be exact.
     """
     if not is_integer(call.outputs[0].element_type):
         down, up = (0 if abs(bound) == inf else abs(bound) * call.semantics.float_error for bound in (found.low, found.high))
@@ -94,7 +94,7 @@ def limited(call: Call, found: Interval) -> Interval:
 
 
 def _limited_above(call: Call, high: Number, highs: tuple[Polynomial, ...]) -> tuple[Number, tuple[Polynomial, ...]]:
-    """Round upper bounds of integers up; bounds that exceed 32 bits stay, because the solver looks at them."""
+    """Round upper bounds of integers up. Bounds that exceed 32 bits stay, because the solver treats them as overflow."""
     if abs(high) <= call.semantics.exact_integers or abs(high) == inf:
         return high, highs
     if high > LARGEST_SIZE:
@@ -104,12 +104,12 @@ def _limited_above(call: Call, high: Number, highs: tuple[Polynomial, ...]) -> t
 
 
 def rounding_of(number: Number) -> int:
-    """Give how far a large integer may be off."""
+    """Return the greatest rounding error of a large integer."""
     return int(abs(number) * ROUNDING) + 1
 
 
 def binary(work: Binary, call: Call, limit: Limit = limited) -> Sequence[Value]:
-    """Arithmetic on two operands or more."""
+    """Infer arithmetic on two or more operands."""
     values = [value for value in call.inputs if value is not None]
 
     def all_of(*intervals: Interval) -> Interval:
@@ -119,14 +119,14 @@ def binary(work: Binary, call: Call, limit: Limit = limited) -> Sequence[Value]:
 
 
 def extreme(work: Binary, call: Call) -> Sequence[Value]:
-    """The smaller or the greater one of operands; beside NaN that is the other one, however large it is."""
+    """Infer Min or Max. Beside NaN the result is the other operand, whatever its value."""
     if any(value is not None and value.may_be_nan for value in call.inputs):
         return binary(Algebra.hull, call, chosen)
     return binary(work, call, chosen)
 
 
 def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
-    """A function of one operand."""
+    """Infer a function of one operand."""
     value = call.value(0)
     if value is None:
         return list(call.outputs)
@@ -134,7 +134,7 @@ def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
 
 
 def chosen(call: Call, found: Interval) -> Interval:
-    """Apply what a runtime does where the result is one of some values: it may pass through float32, as 2^31 for 2^31 - 1."""
+    """Round the bounds of Min, Max and Select, which may pass through float32: 2^31 - 1 becomes 2^31."""
     if not is_integer(call.outputs[0].element_type):
         return limited(call, found)
     exact = call.semantics.exact_integers
@@ -143,13 +143,12 @@ def chosen(call: Call, found: Interval) -> Interval:
 
 
 def _as_float32(number: Number) -> int:
-    """Give the number of 32 bits that is nearest to an integer."""
     (nearest,) = unpack("f", pack("f", number))
     return int(nearest)
 
 
 def rounded(round_down: Callable[[Number], Number]) -> Unary:
-    """Round floating-point numbers to whole ones; the result is exact."""
+    """Return a function that applies a rounding such as `floor` to both bounds."""
 
     def work(_: Algebra, values: Interval) -> Interval:
         low, high = (bound if bound in (inf, -inf) else round_down(bound) for bound in (values.low, values.high))
@@ -159,28 +158,28 @@ def rounded(round_down: Callable[[Number], Number]) -> Unary:
 
 
 def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
-    """Values are kept between two numbers. How a runtime rounds fractions for integers is left open."""
+    """Infer Clamp. Runtimes may round fractional limits of integers in either direction."""
     least, greatest, value = Interval(low, low), Interval(high, high), call.value(0)
     if is_integer(call.outputs[0].element_type):
         least, greatest = _whole(low), _whole(high)
-    if value is not None and value.may_be_nan:  # the plugin makes the lower bound of NaN
+    if value is not None and value.may_be_nan:  # the plugin turns NaN into the lower bound
         return unary(lambda algebra, values: Interval(low, high), call, chosen)
     return unary(lambda algebra, values: algebra.minimum(algebra.maximum(values, least), greatest), call, chosen)
 
 
 def _whole(number: Number) -> Interval:
-    """Give the integers next to a fraction."""
+    """Return the integers next to a fraction."""
     return Interval(number, number) if number in (inf, -inf) else Interval(floor(number), ceil(number))
 
 
 def any_value(call: Call) -> Sequence[Value]:
-    """Operands are broadcast; of the results nothing is known."""
+    """Infer the shape of broadcast operands; the elements are unknown."""
     values = [value for value in call.inputs if value is not None]
     return [replace(call.outputs[0], shape=broadcast_shape([value.shape for value in values], call.outputs[0].shape))]
 
 
 def random_uniform(call: Call) -> Sequence[Value]:
-    """Random numbers lie from the second operand to the third one; integers are below the third one, if there are any."""
+    """Infer RandomUniform: from the second operand to the third one, which integers do not reach."""
     low, high, dims = call.value(1), call.value(2), call.dims(0)
     if low is None or high is None:
         return list(call.outputs)
@@ -194,7 +193,7 @@ def random_uniform(call: Call) -> Sequence[Value]:
 
 
 def select(call: Call) -> Sequence[Value]:
-    """Each element is that of one of the two last operands; which one is known where the condition is."""
+    """Infer Select: one of the last two operands, or either if the condition is unknown."""
     values = [value for value in call.inputs if value is not None]
     if len(values) != 3:
         return list(call.outputs)
@@ -208,7 +207,7 @@ def select(call: Call) -> Sequence[Value]:
 
 
 def cast(call: Call) -> Sequence[Value]:
-    """Another type. A fraction loses what follows the point; what a type cannot hold may become anything."""
+    """Infer a conversion. Fractions are truncated; values that the type cannot hold become arbitrary."""
     value, target = call.value(0), call.outputs[0].element_type
     if value is None:
         return list(call.outputs)
@@ -223,6 +222,6 @@ def cast(call: Call) -> Sequence[Value]:
     if value.may_be_nan:
         return [call.output(value, elements=ANY, parts=None, may_be_nan=False)]
     if is_integer(value.element_type):
-        return [call.output(value)]  # the solver knows what the type cannot hold
+        return [call.output(value)]  # the solver checks the range of the type
     towards_zero = rounded(lambda bound: floor(bound) if bound >= 0 else ceil(bound))
     return [replace(together(call, [value], lambda one: towards_zero(call.algebra, one)), may_be_nan=False)]

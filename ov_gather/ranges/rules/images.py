@@ -1,4 +1,4 @@
-"""Operations on images and signals, whose first axes are a batch and channels: only their shapes are known."""
+"""Shape inference for operations on images and signals, whose first axes are batch and channels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ov_gather.ranges.rules.call import Call
 
 
 def convolution(call: Call, filter_axes: int) -> Sequence[Value]:
-    """A convolution keeps the batch and has a channel for each filter, which the first axes of the filters count."""
+    """Infer the shape of a convolution: the batch, and a channel per filter, counted by the first `filter_axes` axes."""
     data, filters = call.value(0), call.value(1)
     if data is None or filters is None or not data.shape or filters.shape is None or len(filters.shape) < filter_axes:
         return list(call.outputs)
@@ -22,7 +22,7 @@ def convolution(call: Call, filter_axes: int) -> Sequence[Value]:
 
 
 def pool(call: Call) -> Sequence[Value]:
-    """Pooling keeps the batch and the channels in each output."""
+    """Infer the shapes of pooling, which keeps batch and channels in each output."""
     data = call.value(0)
     if data is None or not data.shape:
         return list(call.outputs)
@@ -30,9 +30,9 @@ def pool(call: Call) -> Sequence[Value]:
 
 
 def resize(call: Call, axes: int, sizes: int | None) -> Sequence[Value]:
-    """An image that is resized keeps the axes that are not chosen.
+    """Infer the shape of a resized image, which keeps the axes that are not selected.
 
-    The operand at position `axes` chooses axes, without it all are; the one at position `sizes` tells their new sizes.
+    The operand at position `axes` selects axes, all if it is absent; the operand at position `sizes` holds their new sizes.
     """
     data, declared = call.value(0), call.outputs[0]
     chosen = list(range(data.rank or 0)) if data is not None and call.value(axes) is None else call.integers(axes)
@@ -47,7 +47,7 @@ def resize(call: Call, axes: int, sizes: int | None) -> Sequence[Value]:
 
 
 def sample(call: Call) -> Sequence[Value]:
-    """GridSample keeps the batch and the channels of the image, and has a pixel for each point of the grid."""
+    """Infer the shape of GridSample: batch and channels of the image, and a pixel for each point of the grid."""
     image, grid = call.value(0), call.value(1)
     if image is None or grid is None or not image.shape or not grid.shape:
         return list(call.outputs)
@@ -55,7 +55,7 @@ def sample(call: Call) -> Sequence[Value]:
 
 
 def _with_first(declared: Value, first: Shape) -> Value:
-    """Put dimensions in the place of the first ones that the model declares."""
+    """Replace the first dimensions of the declared shape."""
     if declared.shape is None or len(declared.shape) < len(first):
         return declared
     return replace(declared, shape=(*first, *declared.shape[len(first) :]))

@@ -1,4 +1,4 @@
-"""Rules for operations that read or write by indices, or whose results are indices themselves."""
+"""Transfer functions of operations that read or write by indices, or return indices."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ ZERO = Polynomial(())
 
 
 def positions(algebra: Algebra, dim: Polynomial) -> Interval:
-    """Give the indices of an axis; it has one at least, or there are none."""
+    """Return the interval of the indices of an axis; 0 if it has none."""
     return counted(algebra, algebra.between(ZERO, dim - 1)) if algebra.sizes.greatest(dim) >= 1 else Interval(0, 0)
 
 
 def is_within(algebra: Algebra, indices: Interval, dim: Polynomial, *, from_end: bool = True) -> bool:
-    """Whether no index is out of bounds; a negative one counts from the end of the axis, where the operation lets it."""
+    """Return True if no index is out of bounds; with `from_end` negative indices count from the end of the axis."""
     lowest = -dim if from_end else ZERO
     return algebra.is_at_least(indices, lowest) and algebra.is_at_most(indices, dim - 1)
 
 
 def gather(call: Call, axis: int | None, batch_dims: int, *, from_end: bool) -> Sequence[Value]:
-    """Slices of data along one axis; `axis` None is one that is not known."""
+    """Infer Gather: slices of data along one axis. An axis of None is unknown."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
         return list(call.outputs)
@@ -70,7 +70,7 @@ def gather(call: Call, axis: int | None, batch_dims: int, *, from_end: bool) -> 
 
 
 def gather_elements(call: Call, axis: int) -> Sequence[Value]:
-    """Elements of data along one axis, in the shape of indices."""
+    """Infer GatherElements: elements of data along one axis, in the shape of indices."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
         return list(call.outputs)
@@ -80,7 +80,7 @@ def gather_elements(call: Call, axis: int) -> Sequence[Value]:
 
 
 def gather_nd(call: Call, batch_dims: int, *, merges_batches: bool = False) -> Sequence[Value]:
-    """Elements or slices of data at tuples of coordinates; before version 8 OpenVINO makes one dimension of several batches."""
+    """Infer GatherND: elements or slices of data at coordinates. Before version 8 OpenVINO merges the batch dimensions."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
         return list(call.outputs)
@@ -92,7 +92,7 @@ def gather_nd(call: Call, batch_dims: int, *, merges_batches: bool = False) -> S
 
 
 def are_tuples_within(algebra: Algebra, data: Value, indices: Value, batch_dims: int) -> bool:
-    """Whether each coordinate of tuples, the last axis of indices, is within its dimension of data."""
+    """Return True if each coordinate, along the last axis of indices, is within its dimension of data."""
     if data.shape is None or not indices.shape:
         return False
     coordinates = indices.along(len(indices.shape) - 1)
@@ -103,9 +103,9 @@ def are_tuples_within(algebra: Algebra, data: Value, indices: Value, batch_dims:
 
 
 def _read(call: Call, data: Value, *, is_safe: bool, has_zeros: bool = False) -> Value:
-    """Give what is read of data, parts left out.
+    """Return the elements that a gather reads, without parts.
 
-    Where an index may be out of bounds, some runtimes read other memory, or with `has_zeros` give zeros.
+    If an index may be out of bounds, some runtimes read other memory, or return zeros if `has_zeros`.
     """
     if not is_safe and call.semantics.is_memory_read:
         if has_zeros:
@@ -115,7 +115,7 @@ def _read(call: Call, data: Value, *, is_safe: bool, has_zeros: bool = False) ->
 
 
 def scatter(call: Call, updates: int, reduction: str) -> Sequence[Value]:
-    """Data, of which some elements are replaced by updates or combined with them."""
+    """Infer a scatter: data with some elements replaced by updates, or combined with them."""
     data, given = call.value(0), call.value(updates)
     if data is None or given is None:
         return list(call.outputs)
@@ -129,7 +129,7 @@ def scatter(call: Call, updates: int, reduction: str) -> Sequence[Value]:
 
 
 def top_k(call: Call, axis: int) -> Sequence[Value]:
-    """The greatest or least elements along an axis, and where they are."""
+    """Infer TopK: the greatest or least elements along an axis, and their positions."""
     data = call.value(0)
     if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
         return list(call.outputs)
@@ -137,7 +137,7 @@ def top_k(call: Call, axis: int) -> Sequence[Value]:
     number = call.dims(1)
     wanted = call.value(1)
     if call.semantics.is_memory_read and (wanted is None or not call.algebra.is_at_most(wanted.elements, data.shape[axis])):
-        # because OpenVINO does not refuse more elements than there are
+        # OpenVINO accepts a K that exceeds the size of the axis
         return [replace(output, shape=_with_axis_of(output.shape, data.shape, axis)) for output in call.outputs]
     if number is None or len(number) != 1:
         return [call.output(data, shape=call.outputs[0].shape, parts=None), _places(call, data.shape[axis], 1)]
@@ -148,14 +148,14 @@ def top_k(call: Call, axis: int) -> Sequence[Value]:
 
 
 def _with_axis_of(declared: Shape | None, shape: Shape, axis: int) -> Shape | None:
-    """Take an axis of the declared shape, and all others of a shape that is known."""
+    """Return the shape with the declared size of one axis."""
     if declared is None or len(declared) != len(shape):
         return declared
     return (*shape[:axis], declared[axis], *shape[axis + 1 :])
 
 
 def unique(call: Call) -> Sequence[Value]:
-    """The different elements of data, where they are first, which of them each element is, and how often each occurs."""
+    """Infer the shapes of Unique: distinct elements, first positions, an inverse index for each element of data, counts."""
     data = call.value(0)
     if data is None or data.shape is None or len(call.inputs) > 1:
         return list(call.outputs)
@@ -167,7 +167,7 @@ def unique(call: Call) -> Sequence[Value]:
 
 
 def arg_extreme(call: Call, axis: int) -> Sequence[Value]:
-    """Where the greatest or least element along an axis is."""
+    """Infer ArgMax or ArgMin: positions along an axis."""
     data = call.value(0)
     if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
         return list(call.outputs)
@@ -175,20 +175,20 @@ def arg_extreme(call: Call, axis: int) -> Sequence[Value]:
 
 
 def _places(call: Call, dim: Polynomial, position: int) -> Value:
-    """Give an output of positions along an axis."""
+    """Return an output of positions along an axis."""
     return call.bounded(positions(call.algebra, dim), position=position)
 
 
 def non_zero(call: Call) -> Sequence[Value]:
-    """The positions of elements that are not zero: one row for each axis, one column for each element.
+    """Infer NonZero: one row for each axis, one column for each element that is not zero.
 
-    Runtimes take a scalar for a vector of one element, though its shape has no axis.
+    Runtimes treat a scalar as a vector of one element.
     """
     data = call.value(0)
     if data is None or data.shape is None:
         return [call.bounded(Interval(0, LARGEST_SIZE))]
     if call.semantics.is_memory_read and len(data.shape) > 1 and all(dim == ONE for dim in data.shape):
-        return list(call.outputs)  # because OpenVINO, when it folds a constant of one element, sets the first row only
+        return list(call.outputs)  # when OpenVINO folds a constant of one element, it sets the first row only
     rows = [positions(call.algebra, dim) for dim in data.shape or (ONE,)]
     if data.parts is not None and not data.may_be_nan:
         some = [place for place, part in enumerate(data.parts.intervals) if (part.low, part.high) != (0, 0)]
@@ -202,7 +202,7 @@ def non_zero(call: Call) -> Sequence[Value]:
 
 
 def count_up(call: Call) -> Sequence[Value]:
-    """Range: from the first operand to before the second, in steps of the third."""
+    """Infer Range: from the first operand up to the second, exclusive, in steps of the third."""
     start, stop, step = (call.value(position) for position in range(3))
     if start is None or stop is None or step is None:
         return list(call.outputs)
@@ -222,7 +222,7 @@ def count_up(call: Call) -> Sequence[Value]:
 
 
 def _length(call: Call, low: Value, high: Value) -> Shape | None:
-    """Give the shape of what is counted in steps of 1 between two sizes; None where it is not known that the first is less."""
+    """Return the shape of a Range in steps of 1 between two sizes; None unless the first is known not to exceed the second."""
     first, last = low.elements.exactly, high.elements.exactly
     if first is None or last is None or not (first == ZERO or all(map(is_of_sizes, (first, last)))):
         return None
@@ -230,7 +230,7 @@ def _length(call: Call, low: Value, high: Value) -> Shape | None:
 
 
 def _count_fractions(call: Call, start: Value, stop: Value) -> Sequence[Value]:
-    """Give the numbers between two fractions, those as far on the other side of the first included, as below."""
+    """Bound a Range of fractions, which may run in the wrong direction, as in `_counted_up`."""
     if start.may_be_nan or stop.may_be_nan:
         return list(call.outputs)
     mirrored = call.algebra.subtract(call.algebra.add(start.elements, start.elements), stop.elements)
@@ -241,9 +241,9 @@ def _count_fractions(call: Call, start: Value, stop: Value) -> Sequence[Value]:
 
 
 def _counted_up(call: Call, first: Interval, last: Interval) -> Interval:
-    """Give the numbers from the first to the last one, if any.
+    """Return the numbers from the first to the last.
 
-    The plugin counts as many where the last one is before the first: from 5 to 0 it counts 5, 6, 7, 8, 9.
+    If the last comes first, the plugin counts as far in the other direction: Range(5, 0, 1) is 5, 6, 7, 8, 9.
     """
     algebra = call.algebra
     if call.semantics.is_memory_read and not algebra.is_at_least(algebra.subtract(last, first), -ONE):
@@ -252,7 +252,7 @@ def _counted_up(call: Call, first: Interval, last: Interval) -> Interval:
 
 
 def bucketize(call: Call) -> Sequence[Value]:
-    """Give the number of the bucket that each element falls into; there is one more than boundaries."""
+    """Infer Bucketize: the bucket of each element, from 0 to the number of boundaries."""
     data, boundaries = call.value(0), call.value(1)
     if data is None or boundaries is None or not boundaries.shape:
         return list(call.outputs)
@@ -260,7 +260,7 @@ def bucketize(call: Call) -> Sequence[Value]:
 
 
 def search_sorted(call: Call) -> Sequence[Value]:
-    """Give the place in a sorted row where each value would be put in, which may be behind the last one."""
+    """Infer SearchSorted: the insertion position of each value, from 0 to the length of a row."""
     rows, values = call.value(0), call.value(1)
     if rows is None or values is None or not rows.shape:
         return list(call.outputs)
@@ -268,14 +268,14 @@ def search_sorted(call: Call) -> Sequence[Value]:
 
 
 def _placed(call: Call, dim: Polynomial, data: Value) -> Value:
-    """Give the places of elements among those of an axis. The plugin does not look for any in an empty axis."""
+    """Return insertion positions along an axis. The plugin skips the search in an empty axis, so that the result is unknown."""
     if call.semantics.is_memory_read and call.algebra.sizes.least(dim) < 1:
         return replace(call.outputs[0], shape=data.shape)
     return call.bounded(counted(call.algebra, call.algebra.between(ZERO, dim)), data.shape)
 
 
 def one_hot(call: Call, axis: int) -> Sequence[Value]:
-    """Each element is the value for "on" or the one for "off"; a class that no index names has "off" only."""
+    """Infer OneHot: the "on" or "off" value for each element, "off" for a class that no index can name."""
     indices, depth, on, off = call.value(0), call.integer(1), call.value(2), call.value(3)
     if on is None or off is None or indices is None:
         return list(call.outputs)
@@ -291,6 +291,6 @@ def one_hot(call: Call, axis: int) -> Sequence[Value]:
     if not 0 < depth <= MAX_PARTS:
         return [found]
     low, high = indices.elements.low, indices.elements.high
-    # A negative index counts from the end in some versions.
+    # In some versions a negative index counts from the end.
     may_be_on = [low <= place <= high or low <= place - depth <= high for place in range(depth)]
     return [in_parts(call.algebra, found, axis, [both if named else off.elements for named in may_be_on])]

@@ -1,4 +1,4 @@
-"""Products of matrices and sums over products: only their shapes are known."""
+"""Shape inference for matrix products, attention and Einsum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.ranges.rules.elementwise import broadcast_shape
 
 
 def matrix_product(call: Call, transposed: tuple[bool, bool]) -> Sequence[Value]:
-    """Matrices stand in the last two axes, where either may be transposed; a vector is a matrix of one row or column."""
+    """Infer the shape of MatMul on the last two axes, either operand possibly transposed; a vector is a row or a column."""
     declared = call.outputs[0]
     shapes = [None if value is None else value.shape for value in call.inputs[:2]]
     one, other = (_stored(shape, swap) for shape, swap in zip(shapes, transposed, strict=True))
@@ -28,7 +28,7 @@ def matrix_product(call: Call, transposed: tuple[bool, bool]) -> Sequence[Value]
 
 
 def attention(call: Call) -> Sequence[Value]:
-    """Scaled dot-product attention gives each query a vector of the length that values have."""
+    """Infer the shape of scaled dot-product attention: for each query, a vector as long as the values."""
     query, values = call.value(0), call.value(2)
     if query is None or values is None or not query.shape or not values.shape:
         return list(call.outputs)
@@ -36,7 +36,7 @@ def attention(call: Call) -> Sequence[Value]:
 
 
 def einsum(call: Call, equation: str) -> Sequence[Value]:
-    """Each letter of an equation such as "bij,bjk->bik" names a dimension; with an ellipsis the shape is the declared one."""
+    """Infer the shape of Einsum from an equation such as "bij,bjk->bik"; with an ellipsis it is the declared shape."""
     given, arrow, wanted = equation.replace(" ", "").partition("->")
     shapes = [None if value is None else value.shape for value in call.inputs]
     words = given.split(",")

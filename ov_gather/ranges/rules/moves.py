@@ -1,4 +1,4 @@
-"""What operations do that move elements and leave them as they are: each gives a value another shape, order or part."""
+"""Moves: abstract values under reshapes, transposes and selections, which change no element."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ov_gather.ranges.algebra.values import MAX_PARTS, ONE, Shape, Value, in_par
 
 
 def reshape(value: Value, shape: Shape | None) -> Value:
-    """Keep the elements in their order. Parts stay where their axis is still there, with as many elements before it."""
+    """Reshape a value. Parts survive if their axis does, with as many elements before it."""
     if value.parts is None or value.shape is None or shape is None:
         return value.with_shape(shape)
     size, before = value.shape[value.parts.axis], product(value.shape[: value.parts.axis])
@@ -20,7 +20,7 @@ def reshape(value: Value, shape: Shape | None) -> Value:
 
 
 def transpose(value: Value, order: Sequence[int] | None) -> Value:
-    """Give the axes another order; None is one that is not known."""
+    """Reorder the axes of a value. An order of None is unknown."""
     if value.shape is None or order is None:
         return value.with_shape(None)
     axis = None if value.parts is None else list(order).index(value.parts.axis)
@@ -28,7 +28,7 @@ def transpose(value: Value, order: Sequence[int] | None) -> Value:
 
 
 def take(algebra: Algebra, value: Value, axis: int, positions: Sequence[int]) -> Value:
-    """Keep the slices at these positions of an axis of known size, in this order."""
+    """Take the slices at these positions of an axis of known size, in this order."""
     if value.shape is None:
         return value.with_shape(None)
     shape = with_dim(value.shape, axis, Polynomial.constant(len(positions)))
@@ -38,7 +38,7 @@ def take(algebra: Algebra, value: Value, axis: int, positions: Sequence[int]) ->
 
 
 def resize(value: Value, axis: int, dim: Polynomial) -> Value:
-    """Keep some slices of an axis, of which only the number is known."""
+    """Take `dim` unknown slices along an axis."""
     if value.shape is None:
         return value
     other = None if value.parts is None or value.parts.axis == axis else value.parts.axis
@@ -46,7 +46,7 @@ def resize(value: Value, axis: int, dim: Polynomial) -> Value:
 
 
 def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
-    """Join values along an axis, one at least. Where they are short, each slice along it keeps its own bounds."""
+    """Concatenate one or more values. If the axis is short, each slice along it keeps its own bounds."""
     first = values[0]
     may_be_nan = any(value.may_be_nan for value in values)
     joined = replace(first, elements=algebra.hull(*(value.elements for value in values)), parts=None, may_be_nan=may_be_nan)
@@ -56,7 +56,7 @@ def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
     total = Polynomial(())
     for shape in shapes:
         total = total + shape[axis]
-    # A dimension that one value knows as a number is that of all.
+    # The other dimensions are equal in all values, so that one number is enough.
     dims = [next((shape[i] for shape in shapes if shape[i].value is not None), shapes[0][i]) for i in range(len(shapes[0]))]
     joined = replace(joined, shape=with_dim(tuple(dims), axis, total))
     slices = [value.along(axis) for value in values]
@@ -66,7 +66,7 @@ def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
 
 
 def broadcast(value: Value, shape: Shape | None) -> Value:
-    """Repeat a value along axes of one element, and along new ones in front."""
+    """Broadcast a value along axes of size 1 and new leading axes."""
     if value.shape is None or shape is None or value.parts is None or len(shape) < len(value.shape):
         return value.with_shape(shape)
     axis = value.parts.axis + len(shape) - len(value.shape)
@@ -76,7 +76,7 @@ def broadcast(value: Value, shape: Shape | None) -> Value:
 
 
 def tile(algebra: Algebra, value: Value, repeats: Sequence[Polynomial] | None) -> Value:
-    """Repeat a value along each axis; more repeats than axes are for new ones in front."""
+    """Tile a value along each axis. Surplus repeats are for new leading axes."""
     if value.shape is None or repeats is None:
         return value.with_shape(None)
     missing = len(repeats) - len(value.shape)
@@ -95,5 +95,5 @@ def tile(algebra: Algebra, value: Value, repeats: Sequence[Polynomial] | None) -
 
 
 def with_dim(shape: Shape, axis: int, dim: Polynomial) -> Shape:
-    """Give one axis, counted from the front, another size."""
+    """Return the shape with another size for one axis, counted from the front."""
     return (*shape[:axis], dim, *shape[axis + 1 :])

@@ -1,4 +1,4 @@
-"""Each operator of ONNX has a rule here, by its type, version and attributes. A rule looks at operands when it is used."""
+"""Transfer functions of ONNX operators, by type, version and attributes."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ class Operator:
 
     Attributes:
         type: e.g. "GatherElements".
-        attributes: by name: numbers, texts, sequences of these; of a tensor its Value.
+        attributes: by name: numbers, strings, or sequences of these; a tensor is a Value.
     """
 
     type: str
     attributes: Mapping[str, Any]
 
     def integer(self, name: str, default: int = 0) -> int:
-        """Give an attribute that is a number."""
+        """Return an integer attribute."""
         return int(self.attributes.get(name, default))
 
     def integers(self, name: str) -> list[int] | None:
-        """Give an attribute that is a list of numbers; None where it is absent."""
+        """Return an attribute that is a list of integers; None if it is absent."""
         return [int(number) for number in self.attributes[name]] if name in self.attributes else None
 
     def text(self, name: str, default: str) -> str:
-        """Give an attribute that is a text."""
+        """Return a string attribute."""
         return str(self.attributes.get(name, default))
 
 
 def rule_of(operator: Operator) -> Rule | None:
-    """Find the rule of an operator; None where nothing is known of its results."""
+    """Return the transfer function of an operator; None if it has none."""
     make = _RULES.get(operator.type)
     if make is None:
         return None
@@ -61,12 +61,12 @@ def _always(rule: Rule) -> _Make:
 
 
 def _along(rule: Callable[..., Sequence[Value]], default: int) -> _Make:
-    """Make a rule of one that takes an axis, which is an attribute."""
+    """Bind the `axis` of a transfer function to an attribute."""
     return lambda operator: partial(rule, axis=operator.integer("axis", default))
 
 
 def _axes(operator: Operator, call: Call) -> tuple[bool, list[int] | None]:
-    """Give the axes, an attribute before opset 13 or 18 and an operand since; and whether they are known, or absent."""
+    """Return whether the axes are known, and the axes, None if absent: an attribute before opset 13 or 18, then an operand."""
     if "axes" in operator.attributes:
         return True, operator.integers("axes")
     if call.value(1) is None:
@@ -76,7 +76,7 @@ def _axes(operator: Operator, call: Call) -> tuple[bool, list[int] | None]:
 
 
 def _reduced(rule: Callable[..., Sequence[Value]]) -> _Make:
-    """Make a rule of one that reduces axes; without axes it reduces all of them, or with `noop_with_empty_axes` none."""
+    """Bind the axes of a reduction. Without axes it reduces all, or none with `noop_with_empty_axes`."""
 
     def make(operator: Operator) -> Rule:
         keep_dims = bool(operator.integer("keepdims", 1))
@@ -103,7 +103,7 @@ def _squeeze(operator: Operator) -> Rule:
 
 
 def _clip(operator: Operator) -> Rule:
-    if "min" in operator.attributes or "max" in operator.attributes:  # before opset 11, of fractions alone
+    if "min" in operator.attributes or "max" in operator.attributes:  # before opset 11, floating-point only
         return shaping.shape_only
 
     def rule(call: Call) -> Sequence[Value]:
@@ -132,7 +132,7 @@ def _split(operator: Operator) -> Rule:
 
 
 def _pad(operator: Operator) -> Rule:
-    if "pads" in operator.attributes:  # before opset 11, of fractions alone
+    if "pads" in operator.attributes:  # before opset 11, floating-point only
         return lambda call: list(call.outputs)
     with_value = operator.text("mode", "constant") == "constant"
 
@@ -176,19 +176,19 @@ def _scatter(operator: Operator) -> Rule:
 
 
 def _one_hot(call: Call) -> Sequence[Value]:
-    """Each element is one of the two values."""
+    """Infer OneHot: one of the two values."""
     values = call.value(2)
     return list(call.outputs) if values is None else [call.output(elements=values.elements, may_be_nan=values.may_be_nan)]
 
 
 def _with_places(call: Call) -> Sequence[Value]:
-    """Some elements of the first operand, and where they are, or how many of them there are."""
+    """Infer elements of the first operand, and their positions or counts."""
     places = [call.bounded(Interval(0, LARGEST_SIZE), position=position) for position in range(1, len(call.outputs))]
     return [*shaping.elements_only(call), *places]
 
 
 def _coordinates_in_scores(call: Call) -> Sequence[Value]:
-    """NonMaxSuppression tells batch, class and box, which are coordinates in the second operand."""
+    """Infer NonMaxSuppression: batch, class and box, which index the second operand."""
     scores = call.value(1)
     if scores is None or not scores.shape:
         return [call.bounded(Interval(0, LARGEST_SIZE))]

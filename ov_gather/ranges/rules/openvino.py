@@ -1,4 +1,4 @@
-"""Each operation of OpenVINO has a rule here, by its type and attributes. A rule looks at operands when it is used."""
+"""Transfer functions of OpenVINO operations, by type and attributes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ov_gather.ranges.rules.call import Call, Rule
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """An operation of OpenVINO is described in the same way by both adapters.
+    """An operation of OpenVINO, in the same form from both adapters.
 
     Attributes:
-        type: as an IR writes it, e.g. "Gather".
+        type: as in an IR, e.g. "Gather".
         opset: e.g. "opset8"; "ov_gather" for operations of this package.
-        attributes: by name, as an IR writes them.
+        attributes: by name, as in an IR.
     """
 
     type: str
@@ -28,32 +28,32 @@ class Described:
     attributes: Mapping[str, str]
 
     def integer(self, name: str, default: int = 0) -> int:
-        """Give an attribute."""
+        """Return an integer attribute."""
         return int(self.attributes.get(name, default))
 
     def is_set(self, name: str) -> bool:
-        """Give an attribute that is true or false; false where it is absent."""
+        """Return a boolean attribute; False if it is absent."""
         return self.attributes.get(name, "").lower() in ("true", "1")
 
     def integers(self, name: str) -> list[int]:
-        """Give an attribute that is a list of integers, e.g. a mask."""
+        """Return an attribute that is a list of integers, e.g. a mask."""
         return [int(word) for word in self.attributes.get(name, "").split(",") if word.strip()]
 
     @property
     def counts_from_end(self) -> bool:
-        """Whether negative indices count from the end. ScatterUpdate, and Gather before version 8, do not take them."""
+        """Return True if negative indices count from the end: not in ScatterUpdate, nor in Gather before version 8."""
         number = self.opset.removeprefix("opset")
         return self.type != "ScatterUpdate" and (self.type != "Gather" or not number.isdecimal() or int(number) >= 8)
 
     @property
     def has_scattered_lanes(self) -> bool:
-        """Whether data has one dimension more than the axis counts: our ScatterElements takes numbers in lanes."""
+        """Return True if data has one dimension more than the axis counts: the lanes of our ScatterElements."""
         return self.type == "ScatterElements" and self.attributes.get("lanes", "none") != "none"
 
 
 def rule_of(operation: Described) -> Rule | None:
-    """Find the rule of an operation; None where nothing is known of its results. Raises ValueError for a wrong attribute."""
-    if operation.attributes.get("auto_broadcast", "").lower() == "pdpd":  # which lines up axes in another way
+    """Return the transfer function of an operation; None if it has none. Raises ValueError for a wrong attribute."""
+    if operation.attributes.get("auto_broadcast", "").lower() == "pdpd":  # aligns axes in another way
         return None
     make = _RULES.get(operation.type)
     return make(operation) if make is not None else None
@@ -70,7 +70,7 @@ def _always(rule: Rule) -> _Make:
 
 
 def _from_axis(rule: Callable[..., Sequence[Value]], position: int) -> _Make:
-    """Make a rule of one that takes an axis, which is an operand."""
+    """Bind the `axis` of a transfer function to an operand."""
     return lambda operation: lambda call: rule(call, axis=call.integer(position))
 
 
@@ -109,12 +109,12 @@ def _variadic_split(call: Call) -> Sequence[Value]:
         return shaping.split(call, axis, lengths)
     whole, least = _dim(call, axis), sum(length for length in lengths or () if length > 0)
     if lengths is None or whole is None or call.algebra.sizes.least(whole) < least:
-        return list(call.outputs)  # because of an axis that is too short by 1 the plugin reads what follows in memory
+        return list(call.outputs)  # the plugin reads beyond an axis that is too short by 1
     return shaping.split(call, axis, lengths)
 
 
 def _dim(call: Call, axis: int | None) -> Polynomial | None:
-    """Give the size of an axis of the first operand; None where it is not known."""
+    """Return the size of an axis of the first operand; None if unknown."""
     value = call.value(0)
     if value is None or value.shape is None or axis is None or not -len(value.shape) <= axis < len(value.shape):
         return None
@@ -122,7 +122,7 @@ def _dim(call: Call, axis: int | None) -> Polynomial | None:
 
 
 def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool) -> Value:
-    """Give an axis a size; where that is not known, but it is not 0, at least 1."""
+    """Set the size of an axis; to 1 or more if it is unknown, but not 0."""
     if value.shape is None or not -len(value.shape) <= axis < len(value.shape):
         return value
     dim = value.shape[axis]
@@ -133,7 +133,7 @@ def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool)
 def _strided_slice(operation: Described) -> Rule:
     masks = {name: operation.integers(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if any(masks["new_axis"]) and any(masks["shrink_axis"]):
-        return lambda call: list(call.outputs)  # because the plugin leaves most of the output as it was in memory
+        return lambda call: list(call.outputs)  # the plugin leaves most of the output uninitialized
 
     def is_set(mask: str, axis: int) -> bool:
         return axis < len(masks[mask]) and bool(masks[mask][axis])
@@ -143,7 +143,7 @@ def _strided_slice(operation: Described) -> Rule:
         count = slicing.length_of(call, 1)
         steps = call.integers(3) if len(call.inputs) > 3 else [1] * (count or 0)
         if any(masks["shrink_axis"]) and call.semantics.is_memory_read and not _has_elements(call, masks, count):
-            return list(call.outputs)  # because OpenVINO takes an axis of no elements for one of one element
+            return list(call.outputs)  # OpenVINO treats an empty axis as one of size 1
         rank = None if value is None else value.rank
         if any(masks["ellipsis"]) or any(masks["new_axis"]) or rank is None or count is None or count > rank:
             return shaping.elements_only(call)
@@ -153,7 +153,7 @@ def _strided_slice(operation: Described) -> Rule:
             start, stop = starts[axis] if starts else None, stops[axis] if stops else None
             step = steps[axis] if steps else None
             if axis in removed:
-                cuts.append(_one_slice(axis, None if is_set("begin", axis) else start))  # the mask makes the first one of it
+                cuts.append(_one_slice(axis, None if is_set("begin", axis) else start))  # the mask selects the first slice
             elif step is None or (start is None and not is_set("begin", axis)) or (stop is None and not is_set("end", axis)):
                 cuts.append(shaping.Cut(axis, None, None, is_known=False))
             else:
@@ -165,7 +165,7 @@ def _strided_slice(operation: Described) -> Rule:
 
 
 def _has_elements(call: Call, masks: Mapping[str, Sequence[int]], count: int | None) -> bool:
-    """Whether each axis that a StridedSlice removes has an element. What follows the ellipsis counts from the last axis."""
+    """Return True if no axis that a StridedSlice removes is empty. Axes after the ellipsis count from the end."""
     value = call.value(0)
     if value is None or value.shape is None or count is None:
         return False
@@ -182,12 +182,12 @@ def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
 
 def _broadcast(operation: Described) -> Rule:
     mode = operation.attributes.get("mode", "numpy").lower()
-    is_lined_up_at_the_end = mode in ("numpy", "bidirectional")  # otherwise by an operand or an attribute
+    is_lined_up_at_the_end = mode in ("numpy", "bidirectional")  # otherwise an operand or an attribute aligns the axes
     return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.broadcast_along
 
 
 def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:
-    """Make a rule of one that reduces axes, which are an operand."""
+    """Bind the axes of a reduction to an operand."""
 
     def make(operation: Described) -> Rule:
         keep_dims = operation.is_set("keep_dims")
@@ -258,7 +258,7 @@ _RULES: Mapping[str, _Make] = {
             "Multiply": "multiply",
             "Negative": "negative",
             "ReLU": "rectified",
-            "Relu": "rectified",  # as OpenVINO calls it outside of an IR
+            "Relu": "rectified",  # the name outside of an IR
             "Round": "round",
             "Sigmoid": "share",
             "Sign": "sign",

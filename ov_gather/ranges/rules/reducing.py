@@ -1,4 +1,4 @@
-"""Rules for operations that combine the elements along some axes."""
+"""Transfer functions of reductions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ov_gather.ranges.rules.elementwise import chosen, limited
 
 
 def _axes(call: Call, axes: Sequence[int] | None) -> list[int] | None:
-    """List the axes that are reduced, from the front, without axes all of them; None where they are not known."""
+    """Return the reduced axes, counted from the front, all if `axes` is None; None if they are unknown or invalid."""
     data = call.value(0)
     if data is None or data.shape is None:
         return None
@@ -30,7 +30,7 @@ def _shape(data: Value, reduced: Collection[int], *, keep_dims: bool) -> Shape:
 
 
 def extreme(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
-    """The least or greatest value along axes lies between those that it is made of, if there are any."""
+    """Infer ReduceMin or ReduceMax, which lies within the bounds of the elements unless it reduces none."""
     data, reduced = call.value(0), _axes(call, axes)
     if data is None or data.shape is None or reduced is None:
         return list(call.outputs)
@@ -45,12 +45,12 @@ def extreme(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Seque
 
 
 def _one_of(call: Call, elements: Interval) -> Interval:
-    """Give the bounds of the least or greatest of some values, which is exact for floating-point numbers."""
+    """Bound the least or greatest of some elements, which is exact for floating-point numbers."""
     return chosen(call, elements) if is_integer(call.outputs[0].element_type) else elements
 
 
 def mean(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
-    """The mean along axes lies between the values that it is made of, too, as far as their sum is exact."""
+    """Infer ReduceMean, which lies within the bounds of the elements if their sum is exact."""
     (found,) = extreme(call, axes, keep_dims=keep_dims)
     data, reduced = call.value(0), _axes(call, axes)
     if data is None or data.shape is None or reduced is None:
@@ -64,7 +64,7 @@ def mean(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence
 
 
 def mean_of(call: Call, elements: Interval, number: Polynomial) -> Interval:
-    """Give the bounds of the mean of some numbers. Fractions are rounded; integers are added up, which may wrap around."""
+    """Bound the mean of some elements. Fractions are rounded; the sum of integers may wrap around."""
     if not is_integer(call.outputs[0].element_type):
         return limited(call, elements)
     found = call.algebra.multiply(elements, call.algebra.between(ONE, number))
@@ -74,14 +74,14 @@ def mean_of(call: Call, elements: Interval, number: Polynomial) -> Interval:
 
 
 def truth(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
-    """Whether all or any of some elements are true is 0 or 1."""
+    """Infer ReduceLogicalAnd or ReduceLogicalOr."""
     data, reduced = call.value(0), _axes(call, axes)
     known = data is not None and reduced is not None
     return [call.bounded(TRUTH, _shape(data, reduced, keep_dims=keep_dims) if known and data and reduced is not None else None)]
 
 
 def total(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
-    """The sum along axes is one of no more elements than the axes have."""
+    """Infer ReduceSum: the sum of at most as many elements as the axes have."""
     data, reduced = call.value(0), _axes(call, axes)
     if data is None or data.shape is None or reduced is None:
         return list(call.outputs)
@@ -94,14 +94,14 @@ def total(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequenc
 
 
 def _peak_of_sum(call: Call, data: Value, dims: Sequence[Polynomial]) -> Number:
-    """Give a number that one sum at least is not below: what is added to the peak is not negative, and nothing wraps around."""
+    """Return the peak of data if a sum reaches it, too: no element is negative and nothing wraps around; otherwise -inf."""
     found = _sum_of(call, data.elements, dims)
     is_exact = are_exact(call.algebra, found, call.semantics.exact_integers)
     return data.peak if is_exact and is_integer(data.element_type) and data.elements.low >= 0 else -inf
 
 
 def running_total(call: Call, axis: int | None) -> Sequence[Value]:
-    """CumSum gives all sums on the way along an axis, or those of all elements before."""
+    """Infer CumSum: all partial sums along an axis, with or without the current element."""
     data, axes = call.value(0), None if axis is None else _axes(call, [axis])
     if data is None or data.shape is None or axes is None:
         return list(call.outputs)
@@ -115,13 +115,13 @@ def _summed(call: Call, data: Value, dims: Sequence[Polynomial], shape: Shape) -
 
 
 def _sum_of(call: Call, elements: Interval, dims: Sequence[Polynomial]) -> Interval:
-    """Add up at most as many numbers as some dimensions have elements."""
+    """Bound the sum of at most as many elements as the dimensions have."""
     number = counted(call.algebra, call.algebra.between(Polynomial(()), product(dims)))
     return limited(call, call.algebra.multiply(call.algebra.hull(elements, Interval(0, 0)), number))
 
 
 def multiplied(call: Call, axes: Sequence[int] | None, *, keep_dims: bool) -> Sequence[Value]:
-    """The product along axes is exactly known where each factor is, as the sizes of a shape are."""
+    """Infer ReduceProd: exact if each factor is known, as in the product of a shape."""
     data, reduced = call.value(0), _axes(call, axes)
     if data is None or data.shape is None or reduced is None:
         return list(call.outputs)

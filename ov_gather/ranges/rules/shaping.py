@@ -1,4 +1,4 @@
-"""Rules for operations that give elements another shape, order or place, where the shape may be computed."""
+"""Transfer functions of operations that reshape, reorder, slice, pad or repeat, possibly to a computed shape."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
 
 
 def same_shape(call: Call) -> Sequence[Value]:
-    """The elements as they are."""
+    """Infer an operation that returns its first operand."""
     return [call.outputs[0] if (value := call.value(0)) is None else call.output(value, peak=value.peak)]
 
 
 def shape_only(call: Call) -> Sequence[Value]:
-    """Other elements in the shape of the first operand."""
+    """Infer the shape of the first operand; the elements are unknown."""
     value = call.value(0)
     return [call.outputs[0] if value is None else replace(call.outputs[0], shape=value.shape)]
 
 
 def computed_elements(call: Call) -> Sequence[Value]:
-    """The elements at other places, each of which some runtimes compute, so that large integers are rounded."""
+    """Infer elements at other positions. Some runtimes compute them, which rounds large integers."""
     value = call.value(0)
     if value is None:
         return list(call.outputs)
@@ -33,13 +33,13 @@ def computed_elements(call: Call) -> Sequence[Value]:
 
 
 def declared_shape(call: Call) -> Sequence[Value]:
-    """The elements in their order, in the shape that the model declares for the output."""
+    """Infer the same elements in the same order, in the declared shape."""
     value = call.value(0)
     return [call.outputs[0] if value is None else call.output(moves.reshape(value, call.outputs[0].shape))]
 
 
 def shape_of(call: Call, start: int = 0, end: int | None = None) -> Sequence[Value]:
-    """The sizes of a tensor's dimensions."""
+    """Infer ShapeOf: the dimensions from `start` to `end`."""
     value = call.value(0)
     if value is None or value.shape is None:
         return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
@@ -49,7 +49,7 @@ def shape_of(call: Call, start: int = 0, end: int | None = None) -> Sequence[Val
 
 
 def size_of(call: Call) -> Sequence[Value]:
-    """The number of elements of a tensor."""
+    """Infer the number of elements."""
     value = call.value(0)
     if value is None or value.shape is None:
         return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
@@ -57,7 +57,7 @@ def size_of(call: Call) -> Sequence[Value]:
 
 
 def reshape(call: Call, *, copies_zeros: bool) -> Sequence[Value]:
-    """The shape of the second operand, where -1 is what remains, and 0 the same dimension of data, if zeros are copied."""
+    """Infer Reshape. In the second operand -1 is the remaining size; 0 copies a dimension of data if `copies_zeros`."""
     value, wanted = call.value(0), call.dims(1)
     if value is None:
         return list(call.outputs)
@@ -88,14 +88,14 @@ def _asked_for(call: Call, value: Value, wanted: Sequence[Polynomial], *, copies
 
 
 def _merged(shape: Shape | None, declared: Shape | None) -> Shape | None:
-    """Take what is computed, but the numbers that the model declares."""
+    """Return the computed shape with the numbers that the model declares."""
     if shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None else shape
     return tuple(told if told.value is not None else dim for dim, told in zip(shape, declared, strict=True))
 
 
 def transpose(call: Call, order: Sequence[int] | None) -> Sequence[Value]:
-    """Another order of the axes, without a number in it the reverse; None is an order that is not known."""
+    """Infer Transpose. An empty order reverses the axes; None is an unknown order."""
     value = call.value(0)
     if value is None or value.shape is None or order is None:
         return elements_only(call)
@@ -107,7 +107,7 @@ def transpose(call: Call, order: Sequence[int] | None) -> Sequence[Value]:
 
 
 def concatenate(call: Call, axis: int) -> Sequence[Value]:
-    """Operands one after the other along an axis."""
+    """Infer Concat."""
     values = [value for value in call.inputs if value is not None]
     ranks = {value.rank for value in values}
     rank = ranks.pop() if len(ranks) == 1 else None
@@ -118,7 +118,7 @@ def concatenate(call: Call, axis: int) -> Sequence[Value]:
 
 
 def broadcast(call: Call, *, both_ways: bool) -> Sequence[Value]:
-    """The shape of the second operand, or the one that both are broadcast to."""
+    """Infer Broadcast to the shape in the second operand, or with `both_ways` to the common shape of both."""
     value, wanted = call.value(0), call.dims(1)
     if value is None:
         return list(call.outputs)
@@ -130,13 +130,13 @@ def broadcast(call: Call, *, both_ways: bool) -> Sequence[Value]:
 
 
 def broadcast_along(call: Call) -> Sequence[Value]:
-    """The shape of the second operand, whose axes are lined up with those of the first in another way."""
+    """Infer Broadcast to the shape in the second operand, with axes aligned in another way than NumPy's."""
     found, wanted = _elements(call), call.dims(1)
     return [replace(found, shape=_merged(None if wanted is None else tuple(wanted), found.shape))]
 
 
 def tile(call: Call) -> Sequence[Value]:
-    """The first operand repeated along each axis, as often as the second one says."""
+    """Infer Tile: the first operand repeated along each axis, as often as the second says."""
     value, repeats = call.value(0), call.dims(1)
     if value is None:
         return list(call.outputs)
@@ -148,9 +148,9 @@ def tile(call: Call) -> Sequence[Value]:
 
 
 def _is_all_written(call: Call, value: Value, repeats: Sequence[Polynomial] | None) -> bool:
-    """Whether the plugin fills the output where repeats are known at run time only.
+    """Return True if the plugin writes the whole output of a Tile whose repeats are known at run time only.
 
-    It leaves parts as they were in memory if there are four axes or more, three of which are repeated.
+    If there are four axes or more, three of which are repeated, it leaves parts uninitialized.
     """
     sizes = call.algebra.sizes
     if repeats is None or value.shape is None or any(sizes.least(times) < 0 for times in repeats):
@@ -159,7 +159,7 @@ def _is_all_written(call: Call, value: Value, repeats: Sequence[Polynomial] | No
 
 
 def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
-    """Leave out axes of one element; without axes, all of them."""
+    """Infer Squeeze: remove axes of size 1, all of them if `axes` is None."""
     value = call.value(0)
     rank = None if value is None else value.rank
     if value is None or value.shape is None or rank is None or any(not -rank <= axis < rank for axis in axes or ()):
@@ -172,12 +172,12 @@ def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
         removed = {axis % rank for axis in axes}
         left = [axis for axis in range(rank) if axis not in removed]
         if call.semantics.is_memory_read and any(call.algebra.sizes.least(value.shape[axis]) < 1 for axis in removed):
-            return list(call.outputs)  # because OpenVINO takes an axis of no elements for one of one element
+            return list(call.outputs)  # OpenVINO treats an empty axis as one of size 1
     return [call.output(moves.reshape(value, tuple(value.shape[axis] for axis in left)), peak=value.peak)]
 
 
 def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
-    """Put in axes of one element, which count in the output."""
+    """Infer Unsqueeze: insert axes of size 1, numbered as in the output."""
     value = call.value(0)
     if value is None or value.shape is None or axes is None:
         return declared_shape(call)
@@ -192,7 +192,7 @@ def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
 
 
 def split(call: Call, axis: int | None, lengths: Sequence[int] | None) -> Sequence[Value]:
-    """Parts of data along an axis, of these lengths; -1 is what remains."""
+    """Infer Split along an axis into these lengths; -1 is the remainder."""
     value = call.value(0)
     rank = None if value is None else value.rank
     if value is None or rank is None or axis is None or not -rank <= axis < rank:
@@ -212,7 +212,7 @@ def split(call: Call, axis: int | None, lengths: Sequence[int] | None) -> Sequen
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A Cut selects a part of an axis as a slice of Python does; None is the end that the step leads to, or not known."""
+    """A Python slice of one axis; None is the end of the axis on that side. Without `is_known` start and stop are unknown."""
 
     axis: int
     start: Polynomial | None
@@ -222,7 +222,7 @@ class Cut:
 
 
 def cut(call: Call, cuts: Sequence[Cut] | None, removed: Collection[int] = ()) -> Sequence[Value]:
-    """Parts of some axes, of which those in `removed` are left out then; without cuts any elements in the declared shape."""
+    """Infer a slice of some axes, then drop those in `removed`. Without cuts: any elements in the declared shape."""
     value = call.value(0)
     if value is None or value.shape is None or cuts is None:
         return [elements_only(call)[0]]
@@ -239,7 +239,7 @@ def cut(call: Call, cuts: Sequence[Cut] | None, removed: Collection[int] = ()) -
 
 
 def _cut(call: Call, value: Value, given: Cut, declared: Shape | None) -> Value:
-    """Cut one axis. The shape is None where it cannot be told."""
+    """Cut one axis. The shape is None if it cannot be inferred."""
     assert value.shape is not None
     dim = value.shape[given.axis]
     are_numbers = given.is_known and all(end is None or end.value is not None for end in (given.start, given.stop))
@@ -254,7 +254,7 @@ def _cut(call: Call, value: Value, given: Cut, declared: Shape | None) -> Value:
 
 
 def _most(call: Call, dim: Polynomial, given: Cut) -> Number:
-    """Return the greatest number of places that a cut leaves of a dimension."""
+    """Return the greatest length that a cut leaves of a dimension."""
     most, ends = call.algebra.sizes.greatest(dim), (given.start or Polynomial(()), given.stop)
     start, stop = (None if end is None else end.value for end in ends)
     if not given.is_known or start is None or stop is None or (start < 0) != (stop < 0):
@@ -263,7 +263,7 @@ def _most(call: Call, dim: Polynomial, given: Cut) -> Number:
 
 
 def _length(call: Call, dim: Polynomial, given: Cut) -> Polynomial | None:
-    """Count what a cut in steps of 1 leaves of a dimension; None where that depends on which of two sizes is greater."""
+    """Return the length of a cut in steps of 1; None if that depends on which of two sizes is greater."""
     sizes = call.algebra.sizes
     if given.step != 1 or not given.is_known:
         return None
@@ -275,7 +275,7 @@ def _length(call: Call, dim: Polynomial, given: Cut) -> Polynomial | None:
 
 
 def _place(call: Call, dim: Polynomial, end: Polynomial) -> Polynomial | None:
-    """Give the place in an axis that an end of a cut says, counted from the front."""
+    """Return the position at which a cut starts or stops, counted from the front; None if unknown."""
     sizes = call.algebra.sizes
     if sizes.greatest(end) < 0:
         end = dim + end
@@ -286,21 +286,21 @@ def _place(call: Call, dim: Polynomial, end: Polynomial) -> Polynomial | None:
 
 
 def pad(call: Call, *, with_value: bool) -> Sequence[Value]:
-    """Data gets a frame, of a value or of elements of data."""
+    """Infer Pad: data in a frame of a value, or of elements of data."""
     value, shape = call.value(0), _framed(call)
     if value is None:
         return list(call.outputs)
     if not with_value:
         return [replace(_elements(call), shape=shape)]
     filler = call.value(3)
-    frame = limited(call, filler.elements) if filler is not None else Interval(0, 0)  # it passes through float32
+    frame = limited(call, filler.elements) if filler is not None else Interval(0, 0)  # the plugin converts the value to float32
     elements = call.algebra.hull(value.elements, frame)
     may_be_nan = value.may_be_nan or (filler is not None and filler.may_be_nan)
     return [call.output(elements=elements, shape=shape, may_be_nan=may_be_nan)]
 
 
 def _framed(call: Call) -> Shape | None:
-    """Give the shape of data with a frame around it."""
+    """Return the shape of padded data."""
     value, before, behind = call.value(0), call.dims(1), call.dims(2)
     if value is None or value.shape is None or before is None or behind is None:
         return call.outputs[0].shape
@@ -311,12 +311,12 @@ def _framed(call: Call) -> Shape | None:
 
 
 def elements_only(call: Call) -> Sequence[Value]:
-    """Elements of the first operand, in the shape that the model declares."""
+    """Infer elements of the first operand, in the declared shape."""
     return [_elements(call)]
 
 
 def _elements(call: Call, position: int = 0) -> Value:
-    """Give an output in its declared shape, with elements of the first operand."""
+    """Return an output in its declared shape, with elements of the first operand."""
     value = call.value(0)
     if value is None:
         return call.outputs[position]

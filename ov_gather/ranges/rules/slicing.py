@@ -1,4 +1,4 @@
-"""Rules for Slice, whose starts, stops, steps and axes are operands."""
+"""Transfer function of Slice, whose starts, stops, steps and axes are operands."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ov_gather.ranges.rules import shaping
 from ov_gather.ranges.rules.call import Call
 
 UNBOUNDED = 2**31 - 1
-"""An end of a slice from here on is the end of the axis."""
+"""Stops from here on are the end of the axis."""
 
 
 def slice_of(call: Call, *, axes: int, steps: int) -> Sequence[Value]:
-    """Parts of some axes: starts and stops are the second and third operand, `axes` and `steps` the positions of others.
+    """Infer Slice. Starts and stops are the second and third operand; `axes` and `steps` are the positions of the others.
 
-    Without axes they are the first ones, and without steps these are 1.
+    Absent axes are the first ones; absent steps are 1.
     """
     value, starts, stops = call.value(0), call.dims(1), call.dims(2)
     rank, count = None if value is None else value.rank, length_of(call, 1)
@@ -34,12 +34,12 @@ def slice_of(call: Call, *, axes: int, steps: int) -> Sequence[Value]:
 
 
 def length_of(call: Call, position: int) -> int | None:
-    """Give the number of elements of a vector; None where it is not known."""
+    """Return the number of elements of a vector; None if unknown."""
     value = call.value(position)
     return None if value is None or not value.shape else value.shape[0].value
 
 
 def end_of(stop: Polynomial, step: int) -> Polynomial | None:
-    """Give the end of a slice, None where that is the end of the axis."""
+    """Return the stop of a slice; None if it is the end of the axis."""
     number = stop.value
     return None if step > 0 and number is not None and number >= UNBOUNDED else stop
