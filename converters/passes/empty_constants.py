@@ -24,11 +24,11 @@ _FATAL = ("LayerNormalization", "Tile", "Unique")
 
 def empty_constants(rewriter: Rewriter) -> None:
     """Rewrite in place; strings, opsets before 9, and where OpenVINO would die of it, are left alone."""
-    for value in [value for value in lost_constants(rewriter.model) if not _is_fatal(value)]:
-        tensor, graph, before = constant_of(value), value.graph, value.producer()
+    for value, tensor in [(value, tensor) for value, tensor in lost_constants(rewriter.model) if not _is_fatal(value)]:
+        graph, before = value.graph, value.producer()
         if before is None and isinstance(graph, onnx_ir.Graph) and len(graph):
             before = graph[0]
-        if before is None or tensor is None or tensor.dtype in _LEFT or rewriter.opset < 9:
+        if before is None or tensor.dtype in _LEFT or rewriter.opset < 9:
             continue
         sizes = [int(size) for size in tensor.shape.numpy()]
         empty = rewriter.insert(before, "ConstantOfShape", [rewriter.constant(before, sizes)], onnx_ir.DataType.FLOAT, sizes)
@@ -41,12 +41,12 @@ def empty_constants(rewriter: Rewriter) -> None:
             _replace_output(value, empty)
 
 
-def lost_constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
+def lost_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, onnx_ir.TensorProtocol]]:
     """Yield the constants without elements that are used for more than settings."""
     for value in constants_of(model):
         tensor = constant_of(value)
         if tensor is not None and tensor.size == 0 and (value.is_graph_output() or _uses(value)):
-            yield value
+            yield value, tensor
 
 
 def _is_fatal(value: onnx_ir.Value) -> bool:
