@@ -32,6 +32,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+import ov_gather
 from helpers.call_trace import KNOWN, VARIABLE
 from helpers.paths import ROOT
 from helpers.source_mutations import Mutation, mutations
@@ -192,6 +193,10 @@ def main() -> int:
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file changes twice in a second, which the time in a .pyc cannot tell
     if arguments.run:
         return run_chosen(arguments.run)
+    if not Path(ov_gather.__file__).is_relative_to(ROOT):
+        parser.error(
+            f"the tests would import {Path(ov_gather.__file__).parent}, not {ROOT / 'ov_gather'}: install this checkout"
+        )
     os.chdir(ROOT)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the file that is changed is restored
     console = Console()
