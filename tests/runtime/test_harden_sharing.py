@@ -61,6 +61,21 @@ def test_constants_of_an_open_axis(policy, portable, two):
     assert outputs(model, rows(0)) == RAISED
 
 
+@pytest.mark.parametrize(
+    ("opset", "taken", "least"), [(opset8, [1, -3], 3), (opset8, [0, 0], 1), (opset1, [0, 1], 2), (opset1, [-1, 0], 99)]
+)
+def test_one_check_of_the_size_serves_constants(opset, taken, least):
+    """Before Gather-8 nothing counts from the end, so that -1 is never in bounds."""
+    x = parameter("x", [-1], np.float32)
+    model = ov.Model([opset.gather(x, constant(part), opset13.constant(0)) for part in (taken, taken[:1])], [x], "model")
+    summary = ov_gather.harden(model, policy="raise", portable=True)
+    told = "raises if the axis is empty" if least == 1 else "raises: a check of the size of the axis"
+    assert ({site.done for site in summary.sites} == {f"{told}, one for 2 sites"}) == (least < 99)
+    for count in range(5):
+        expected = RAISED if count < least else [rows(count)[taken].tolist(), rows(count)[taken[:1]].tolist()]
+        assert outputs(model, rows(count)) == expected
+
+
 @pytest.mark.parametrize(("policy", "portable"), POLICIES)
 def test_the_best_of_an_open_axis_needs_no_more_than_an_element(policy, portable):
     """Three gathers take a row by the position of the greatest element; one check says that there are rows."""

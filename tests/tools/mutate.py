@@ -194,9 +194,7 @@ def main() -> int:
     if arguments.run:
         return run_chosen(arguments.run)
     if not Path(ov_gather.__file__).is_relative_to(ROOT):
-        parser.error(
-            f"the tests would import {Path(ov_gather.__file__).parent}, not {ROOT / 'ov_gather'}: install this checkout"
-        )
+        parser.error(f"tests would import {Path(ov_gather.__file__).parent}, not that of {ROOT}: install this checkout")
     os.chdir(ROOT)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the file that is changed is restored
     console = Console()
