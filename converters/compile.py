@@ -11,7 +11,7 @@ from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from .calls import port_of
 from .finishing import finish
-from .graphs import constant_of, inputs_of, is_used, uses_of
+from .graphs import inputs_of, is_used, uses_of
 from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, summaries, survives
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
@@ -86,8 +86,11 @@ def _drop_unused_inputs(graph: onnx_ir.Graph) -> None:
 def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:
     """Replace constants that OpenVINO alters by inputs, which it leaves alone; return the arrays to feed them."""
     graph, carried = model.graph, {}
-    no_strings = (value for value in lost_constants(model) if value.dtype is onnx_ir.DataType.STRING)
-    empty = ((value, tensor.numpy().astype(object)) for value in no_strings if (tensor := constant_of(value)) is not None)
+    empty = [
+        (value, tensor.numpy().astype(object))
+        for value, tensor in lost_constants(model)
+        if tensor.dtype is onnx_ir.DataType.STRING
+    ]
     for value, array in [*altered_constants(model), *empty]:
         if value.graph is not graph or value.is_graph_output() or not survives(array, constant=False):
             continue

@@ -146,7 +146,7 @@ def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
         yield Inexactness(
             f"constant '{value.name}'", f"{element_type_of(value)} holds values that OpenVINO's CPU plugin alters"
         )
-    for value in lost_constants(model):
+    for value, _ in lost_constants(model):
         yield Inexactness(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
 
 

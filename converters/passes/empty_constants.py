@@ -26,12 +26,12 @@ _FATAL = ("LayerNormalization", "Tile", "Unique")
 
 
 def empty_constants(rewriter: Rewriter) -> None:
-    """Rewrite in place, except for strings, complex numbers, opsets before 9, and where OpenVINO would crash."""
-    for value in [value for value in lost_constants(rewriter.model) if not _is_fatal(value)]:
-        tensor, graph, before = constant_of(value), value.graph, value.producer()
+    """Rewrite in place, except for strings, opsets before 9, and where OpenVINO would crash."""
+    for value, tensor in [(value, tensor) for value, tensor in lost_constants(rewriter.model) if not _is_fatal(value)]:
+        graph, before = value.graph, value.producer()
         if before is None and isinstance(graph, onnx_ir.Graph) and len(graph):
             before = graph[0]
-        if before is None or tensor is None or tensor.dtype in _LEFT or rewriter.opset < 9:
+        if before is None or tensor.dtype in _LEFT or rewriter.opset < 9:
             continue
         sizes = [int(size) for size in tensor.shape.numpy()]
         empty = rewriter.insert(before, "ConstantOfShape", [rewriter.constant(before, sizes)], onnx_ir.DataType.FLOAT, sizes)
@@ -44,12 +44,12 @@ def empty_constants(rewriter: Rewriter) -> None:
             _replace_output(value, empty)
 
 
-def lost_constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
+def lost_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, onnx_ir.TensorProtocol]]:
     """Yield the constants without elements that are used other than as settings."""
     for value in constants_of(model):
         tensor = constant_of(value)
         if tensor is not None and tensor.size == 0 and (value.is_graph_output() or _uses(value)):
-            yield value
+            yield value, tensor
 
 
 def _is_fatal(value: onnx_ir.Value) -> bool:

@@ -117,14 +117,11 @@ def _places(tuples: Output, steps: list[int]) -> Output | None:
     """Return the joined coordinate of tuples that are constant or a Concat of coordinates; None for others."""
     if (known := constant(tuples)) is not None:
         return ops.constant((known.astype(np.int64) * steps).sum(-1, keepdims=True).astype(np.int32)).output(0)
-    node, kind, last = tuples.get_node(), tuples.get_element_type(), len(tuples.get_partial_shape()) - 1
+    node, kind = tuples.get_node(), tuples.get_element_type()
     if node.get_type_name() != "Concat" or kind.get_type_name() not in ("i32", "i64"):
         return None
     coordinates = node.input_values()
-    is_split = node.get_attributes()["axis"] % (last + 1) == last and len(coordinates) == len(steps)
-    if not is_split or not all(is_one((dims(one) or [])[-1]) for one in coordinates):
-        return None
-    if _are_slices_of_one(coordinates):
+    if not all(is_one((dims(one) or [])[-1]) for one in coordinates) or _are_slices_of_one(coordinates):
         return None
     place = coordinates[-1]
     for coordinate, step in zip(coordinates[-2::-1], steps[-2::-1], strict=True):

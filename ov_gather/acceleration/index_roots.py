@@ -165,8 +165,7 @@ def _only_moves(node: Node) -> bool:
 
 def _repeats_at_least_once(broadcast: Node) -> bool:
     before, after = dims(broadcast.input_value(0)), dims(broadcast.output(0))
-    if before is None or after is None or len(before) > len(after):
+    if before is None or after is None:
         return False
-    added = len(after) - len(before)
-    kept = [False] * added + [dim.get_min_length() == 0 for dim in before]
+    kept = [False] * (len(after) - len(before)) + [dim.get_min_length() == 0 for dim in before]
     return all(may_be_empty or dim.get_min_length() > 0 for may_be_empty, dim in zip(kept, after, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,6 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Joined, Origin, Sliced, Slices
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
 from ov_gather.ir.model import Layer, Model
-
-_UNBOUNDED = 1 << 62
 
 
 def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
@@ -49,7 +48,7 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
     ordered = list(ir_graph(whole).inputs)
     counts = [pieces.count for pieces in sliced.values()]
     if layer.type == "Loop":
-        counts.append(_first(first) if first is not None and _first(first) >= 0 else _UNBOUNDED)
+        counts.append(_first(first) if first is not None and _first(first) >= 0 else sys.maxsize)
     results = {inner.id: value for inner, value in _results(whole)}
     carried: dict[str, Value] = {
         names[edge["to-layer"]].name: results[int(edge["from-layer"])] for edge in _children(layer, "back_edges", "edge")

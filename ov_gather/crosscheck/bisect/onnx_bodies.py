@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from ov_gather.crosscheck.bisect.graphs import Value, captured
 from ov_gather.crosscheck.models.intermediates import folder_of_data
 from ov_gather.ops.onnx_nodes import attribute
 
-_UNBOUNDED = 1 << 62
 _TRUE = ""
 """Origin of the condition of a Loop that has no such input."""
 
@@ -51,7 +51,7 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
     counts = [pieces.count for pieces in sliced.values()]
     if node.op_type == "Loop":
         trips = None if node.inputs[0] is None else array(_name(node.inputs[0]))
-        counts.append(_UNBOUNDED if trips is None else int(trips.reshape(-1)[0]))
+        counts.append(sys.maxsize if trips is None else int(trips.reshape(-1)[0]))
     return Body(
         onnx_ir.Model(made, ir_version=model.ir_version),
         {name: inputs[name] for name in names},

@@ -81,11 +81,7 @@ class Replay:
         return Piece(nodes, value, sources, part, other, named, nothing, refused[0] or refused[1], bool(refused[1]))
 
     def _first_shown(self, found: Found, choices: Sequence[Sequence[Value]]) -> Piece | None:
-        tried: list[set[Value]] = []
-        for sources in choices:
-            if set(sources) in tried:
-                continue
-            tried.append(set(sources))
+        for sources in {frozenset(sources): sources for sources in choices}.values():
             piece = self.piece(found.value, sources)
             if piece is not None and piece.difference:
                 return piece

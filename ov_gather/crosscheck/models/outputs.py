@@ -162,7 +162,7 @@ def _is_near(node: onnx_ir.Node, scores: NDArray[Any], *, with_equal: bool) -> b
     ordered = ordered[..., ::-1] if largest else ordered
     count = _picked(node, axis, ordered.shape[-1])
     gaps = np.abs(np.diff(ordered[..., : count + 1]))
-    scale = np.abs(scores[np.isfinite(scores)]).max(initial=0) if scores.size else 0
+    scale = np.abs(scores[np.isfinite(scores)]).max(initial=0)
     return bool(((gaps <= NEAR * scale) & (with_equal | (gaps > 0))).any())
 
 
