@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ov_gather.ranges.folding import FUSED, FUSING
+from ov_gather.ranges.folding import COMPUTED_ANEW, FUSING
 
 if TYPE_CHECKING:
     import openvino
@@ -30,13 +30,14 @@ def mend_division(model: openvino.Model) -> None:
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
 
+    inputs = {node.get_instance_id() for node in model.get_parameters()}
     for divide in nodes_of(model, "Divide-1"):
         divide.set_attribute("m_pythondiv", False)  # case 1
         one, other = divide.input_values()
         if not divide.get_element_type().is_integral_number():
             continue
         rounds_down = any(use.get_node().get_type_name() == "Floor" for use in divide.output(0).get_target_inputs())
-        if rounds_down or _is_fused(one) or _is_fused(other):  # cases 3 and 2
+        if rounds_down or _is_fused(one, inputs) or _is_fused(other, inputs):  # cases 3 and 2
             remainder = opset13.floor_mod(one, other) if rounds_down else opset13.mod(one, other)
             multiple = opset13.subtract(one, remainder)
             exact = opset13.divide(multiple, other)
@@ -44,19 +45,25 @@ def mend_division(model: openvino.Model) -> None:
             take_place(divide, exact)
 
 
-def _is_fused(value: openvino.Output) -> bool:
-    """Return True if the CPU plugin fuses consumers of this value in f32: it is a Reduce or FUSING, or FUSED with one."""
-    seen, waiting = set(), [value.get_node()]
+def _is_fused(value: openvino.Output, inputs: set[int]) -> bool:
+    """Return True if integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it.
+
+    `inputs` are the ids of the parameters of the model.
+    """
+    from ov_gather.acceleration.graph import bodies
+
+    seen, waiting = set(inputs), [value]
     while waiting:
-        node = waiting.pop()
-        kind = node.get_type_name()
-        if node.get_instance_id() in seen:
+        value = waiting.pop()
+        node = value.get_node()
+        kind, number = node.get_type_name(), node.get_instance_id()
+        if number in seen or not value.get_element_type().is_integral():
             continue
-        seen.add(node.get_instance_id())
-        if kind.startswith("Reduce") or kind in FUSING:
+        seen.add(number)
+        if kind.startswith("Reduce") or kind in ("Parameter", *FUSING) or bodies(node):
             return True
-        if kind in FUSED:
-            waiting += [source.get_node() for source in node.input_values()]
+        if kind not in COMPUTED_ANEW:
+            waiting += node.input_values()
     return False
 
 

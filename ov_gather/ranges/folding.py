@@ -9,13 +9,13 @@ from ov_gather.ranges.algebra.values import Value, is_integer
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Call
 
-FUSING = ("Convolution", "GroupConvolution", "Interpolate", "MatMul")
-"""Operations, beside Reduce*, that the CPU plugin computes in f32 together with the element-wise operations that follow."""
-FUSED = (
-    *("Abs", "Add", "Clamp", "Convert", "Divide", "FloorMod", "Identity", "Maximum", "Minimum", "Mod", "Multiply", "Negative"),
-    *("Power", "ReLU", "Relu", "Reshape", "Sign", "Squeeze", "Subtract", "Transpose", "Unsqueeze"),
+FUSING = ("Convolution", "Einsum", "GroupConvolution", "Interpolate", "MatMul")
+"""Operations, beside Reduce*, that the CPU plugin computes in f32 together with the integer arithmetic that follows."""
+COMPUTED_ANEW = (
+    *("Bucketize", "CumSum", "Multinomial", "NonMaxSuppression", "NonZero", "OneHot", "RandomUniform", "Range", "SearchSorted"),
+    *("ShapeOf", "TopK", "Unique"),
 )
-"""Operations that the plugin fuses with those in `FUSING`, or that OpenVINO moves out of the way."""
+"""Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
 
 
 def results_of(graph: Graph, step: Step, call: Call) -> Sequence[Value]:
@@ -50,17 +50,20 @@ def _maybe_rounded_up(call: Call, value: Value) -> Value:
 
 
 def _is_fused(graph: Graph, key: Key | None) -> bool:
-    """Return True if the tensor is an output of a fusing operation, possibly through operations that are fused with it."""
+    """Return True if integers may be computed together with a fusing operation, in a body maybe: OpenVINO may inline it."""
     seen, waiting = set[Key | None](), [key]
     while waiting:
         key = waiting.pop()
-        step = None if key is None or key in seen else graph.step_of(key)
-        seen.add(key)
-        if step is None:
+        if key is None or key in seen or not is_integer(graph.declared(key).element_type):
             continue
-        if step.type.startswith("Reduce") or step.type in FUSING:
+        seen.add(key)
+        step = graph.step_of(key)
+        if step is None:
+            if graph.declared(key).elements.is_any and key not in graph.inputs.values():
+                return True  # it arrives in a body
+        elif step.type.startswith("Reduce") or step.type in FUSING or step.bodies:
             return True
-        if step.type in FUSED:
+        elif step.type not in COMPUTED_ANEW:
             waiting += step.inputs
     return False
 

@@ -10,6 +10,7 @@ import onnx_ir
 import openvino
 import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
+from openvino import opset8
 from openvino import opset13 as ops
 
 from ov_gather import prove
@@ -31,6 +32,19 @@ def model(text, **constants):
 
 def number(value):
     return ops.constant(np.int32(value))
+
+
+def in_a_branch(value):
+    """The value out of an If, which OpenVINO inlines, as its condition is constant."""
+    branches = []
+    for _ in range(2):
+        inner = ops.parameter([1], np.int32)
+        branches.append((openvino.Model([ops.add(inner, number([0]))], [inner], "branch"), inner))
+    node = opset8.if_op(ops.constant(np.array(True)))
+    for (branch, _), set_body in zip(branches, (node.set_then_body, node.set_else_body), strict=True):
+        set_body(branch)
+    node.set_input(value.output(0), *(inner for _, inner in branches))
+    return node.set_output(*(branch.get_results()[0] for branch, _ in branches)).get_node()
 
 
 def executed(converted, *arrays):
@@ -288,7 +302,17 @@ def test_a_sum_is_divided_towards_zero(text, expected, shape):
 @pytest.mark.parametrize(
     "after", ["b = Identity (a)", "b = Add (a, k)", "c = Neg (a) b = Squeeze (c)", "c = Abs (a) b = Add (c, k)"]
 )
-@pytest.mark.parametrize("text", ["a = MatMul (x, q)", "v = Transpose (q) u = Mul (x, v) a = ReduceSum (u)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a = MatMul (x, q)",
+            "v = Transpose (q) u = Mul (x, v) a = ReduceSum (u)",
+            'a = Einsum <equation = "ij,jk->ik"> (x, q)',
+        ),
+        "m = MatMul (x, q) a = Concat <axis = 0> (m)",
+    ],
+)
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_what_is_fused_with_a_product_is_divided_towards_zero(text, after):
     text = f"{text} {after} y = Div (b, d)"
@@ -311,11 +335,12 @@ def test_an_integer_quotient_whose_floor_is_taken_is_rounded_down(divisor):
 
 @pytest.mark.parametrize("reduce", [ops.reduce_max, ops.reduce_min])
 @pytest.mark.parametrize("swapped", [False, True])
-def test_no_proof_relies_on_a_quotient_that_is_fused(swapped, reduce):
+@pytest.mark.parametrize("between", [lambda value: value, lambda value: ops.concat([value], 0), in_a_branch])
+def test_no_proof_relies_on_a_quotient_that_is_fused(swapped, reduce, between):
     """Of x in 1..7: max(x) / 2 and 2 / max(x), which OpenVINO's CPU plugin both computes as rint(max(x) / 2)."""
     x = ops.parameter([2], np.int32)
     reduced = reduce(ops.maximum(ops.minimum(x, ops.constant(np.int32(7))), ops.constant(np.int32(1))), number([0]), True)
-    operands = [reduced, number([2])]
+    operands = [between(reduced), number([2])]
     index = ops.divide(*(operands[::-1] if swapped else operands))
     gathered = ops.gather(ops.constant(TABLE[: 3 if swapped else 4]), index, number(0))
     (proof,) = prove(openvino.Model([gathered], [x], "m"))
