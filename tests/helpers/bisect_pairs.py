@@ -62,13 +62,13 @@ def plant(pair: Pair, rng: random.Random) -> Planted | None:
     right = pair.outputs(pair.ir)
     if right is None:
         return None
-    kind = rng.choice(KINDS)
-    ways = [list(inner_candidates(pair.ir, kind)), list(candidates(pair.ir, kind))]
-    ways = [found for found in ways if found]
-    for way in rng.sample(ways[0], min(6, len(ways[0]))) if ways else ():
-        planted = way(rng)
-        if planted is not None and is_visible(right, pair.outputs(planted.model)):
-            return planted
+    for kind in rng.sample(KINDS, len(KINDS)):
+        ways = [list(inner_candidates(pair.ir, kind)), list(candidates(pair.ir, kind))]
+        ways = [found for found in ways if found]
+        for way in rng.sample(ways[0], min(4, len(ways[0]))) if ways else ():
+            planted = way(rng)
+            if planted is not None and is_visible(right, pair.outputs(planted.model)):
+                return planted
     return None
 
 
@@ -90,7 +90,7 @@ class _Maker:
         graph.constant("first", np.array([0]))
         last = self.chain(graph, "x")
         outputs = []
-        kinds = [self.branches, self.loop, self.scan, self.centred, self.near_ties]
+        kinds = [self.branches, self.loop, self.scan, self.centred, self.near_ties, self.open_order]
         for position in self.rng.permutation(len(kinds))[: self.rng.integers(1, 4)]:
             last, given = kinds[position](graph, last)
             outputs += given
@@ -162,6 +162,16 @@ class _Maker:
         graph.node("TopK", [f"{new}_both", f"{new}_k"], f"{new}_best", f"{new}_places", axis=1)
         graph.node("Cast", [f"{new}_places"], f"{new}_seen", to=TensorProto.FLOAT)
         return last, [f"{new}_seen"]
+
+    def open_order(self, graph: Graph, last: str) -> tuple[str, list[str]]:
+        """Any order of all numbers, of which many are equal, is right."""
+        new = self.name("ties")
+        graph.constant(f"{new}_k", np.array([8 * WIDTH]))
+        graph.node("Concat", [last] * 8, f"{new}_many", axis=1)
+        graph.node("Round", [f"{new}_many"], f"{new}_round")
+        graph.node("TopK", [f"{new}_round", f"{new}_k"], f"{new}_best", f"{new}_places", axis=1, sorted=0)
+        graph.node("GatherElements", [f"{new}_many", f"{new}_places"], f"{new}_moved", axis=1)
+        return last, [f"{new}_moved"]
 
     def branches(self, graph: Graph, last: str) -> tuple[str, list[str]]:
         new, made = self.name("choice"), []

@@ -12,8 +12,9 @@ import openvino as ov
 import pytest
 
 import ov_gather
-from helpers.planting import candidates, swapped
+from helpers.planting import candidates, swapped, with_payload
 from ov_gather.crosscheck.bisect import inside
+from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
 
@@ -147,3 +148,68 @@ def test_iterations_that_are_not_followed(tmp_path, monkeypatch):
     result = ov_gather.bisect(source, with_swapped(ir, "late"), inputs)
     assert result.node == "Loop 'loop'"
     assert result.partings[0].detail.endswith(", followed through iterations: 1; those after them were not followed.")
+
+
+ADDED_UP = """<ir_version: 9, opset_import: ["": 18]> g (float[4] x, int64 n) => (float[4] y) {
+    a = Tanh(x)
+    [loop] y = Loop (n, , a) <body = l (int64 i, bool k, float[4] u) => (bool k2, float[4] w)
+        <float[4] growth = {1.01, 0.99, 1.02, 0.98}> {
+        k2 = Identity(k) [neg] m = Neg(u) [mul] o = Mul(m, growth) [back] w = Neg(o) }> }"""
+
+
+def with_constant(ir, change):
+    """The constant of a body is changed."""
+    model = read_ir(ir)
+    (layer,) = (layer for layer in model.layers if layer.bodies)
+    body = replace(layer.bodies[0], weights=model.weights)
+    (const,) = (each for each in body.of_type("Const") if each.outputs[0].dims == (4,))
+    made = with_payload(body, const, change(constant(body, const)))
+    changed = replace(layer, bodies=(made,))
+    layers = tuple(changed if each.id == layer.id else each for each in model.layers)
+    wrong = ir.with_name("wrong.xml")
+    write_ir(replace(model, layers=layers, weights=made.weights), wrong)
+    return wrong
+
+
+def test_a_fault_that_the_iterations_add_up(tmp_path):
+    """No iteration is off by 1e-4; forty of them are, and the operation in the body is named."""
+    source, ir = converted(tmp_path, ADDED_UP)
+    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.array(40)}
+    assert ov_gather.bisect(source, ir, inputs).passed
+    wrong = with_constant(ir, lambda array: array * np.float32(1 + 5e-5))
+    for reference in (source, ir):
+        result = ov_gather.bisect(reference, wrong, inputs, reproducers=tmp_path / "found")
+        assert result.node == "Multiply 'mul'"
+        (parting,) = result.partings
+        assert parting.detail.startswith("It is in the body of Loop 'y', in iteration 0 (the first is 0).")
+        assert parting.detail.endswith("The reproducer has the whole of Loop 'y'.")
+        with np.load(f"{parting.reproducer}/inputs.npz") as file:
+            written = f"{parting.reproducer}/reference{reference.suffix}"
+            again = ov_gather.bisect(written, f"{parting.reproducer}/model.xml", dict(file))
+        assert not again.passed
+
+
+CANCELLED = """<ir_version: 9, opset_import: ["": 18]> g (float[3,64] x, bool c, int64 n) => (float[3,64] y)
+    <int64[1] axes = {1}, float large = {1000000.0}> {
+    a = Tanh(x)
+    [choice] y = OPERATOR }"""
+BODY = """m = ReduceMean(u, axes) d = Sub(u, m) s = ReduceSum(d, axes) p = Mul(s, large) w = Add(u, p)"""
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        f"If (c) <then_branch = t () => (float[3,64] w) {{ u = Sin(a) {BODY} }}, "
+        "else_branch = e () => (float[3,64] o) { o = Abs(a) }>",
+        f"Loop (n, , a) <body = l (int64 i, bool k, float[3,64] u) => (bool k2, float[3,64] w) {{ k2 = Identity(k) {BODY} }}>",
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_in_a_body(tmp_path, operator, seed):
+    """What rounding does in a body is no fault of the operation around it."""
+    source, ir = converted(tmp_path, CANCELLED.replace("OPERATOR", operator))
+    x = np.random.default_rng(seed).standard_normal((3, 64)).astype(np.float32)
+    inputs = {"x": x, "c": np.array(True), "n": np.array(2)}
+    result = ov_gather.bisect(source, ir, inputs)
+    assert any(output.outcome for output in result.outputs)
+    assert result.passed, result.partings

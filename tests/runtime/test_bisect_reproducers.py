@@ -131,3 +131,43 @@ def test_faults_that_are_a_cause_together(tmp_path):
     write_ir(model, tmp_path / "wrong.xml")
     result = ov_gather.bisect(source, tmp_path / "wrong.xml")
     assert result.node in ("Add 'first'", "Add 'second'")
+
+
+USED_TWICE = "g (float[3,8] x) => (float[3,8] y) { a = Sin(x) [relu] r = Relu(a) d = Sub(r, a) y = Cos(d) }"
+
+
+def test_a_value_that_stands_for_two(tmp_path):
+    """Without the Relu the model has a - a, whatever a is: no value of the reference in its place changes that."""
+    source, model = converted(tmp_path, USED_TWICE)
+    write_ir(dropped(model, layer_of(model, "ReLU")).model, tmp_path / "wrong.xml")
+    for reference in (source, tmp_path / "m.xml"):
+        result = ov_gather.bisect(reference, tmp_path / "wrong.xml", reproducers=tmp_path / "found")
+        assert result.node == "Sin 'a'"
+        assert "'relu'" in result.partings[0].reference_node or "'r'" in result.partings[0].reference_node
+        assert result.reproducer
+
+
+NEAR_ZERO = "g (float[3,8] x) => (float[3,8] y) <float[1] c = {SCALE}> { a = Mul(x, c) b = Erf(a) y = Div(b, c) }"
+
+
+@pytest.mark.parametrize("scale", ["0.001", "0.00001", "0.000000000001"])
+def test_erf_near_zero_is_off_by_rounding(tmp_path, scale):
+    """OpenVINO computes it as a difference of numbers near 1, of which little is left near 0."""
+    source, _ = converted(tmp_path, NEAR_ZERO.replace("SCALE", scale))
+    inputs = {"x": np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)}
+    result = ov_gather.bisect(source, tmp_path / "m.xml", inputs)
+    assert result.passed, result.partings
+    assert any("off by rounding" in output.excuse for output in result.outputs) == (scale != "0.001")
+
+
+FUSED = """g (float[3,8] x, float[3,8] q) => (float[3,8] y, float[3,8] z) <float[1] c = {0.1}, float[1] large = {10000000.0}> {
+    p = Mul(x, c) d = Sub(p, q) e = Mul(d, large) y = Tanh(e) z = Sin(x) }"""
+
+
+def test_rounding_that_vanishes_where_a_value_is_observed(tmp_path):
+    """A fused product is not rounded before a subtraction, of which nothing is left otherwise."""
+    source, _ = converted(tmp_path, FUSED)
+    x = np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)
+    result = ov_gather.bisect(source, tmp_path / "m.xml", {"x": x, "q": x * np.float32(0.1)})
+    assert result.outputs[0].outcome
+    assert result.passed, result.partings

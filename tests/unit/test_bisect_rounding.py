@@ -54,14 +54,15 @@ def test_neighbours_move_what_rounding_moves():
     """Whole numbers, infinities and integers are exact; other numbers move by less than 2e-6 of themselves in f32."""
     rounding = Rounding("f32")
     array = np.float32([0.1, 3.0, -0.0, np.inf, 1e-20, -7.25])
-    moved = rounding.neighbour(array, 0)
+    moved, other = rounding.neighbours([array, array], 0)
     assert moved.dtype == np.float32
     assert list(moved == array) == [False, True, True, True, False, False]
     assert (np.abs(moved[[0, 4, 5]] - array[[0, 4, 5]]) <= 2e-6 * np.abs(array[[0, 4, 5]])).all()
-    assert not np.array_equal(rounding.neighbour(array, 1), moved)
+    assert not np.array_equal(other, moved)
+    assert not np.array_equal(rounding.neighbours([array], 1)[0], moved)
     whole = np.int64([1, 2])
-    assert rounding.neighbour(whole, 0) is whole
-    assert np.abs(Rounding("bf16").neighbour(array, 0)[0] - array[0]) > 1e-5
+    assert rounding.neighbours([whole], 0)[0] is whole
+    assert np.abs(Rounding("bf16").neighbours([array], 0)[0][0] - array[0]) > 1e-5
 
 
 def test_noise_of_each_element():

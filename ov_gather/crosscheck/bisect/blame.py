@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
+from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding, is_rounding_of_fused
+from ov_gather.crosscheck.bisect.following import Followed, Partings, follow
 from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.records import Observed, Parting
 from ov_gather.crosscheck.bisect.refusals import Refusal
@@ -21,16 +23,43 @@ from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.configured import Setting
 
+_UNSHOWN = " Written to disk and executed by `ov-gather bisect`, it does not show the fault, so that no reproducer is kept."
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """What may be to blame.
+
+    Attributes:
+        excuse: why the difference is no fault of it; "" if it may be one.
+        followed: what was found in its body.
+        near: the piece that shows the fault alone, if there is one.
+    """
+
+    found: Found
+    excuse: str = ""
+    followed: Followed = field(default_factory=Followed)
+    near: Piece | None = None
+
 
 @dataclass(frozen=True)
 class Blame:
-    """Makes Partings. Reproducers are written below `directory`, if there is one, and `is_shown` executes them."""
+    """Makes Partings.
+
+    Attributes:
+        directory: reproducers are written below it, if there is one.
+        is_shown: executes reproducers.
+        of_body: yields where two bodies part.
+        open_orders: the nodes that were seen to give their results in another order, which they may.
+    """
 
     comparer: Comparer
     search: Search
     setting: Setting
     directory: Path | None
     is_shown: IsShown
+    of_body: Partings
+    open_orders: dict[str, None] = field(default_factory=dict)
 
     def partings(self, wrong: Sequence[Value]) -> Iterator[tuple[Parting, Value]]:
         """Yield where the models part for each wrong output that rounding does not explain, with the value. Raises as below."""
@@ -44,32 +73,60 @@ class Blame:
         Raises RefusedError, CrashedError, IndexError where the model cannot be executed with more outputs.
         """
         replay = Replay(self.comparer, self.search)
-        passed_over: list[tuple[Found, Piece | None]] = []
+        passed_over: list[Suspect] = []
         equal = set(self.search.equal)
         while True:
-            found = self.search.first_difference(wrong)
-            if not found.healed_by and replay.is_rounding(found):
-                if found.value != wrong:
+            suspect = self._suspect(replay, self.search.first_difference(wrong), wrong)
+            found = suspect.found
+            if suspect.excuse:
+                if found.value != wrong and not found.healed_by:
                     self.search.equal.add(found.value)
                     continue
                 # The operands were taken as they are here, with what was passed over.
-                if passed_over and self.comparer.is_cause([each.value for each, _ in passed_over], wrong):
-                    found, near = passed_over[0]
+                if passed_over and self.comparer.is_cause([each.found.value for each in passed_over], wrong):
+                    suspect = passed_over[0]
                     break
                 if passed_over:  # another output may be wrong because of it
                     self.search.equal = equal
-                node = self._node(found.value)
-                return None, f"{node} gives this in the reference, too, for operands that are off by rounding", wrong
-            near = replay.piece_alone(found)
+                return None, suspect.excuse, wrong
             if found.healed_by or found.value == wrong or self.comparer.is_cause([found.value], wrong):
-                if near is None and passed_over:  # several are the cause together
-                    found, near = passed_over[0]
+                if suspect.near is None and passed_over:  # several are the cause together
+                    suspect = passed_over[0]
                 break
-            passed_over.append((found, near))
+            passed_over.append(suspect)
             self.search.equal.add(found.value)
-        return self._blamed(replay, found, near), "", found.value
+        return self._blamed(replay, suspect), "", suspect.found.value
 
-    def _blamed(self, replay: Replay, found: Found, near: Piece | None) -> Parting:
+    def _suspect(self, replay: Replay, found: Found, wrong: Value) -> Suspect:
+        """Ask what excuses a difference, and if nothing does, execute what it comes from alone."""
+        node = self._node(found.value)
+        if found.healed_by and is_rounding_of_fused(self.comparer, found, wrong):
+            return Suspect(found, f"the reference gives this, too, where the operands of {node} are off by rounding")
+        if not found.healed_by and is_rounding(self.comparer, found):
+            orders = "".join(f", or in an order that {other} leaves open" for other in self.open_orders)
+            return Suspect(found, f"{node} gives this in the reference, too, for operands that are off by rounding{orders}")
+        if not found.healed_by and is_left_open(self.comparer, found):
+            self.open_orders[node] = None
+            return Suspect(found, f"{node} may give its results in this order, too")
+        followed = follow(self.comparer, found.value, self.of_body)
+        if followed.excuse and not found.healed_by:
+            return Suspect(found, followed.excuse)
+        return Suspect(found, "", followed, replay.piece_alone(found))
+
+    def _blamed(self, replay: Replay, suspect: Suspect) -> Parting:
+        """Make a Parting of a suspect: of what is to blame in its body, or else of the suspect itself."""
+        within = suspect.followed.parting
+        if within is not None and (within.reproducer or self.directory is None):
+            return within
+        around = self._around(replay, suspect.found, suspect.near)
+        if within is None:
+            return replace(around, detail=" ".join(filter(None, (around.detail, suspect.followed.said))))
+        if not around.reproducer:
+            return within
+        detail = f"{within.detail.removesuffix(_UNSHOWN)} The reproducer has the whole of {around.node}."
+        return replace(within, detail=detail, reproducer=around.reproducer, command=around.command)
+
+    def _around(self, replay: Replay, found: Found, near: Piece | None) -> Parting:
         """Make a Parting of what was found, with the piece that shows it alone, or the smallest larger one that does."""
         if near is not None:
             is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
@@ -153,7 +210,7 @@ class Blame:
         """Say that there is no reproducer, though a piece shows the fault here."""
         if piece is None or self.directory is None or written.command:
             return ""
-        return " Written to disk and executed by `ov-gather bisect`, it does not show the fault, so that no reproducer is kept."
+        return _UNSHOWN
 
     def _node(self, value: Value) -> str:
         graph = self.comparer.model.graph

@@ -5,7 +5,7 @@ What a body is given is named by where it comes from outside, so that the bodies
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,6 +51,20 @@ class Sliced:
         return np.asarray(np.take(self.array, rows if self.size else number, self.axis))
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """How what the iterations give becomes one output: stacked along a new axis, or joined along one that is there."""
+
+    axis: int
+    is_new: bool
+    is_reversed: bool = False
+
+    def join(self, pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Return the output. Raises ValueError where the pieces do not fit."""
+        ordered = list(reversed(pieces) if self.is_reversed else pieces)
+        return np.stack(ordered, self.axis) if self.is_new else np.concatenate(ordered, self.axis)
+
+
 @dataclass(frozen=True)
 class Body:
     """A Body is the model of a body with what one iteration is given.
@@ -65,6 +79,7 @@ class Body:
         carried: inputs that get a value of the body in the next iteration.
         condition: the value of the body that tells whether there is another iteration.
         results: the value of the body that each output of the sub-graph is made from.
+        joined: outputs that all iterations contribute to; the others are what the last iteration gives.
     """
 
     model: Any
@@ -76,6 +91,7 @@ class Body:
     carried: Mapping[str, Value] = field(default_factory=dict)
     condition: Value | None = None
     results: Mapping[Value, Value] = field(default_factory=dict)
+    joined: Mapping[Value, Joined] = field(default_factory=dict)
 
     def next_states(self, found: Mapping[Value, NDArray[Any]]) -> dict[str, NDArray[Any]] | None:
         """Give the carried inputs of the next iteration, from the values of this one; None if this was the last."""

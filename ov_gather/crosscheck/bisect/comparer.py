@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,6 @@ class Comparer:
     Attributes:
         pairs: the values of the model that correspond to some of the reference.
         outputs: the outputs of the model that do.
-        on_run: told of each execution of the model.
         records: what was observed, by value.
         noisy: what differs, but not by more than the reference differs from itself.
     """
@@ -38,16 +37,12 @@ class Comparer:
     pairs: Pairs
     outputs: Mapping[Value, Value]
     rounding: Rounding
-    on_run: Callable[[int], None] = lambda count: None
     records: dict[Value, Observed] = field(default_factory=dict)
     noisy: dict[Value, Difference | str] = field(default_factory=dict)
 
-    def compare_outputs(self, of_body: bool = False) -> dict[Value, Difference | str]:
-        """Compare the outputs; what is random is not among them. Those of a body are as exact as other values of the model.
-
-        Raises RefusedError, CrashedError, IndexError.
-        """
-        return self._compare(list(self.outputs), [], is_output=not of_body)
+    def compare_outputs(self) -> dict[Value, Difference | str]:
+        """Compare the outputs; what is random is not among them. Raises RefusedError, CrashedError, IndexError."""
+        return self._compare([], list(self.outputs))
 
     @property
     def noisy_outputs(self) -> dict[Value, Difference | str]:
@@ -62,7 +57,7 @@ class Comparer:
 
     def values_of_model(self, values: Sequence[Value]) -> Arrays:
         """Compute values of the model. Raises RefusedError, CrashedError, IndexError."""
-        return self._run_model(values)
+        return self.model.observe(values)
 
     def values_of_reference(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
         """Compute what corresponds to some values of the model. Raises RefusedError, CrashedError, IndexError."""
@@ -71,21 +66,40 @@ class Comparer:
         return {value: found[other] for value, other in zip(values, theirs, strict=True)}
 
     def is_cause(self, values: Sequence[Value], wrong: Value) -> bool:
-        """Return False if a wrong output stays what it is where the model has these values of the reference."""
-        expected = self.values_of_reference(values)
-        patched: IRSide | None = self.model
+        """Return False if a wrong output stays what it is with these values of the other side, in both models.
+
+        Where the model uses a value in another place than the reference does, only the reference shows the effect.
+        """
+        expected = self.values_of_reference([*values, wrong])
+        label = self.model.graph.label
+        theirs = {value: Given(f"{label(value)} (reference)", expected[value]) for value in values}
+        share = self.rounding.share_of_outputs(1)
         try:
-            for value in values:
-                given = Given(f"{self.model.graph.label(value)} (reference)", expected[value])
-                patched = None if patched is None else patched.patched(value, given)
-            before, after = self.model.observe([])[wrong], None if patched is None else patched.observe([])[wrong]
+            here = self.model.observe(values)
+            after = self.model.computed_from(theirs, wrong)
+            if after is None or difference(here[wrong], after, share):
+                return True
+            if any(here[value].size != expected[value].size for value in values):
+                return False
+            ours = {
+                self.pairs.reference[value]: Given(
+                    self.name(value), here[value].astype(expected[value].dtype).reshape(expected[value].shape)
+                )
+                for value in values
+            }
+            after = self.reference.computed_from(ours, self.pairs.reference[wrong])
         except (RefusedError, CrashedError, IndexError):
             return True
-        return after is None or bool(difference(before, after, self.rounding.share_of_outputs(1)))
+        return after is not None and bool(difference(expected[wrong], after, share))
 
     def share(self, value: Value) -> float:
         """Tell which share of a value rounding may change."""
         return self.rounding.share(1 + self.model.graph.order.get(value, 0))
+
+    def name(self, value: Value) -> str:
+        """Name a value as the reference does, so that the parts of both sides have the same names."""
+        other = self.pairs.reference.get(value)
+        return self.model.graph.label(value) if other is None else self.reference.graph.label(other)
 
     def record(self, value: Value) -> Observed:
         """Tell what was observed of a value; an input of the model, and what was not observed, is equal."""
@@ -97,14 +111,12 @@ class Comparer:
         how = "given" if value in graph.inputs.values() else self.pairs.by.get(value, "")
         return Observed(graph.label(value), name, "", how, "equal")
 
-    def _compare(
-        self, values: Sequence[Value], shown: Sequence[Value], is_output: bool = False
-    ) -> dict[Value, Difference | str]:
-        wanted = list(dict.fromkeys([*values, *shown]))
-        found = self._run_model([value for value in wanted if value not in self.outputs])
+    def _compare(self, values: Sequence[Value], outputs: Sequence[Value]) -> dict[Value, Difference | str]:
+        wanted = list(dict.fromkeys([*values, *outputs]))
+        found = self.model.observe([value for value in wanted if value not in self.outputs])
         expected = self.values_of_reference(wanted)
         shares = {value: self.share(value) for value in wanted}
-        for value in (*shown, *(values if is_output else ())):
+        for value in outputs:
             shares[value] = self.rounding.share_of_outputs(1 + self.model.graph.order.get(value, 0))
         different = {value: difference(expected[value], found[value], shares[value]) for value in wanted}
         suspicious = [value for value in wanted if isinstance(different[value], Difference)]
@@ -113,14 +125,9 @@ class Comparer:
             if not beyond:
                 self.noisy[value] = different[value]
             different[value] = beyond
-        for value in values:
+        for value in wanted:
             self._record(value, found[value], different[value])
         return different
-
-    def _run_model(self, values: Sequence[Value]) -> Arrays:
-        found = self.model.observe(values)
-        self.on_run(self.model.runs)
-        return found
 
     def _noise(self, values: Sequence[Value], expected: Arrays) -> dict[Value, float]:
         """Tell how far the reference itself is off where it computes in another order; nothing where that cannot be had."""

@@ -11,6 +11,7 @@ from typing import Any
 import onnx_ir
 
 from ov_gather.crosscheck.models.dependents import random_nodes
+from ov_gather.crosscheck.models.picks import Picks, ir_picks, onnx_picks
 from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
 
@@ -23,7 +24,10 @@ _RANDOM = ("RandomUniform", "Multinomial")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A Node computes values from values. What ends here and what is constant (Parameter, Const, Result) is no Node."""
+    """A Node computes values from values. What ends here and what is constant (Parameter, Const, Result) is no Node.
+
+    `picks` is what its specification leaves open of its results.
+    """
 
     type: str
     name: str
@@ -31,6 +35,7 @@ class Node:
     outputs: tuple[Value, ...]
     is_random: bool = False
     line: int = 0
+    picks: Picks | None = None
 
     def __str__(self) -> str:
         return f"{self.type} '{self.name}'"
@@ -123,6 +128,7 @@ def ir_graph(model: Model) -> Graph:
             tuple((layer.id, port.id) for port in layer.outputs),
             layer.type in _RANDOM,
             layer.line,
+            ir_picks(layer),
         )
         for layer in layers
         if layer.type not in _ENDS
@@ -174,7 +180,7 @@ def onnx_graph(model: onnx_ir.Model) -> Graph:
         used = [value for value in (*node.inputs, *captured(node, graph)) if value is not None]
         inputs = tuple(dict.fromkeys(str(value.name) for value in used if value.name))
         outputs = tuple(str(value.name) for value in node.outputs if value.name)
-        nodes.append(Node(node.op_type, node.name or outputs[0], inputs, outputs, node in random))
+        nodes.append(Node(node.op_type, node.name or outputs[0], inputs, outputs, node in random, picks=onnx_picks(node)))
     inputs_ = [str(value.name) for value in graph.inputs if value.name not in graph.initializers]
     return Graph(
         nodes,

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Body, Origin, Slices
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Origin, Slices
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides
 from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
-SUBGRAPHS = ("If '", "Loop '", "TensorIterator '", "Scan '")
-"""How the names of nodes begin that have bodies."""
 MOST_ITERATIONS = 50
 """The most iterations that are followed."""
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """The bodies of two sub-graphs in one iteration.
+
+    Attributes:
+        names: the input of `theirs` that each input of `ours` corresponds to.
+        outputs: the same for outputs.
+    """
+
+    ours: Body
+    theirs: Body
+    names: Mapping[str, str]
+    outputs: Mapping[Value, Value]
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,23 @@ class Inside:
     is_last: bool
 
 
-def iterations(sides: Sides, comparer: Comparer, value: Value) -> Iterator[Inside]:
+def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array) -> Bodies | None:
+    """Return the bodies that compute a value; None if there are none, or one cannot be a model of its own.
+
+    `array` gives the arrays that values outside of the body of the reference have, `array_of_model` those of the model.
+    """
+    pairs = comparer.pairs.reference
+    try:
+        ours, theirs = comparer.model.body(value, array_of_model), comparer.reference.body(pairs[value], array)
+    except (RefusedError, CrashedError, IndexError, KeyError):
+        return None
+    if ours is None or theirs is None or theirs.count < 1:
+        return None
+    names = _paired(ours, theirs, pairs)
+    return Bodies(ours, theirs, names, _paired_outputs(ours, theirs, pairs, names, value))
+
+
+def iterations(comparer: Comparer, value: Value) -> Iterator[Inside]:
     """Yield the bodies that compute a value, in each iteration; nothing where that cannot be done.
 
     In each iteration both get the values that the reference has in it.
@@ -48,45 +77,32 @@ def iterations(sides: Sides, comparer: Comparer, value: Value) -> Iterator[Insid
 
     def array(outside: Value) -> NDArray[Any] | None:
         """Give the array that a value of the reference has."""
-        constant = sides.reference.constant(outside)
-        return sides.reference.prefix([outside])[outside] if constant is None else constant
+        constant = comparer.reference.constant(outside)
+        return comparer.reference.prefix([outside])[outside] if constant is None else constant
 
     def array_of_model(outside: Value) -> NDArray[Any] | None:
-        constant = sides.model.constant(outside)
+        constant = comparer.model.constant(outside)
         return constant if constant is not None else array(pairs[outside]) if outside in pairs else None
 
-    try:
-        ours, theirs = sides.model.body(value, array_of_model), sides.reference.body(pairs[value], array)
-    except (RefusedError, CrashedError, IndexError, KeyError):
-        return
-    if ours is None or theirs is None:
-        return
-    names = _paired(ours, theirs, pairs)
-    outputs = _paired_outputs(ours, theirs, pairs, names, value)
+    each = bodies(comparer, value, array, array_of_model)
     for _ in range(MOST_ITERATIONS):
-        reference, model = sides.reference.inside(theirs), sides.model.inside(ours)
+        if each is None:
+            return
+        ours, theirs = each.ours, each.theirs
+        reference, model = comparer.reference.inside(theirs), comparer.model.inside(ours)
         assert isinstance(model, IRSide)
         states = theirs.next_states(reference.observe([])) if theirs.count > 1 else None
         yield Inside(
-            Sides(reference, model, names, theirs.inputs),
-            dict(outputs),
-            ours.results.get(value) in outputs,
+            Sides(reference, model, each.names, theirs.inputs),
+            dict(each.outputs),
+            ours.results.get(value) in each.outputs,
             states is None,
         )
-        if states is None or ours.number + 1 >= ours.count or not ours.carried.keys() <= names.keys():
+        if states is None or ours.number + 1 >= ours.count or not ours.carried.keys() <= each.names.keys():
             return
         theirs = theirs.following(states)
-        ours = ours.following({name: theirs.inputs[names[name]] for name in ours.carried})
-
-
-def body_compared(last: Inside | None, count: int, share: float) -> str:
-    """Say what was compared in a body that shows no difference, given the last of the iterations that were followed."""
-    if last is None:
-        return "Its body cannot be followed."
-    if not last.is_compared:
-        return f"What its body computes for this output has no counterpart; the rest is the same in iterations: {count}."
-    rest = "" if last.is_last else "; those after them were not followed"
-    return f"Its body gives the same within {share:.0e}, followed through iterations: {count}{rest}."
+        ours = ours.following({name: theirs.inputs[each.names[name]] for name in ours.carried})
+        each = replace(each, ours=ours, theirs=theirs)
 
 
 def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str, str]:

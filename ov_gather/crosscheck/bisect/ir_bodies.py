@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Origin, Sliced, Slices
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Joined, Origin, Sliced, Slices
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
 from ov_gather.ir.model import Layer, Model
 
@@ -59,8 +59,8 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
         for entry in _children(layer, "port_map", "output")
         if entry.get("purpose") == "execution_condition"
     ]
-    given_out: dict[Value, Value] = {
-        (layer.id, int(entry["external_port_id"])): results[int(entry["internal_layer_id"])]
+    entries: dict[Value, Mapping[str, str]] = {
+        (layer.id, int(entry["external_port_id"])): entry
         for entry in _children(layer, f"{prefix}port_map", "output")
         if entry["external_port_id"] != "-1"
     }
@@ -73,7 +73,8 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
         sliced,
         carried,
         conditions[0] if conditions else None,
-        given_out,
+        {value: results[int(entry["internal_layer_id"])] for value, entry in entries.items()},
+        {value: _joined(entry) for value, entry in entries.items() if "axis" in entry},
     )
 
 
@@ -95,6 +96,11 @@ def _children(layer: Layer, section_tag: str, tag: str) -> Iterator[Mapping[str,
         for child in section.children if section.tag == section_tag else ():
             if child.tag == tag:
                 yield child.attributes
+
+
+def _joined(entry: Mapping[str, str]) -> Joined:
+    """Read how the pieces of an output are joined."""
+    return Joined(int(entry["axis"]), False, int(entry.get("stride", "1")) < 0)
 
 
 def _sliced(array: NDArray[Any], entry: Mapping[str, str]) -> Sliced | None:

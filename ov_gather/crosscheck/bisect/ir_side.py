@@ -71,6 +71,13 @@ class IRSide(Side):
         """Give the side of a body."""
         return IRSide(body.model, body.inputs, self._setting)
 
+    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+        """Execute the model with inputs in the place of the given values."""
+        side: IRSide | None = self
+        for value, each in given.items():
+            side = None if side is None else side.patched(value, each)
+        return None if side is None else side.observe([])[output]
+
     def patched(self, value: Value, given: Given) -> IRSide | None:
         """Give the side of the same model in which an input takes the place of a value; None where that cannot be done."""
         names = {source: self.graph.label(source) for source in self._results() if source != value}

@@ -9,8 +9,8 @@ import onnx
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Origin, Sliced, Slices
-from ov_gather.crosscheck.bisect.graphs import captured
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Joined, Origin, Sliced, Slices
+from ov_gather.crosscheck.bisect.graphs import Value, captured
 from ov_gather.crosscheck.models.intermediates import folder_of_data
 from ov_gather.ops.onnx_nodes import attribute
 
@@ -62,6 +62,7 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
         {name: value for name, value in zip(of_states, states, strict=False) if name in names},
         outputs[0] if node.op_type == "Loop" else None,
         dict(zip(map(_name, node.outputs), outputs[int(node.op_type == "Loop") :], strict=True)),
+        _joined(node),
     )
 
 
@@ -92,6 +93,20 @@ def _sliced(node: onnx_ir.Node, array: NDArray[Any], position: int) -> Sliced:
         for name in ("scan_input_axes", "scan_input_directions")
     )
     return Sliced(array, axis % array.ndim, 0, bool(direction))
+
+
+def _joined(node: onnx_ir.Node) -> dict[Value, Joined]:
+    """Read how a Loop or a Scan stacks those of its outputs that are no states."""
+    count = {"Loop": len(node.inputs) - 2, "Scan": _states(node)}.get(node.op_type, len(node.outputs))
+    stacked = node.outputs[count:]
+    axes, directions = (
+        node.attributes[name].as_ints() if name in node.attributes else [0] * len(stacked)
+        for name in ("scan_output_axes", "scan_output_directions")
+    )
+    return {
+        _name(value): Joined(axis, True, bool(direction))
+        for value, axis, direction in zip(stacked, axes, directions, strict=True)
+    }
 
 
 def _with_inputs(model: onnx_ir.Model, graph: onnx_ir.Graph, inputs: dict[str, NDArray[Any]]) -> onnx_ir.Graph:

@@ -62,6 +62,15 @@ class OnnxSide(Side):
         rest = {str(value.name): self._inputs[str(value.name)] for value in graph.inputs if value.name not in names}
         return OnnxPart(onnx_ir.Model(graph, ir_version=self._model.ir_version, functions=()), versions, rest)
 
+    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+        """Execute what an output depends on, behind the given values."""
+        part = self.part(given, {output: self.graph.label(output)})
+        if part is None:
+            return None
+        self.runs += 1
+        (found,) = part.run([each.array for each in given.values()])
+        return found
+
     def body(self, value: Value, array: Array) -> Body | None:
         """Give the body of an If, a Loop or a Scan."""
         node = next((node for node in self._model.graph if any(given.name == value for given in node.outputs)), None)

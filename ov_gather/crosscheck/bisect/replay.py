@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Node, Value
-from ov_gather.crosscheck.bisect.rounding import difference, errors
+from ov_gather.crosscheck.bisect.rounding import difference
 from ov_gather.crosscheck.bisect.search import Found, Search
 from ov_gather.crosscheck.bisect.sides import Given, Part
 from ov_gather.crosscheck.comparisons import Difference
@@ -19,8 +19,6 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 
 LEVELS = 4
 """So often the nodes that feed the guilty ones are added to them, if they show nothing alone."""
-NEIGHBOURS = 4
-"""How often operands are moved by rounding at random, to see how far the result moves."""
 _FAILURES = (RefusedError, CrashedError, IndexError)
 
 
@@ -72,7 +70,7 @@ class Replay:
         """Return what computes a value as a piece, if just one side refuses it."""
         pairs = self._comparer.pairs.reference
         arrays = self._comparer.reference.prefix([pairs[source] for source in sources])
-        given = {source: Given(self._name(source), arrays[pairs[source]]) for source in sources}
+        given = {source: Given(self._comparer.name(source), arrays[pairs[source]]) for source in sources}
         part, other = self._parts(value, given)
         inputs = [each.array for each in given.values()]
         refused = [_refuses(part, inputs), _refuses(other, inputs)]
@@ -95,7 +93,7 @@ class Replay:
 
     def _parts(self, value: Value, given: Mapping[Value, Given]) -> tuple[Part | None, Part | None]:
         """Cut what computes a value out of both models."""
-        pairs, name = self._comparer.pairs.reference, self._name(value)
+        pairs, name = self._comparer.pairs.reference, self._comparer.name(value)
         part = self._comparer.model.part(given, {value: name})
         return part, self._comparer.reference.part(
             {pairs[source]: each for source, each in given.items()}, {pairs[value]: name}
@@ -104,7 +102,7 @@ class Replay:
     def piece(self, value: Value, sources: Sequence[Value]) -> Piece | None:
         """Execute what computes a value from sources; None where that is no part, or is refused."""
         arrays = self._comparer.values_of_reference([*sources, value])
-        given = {source: Given(self._name(source), arrays[source]) for source in sources}
+        given = {source: Given(self._comparer.name(source), arrays[source]) for source in sources}
         part, other = self._parts(value, given)
         if part is None:
             return None
@@ -116,34 +114,6 @@ class Replay:
         different = difference(arrays[value], output, self._comparer.rounding.share(len(nodes)))
         inputs = {each.name: each.array for each in given.values()}
         return Piece(nodes, value, sources, part, other, inputs, arrays[value], different)
-
-    def is_rounding(self, found: Found) -> bool:
-        """Return True if the reference computes the same from the operands of the model, or from others as near to them."""
-        comparer, sources = self._comparer, list(found.sources)
-        try:
-            here = comparer.values_of_model([*sources, found.value])
-            arrays = comparer.values_of_reference(sources)
-        except _FAILURES:
-            return False
-        if any(here[source].size != arrays[source].size for source in sources):
-            return False
-        operands = [here[source].astype(arrays[source].dtype).reshape(arrays[source].shape) for source in sources]
-        pairs = comparer.pairs.reference
-        given = {pairs[value]: Given(self._name(value), array) for value, array in zip(sources, operands, strict=True)}
-        part = comparer.reference.part(given, {pairs[found.value]: self._name(found.value)})
-        if part is None:
-            return False
-        try:
-            (output,) = part.run(operands)
-            if not difference(output, here[found.value], comparer.share(found.value)):
-                return True
-            noise = np.zeros(output.shape)
-            for seed in range(NEIGHBOURS):
-                (other,) = part.run([comparer.rounding.neighbour(array, seed) for array in operands])
-                noise = np.maximum(noise, errors(output, other))
-        except _FAILURES:
-            return False
-        return not difference(output, here[found.value], comparer.share(found.value), noise)
 
     def _without_constants(self, sources: Sequence[Value]) -> list[Value]:
         waiting, found = list(sources), dict[Value, None]()
@@ -174,11 +144,6 @@ class Replay:
                 seen.add(id(node))
                 waiting += [source for source in node.inputs if source not in sources]
         return [node for node in self._graph.nodes if id(node) in seen]
-
-    def _name(self, value: Value) -> str:
-        """Name a value as the reference does, so that the parts of both sides have the same names."""
-        other = self._comparer.pairs.reference.get(value)
-        return self._graph.label(value) if other is None else self._comparer.reference.graph.label(other)
 
 
 def _refuses(part: Part | None, inputs: Sequence[NDArray[Any]]) -> str:

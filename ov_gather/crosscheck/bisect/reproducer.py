@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.replay import Piece
-from ov_gather.crosscheck.bisect.rounding import difference
+from ov_gather.crosscheck.bisect.rounding import Rounding, difference
 from ov_gather.crosscheck.bisect.sides import Given
 from ov_gather.files import replacing
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -46,7 +46,7 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
     The folder is removed again if the command does not show it. Raises OSError.
     """
     folder = _new_folder(directory, comparer.model.graph.label(piece.value))
-    for smaller in (_smaller(piece, comparer), piece):
+    for smaller in (_smaller(piece, comparer, setting), piece):
         written, is_right = _written(smaller, comparer, setting, folder, is_shown)
         if is_right:
             return written
@@ -75,7 +75,7 @@ def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, i
     return Written(str(folder), shlex.join(command)), is_shown(reference, model, inputs)
 
 
-def _smaller(piece: Piece, comparer: Comparer) -> Piece:
+def _smaller(piece: Piece, comparer: Comparer, setting: Setting) -> Piece:
     """Halve sizes, each wherever it occurs, as long as both sides execute the piece and it shows the fault."""
     if piece.other is None:
         return piece
@@ -83,7 +83,7 @@ def _smaller(piece: Piece, comparer: Comparer) -> Piece:
     while attempts < ATTEMPTS:
         for arrays in _halved(list(piece.inputs.values())):
             attempts += 1
-            smaller = _cut(piece, arrays, comparer)
+            smaller = _cut(piece, arrays, comparer, setting)
             if smaller is not None:
                 piece = smaller
                 break
@@ -100,7 +100,7 @@ def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
         yield [array[tuple(half if n == size else slice(None) for n in array.shape)] for array in arrays]
 
 
-def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer) -> Piece | None:
+def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setting: Setting) -> Piece | None:
     """Give the piece for smaller inputs; None where one side refuses these, or the fault does not show."""
     given = {value: Given(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
     pairs, value = comparer.pairs.reference, piece.value
@@ -113,7 +113,7 @@ def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer) -> Pi
         (expected,), (output,) = other.run(arrays), part.run(arrays)
     except (RefusedError, CrashedError, IndexError):
         return None
-    different = difference(expected, output, comparer.rounding.share_of_outputs(len(piece.nodes)))
+    different = difference(expected, output, Rounding(setting.precision).share_of_outputs(len(piece.nodes)))
     if not different or isinstance(different, str) != isinstance(piece.difference, str):
         return None
     inputs = dict(zip(piece.inputs, arrays, strict=True))

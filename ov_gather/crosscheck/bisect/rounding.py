@@ -8,8 +8,8 @@ elements must be equal; that OpenVINO's CPU plugin has 32 bits for integers of 6
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -22,10 +22,13 @@ from ov_gather.crosscheck.verdict import difference_at
 
 _EPSILON = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 _WITHIN = 1e-4
-"""The least share that a value inside of the model may be off: OpenVINO approximates functions such as Exp, and adds up in any
-order. A fault that is smaller is none that can be told from rounding."""
+"""The least share that a value inside of the model may be off: rounding of hundreds of operations in any order stays below."""
+_FINEST = 1e-5
+"""The least share that is told from rounding in a body whose iterations add it up: functions such as Erf are off by 1e-6."""
 _MOVE = 2.0**-20
 """The least share that operands are moved by to see what rounding can do: enough that hardly any sum comes out the same."""
+_ULPS_OF_ERF = 8
+"""OpenVINO computes Erf as a difference of numbers near 1: near 0 it is off by this number of units in the last place of 1."""
 _DEEPEST = 64
 _UNUSUAL = 1e4
 """A number is unusual if it is so many times greater than the lower quartile of those that are not 0, as in masks."""
@@ -36,25 +39,49 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """A Rounding tells which share of the numbers rounding may take away or add."""
+    """A Rounding tells which share of the numbers rounding may take away or add.
+
+    Attributes:
+        precision: what the model computes with.
+        within: the least share for any value.
+        of_outputs: the least share for an output, which has to be exceeded before anything is searched.
+    """
 
     precision: str = "f32"
+    within: float = _WITHIN
+    of_outputs: float = TOLERANCE
+
+    @property
+    def _epsilon(self) -> float:
+        return _EPSILON.get(self.precision, _EPSILON["f32"])
+
+    def finest(self) -> Rounding:
+        """Return the Rounding that tells the smallest faults from rounding."""
+        return replace(self, within=_FINEST)
 
     def share(self, depth: int) -> float:
         """Give the share for a value that has so many operations behind it."""
-        return max(_WITHIN, 8 * _EPSILON.get(self.precision, _EPSILON["f32"]) * sqrt(min(max(depth, 1), _DEEPEST)))
+        return max(self.within, 8 * self._epsilon * sqrt(min(max(depth, 1), _DEEPEST)))
 
     def share_of_outputs(self, depth: int) -> float:
-        """Give the share for an output of the model, which has to be exceeded before anything is searched."""
-        return max(TOLERANCE, self.share(depth))
+        """Give the share for an output that has so many operations behind it."""
+        return max(self.of_outputs, self.share(depth))
 
-    def neighbour(self, array: NDArray[Any], seed: int) -> NDArray[Any]:
-        """Move floating-point numbers at random as rounding does; whole numbers are exact and stay."""
+    def noise_of(self, function: str) -> float:
+        """Give how far off any number may be that a function gives, as `difference` takes it."""
+        return _ULPS_OF_ERF * self._epsilon / NOISE if function == "Erf" else 0
+
+    def neighbours(self, arrays: Sequence[NDArray[Any]], seed: int) -> list[NDArray[Any]]:
+        """Move floating-point numbers at random as rounding does, in each array otherwise; whole numbers are exact and stay."""
+        rng = np.random.default_rng(seed)
+        return [self._moved(array, rng) for array in arrays]
+
+    def _moved(self, array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         if array.dtype.kind != "f":
             return array
-        unit = max(2 * _EPSILON.get(self.precision, _EPSILON["f32"]), _MOVE)
+        unit = max(2 * self._epsilon, _MOVE)
         wide = array.astype(np.float64)
-        moved = wide * (1 + unit * np.random.default_rng(seed).uniform(-1, 1, array.shape))
+        moved = wide * (1 + unit * rng.uniform(-1, 1, array.shape))
         return np.asarray(np.where(np.isfinite(wide) & (wide != np.rint(wide)), moved, wide)).astype(array.dtype)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_outputs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Reference, Sides, choices, load_arrays, read_reference
-from ov_gather.crosscheck.bisect.inside import SUBGRAPHS, body_compared, iterations
+from ov_gather.crosscheck.bisect.inside import Inside
 from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.results import BisectResult
@@ -164,12 +164,12 @@ class _Bisection:
             sides.model.observe([])
         except _FAILURES as error:
             return self._not_run(f"both refuse these inputs: the reference: {refusal}; the model: {error}")
-        blame = self._blame(sides)
+        blame = self._blame(sides, self._outputs)
         found = first_refused(sides.reference, refusal)
         return replace(self._result, partings=(blame.for_refusal(found, is_reference=True),), runs=sides.model.runs)
 
     def _compared(self, sides: Sides, every: bool) -> BisectResult:
-        blame = self._blame(sides)
+        blame = self._blame(sides, self._outputs)
         comparer = blame.comparer
         self._progress("comparing the outputs")
         try:
@@ -205,7 +205,7 @@ class _Bisection:
                 excuses[output] = excuse
                 wrong = wrong[1:]
                 continue
-            partings.append(self._inside(sides, blame, parting, value))
+            partings.append(parting)
             if not every:
                 break
             going_on = self._going_on(sides, blame, value)
@@ -214,31 +214,6 @@ class _Bisection:
             sides, blame = going_on
             wrong = [value for value, text in blame.comparer.compare_outputs().items() if text and value not in excuses]
         return partings, excuses
-
-    def _inside(self, sides: Sides, blame: Blame, parting: Parting, value: Value) -> Parting:
-        """Follow a difference into the body of the sub-graph that it comes from, as far as values can be observed there."""
-        if not parting.node.startswith(SUBGRAPHS):
-            return parting
-        outer, seen, inner = self._outputs, 0, None
-        try:
-            for inner in iterations(sides, blame.comparer, value):
-                self._outputs = inner.outputs
-                within = self._blame(inner.sides)
-                wrong = [output for output, text in within.comparer.compare_outputs(of_body=True).items() if text]
-                found = next(within.partings(wrong), None)
-                self._result = replace(self._result, runs=self._result.runs + inner.sides.model.runs)
-                if found is not None:
-                    within_body = self._inside(inner.sides, within, *found)
-                    when = "" if parting.node.startswith("If") else f", in iteration {seen} (the first is 0)"
-                    if not within_body.reproducer:
-                        within_body = replace(within_body, reproducer=parting.reproducer, command=parting.command)
-                    return replace(within_body, detail=f"It is in the body of {parting.node}{when}. {within_body.detail}")
-                seen += 1
-        except _FAILURES as error:
-            return replace(parting, detail=f"{parting.detail} Its body is not executed alone: {error}")
-        finally:
-            self._outputs = outer
-        return replace(parting, detail=f"{parting.detail} {body_compared(inner, seen, blame.comparer.rounding.share(1))}")
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
         """Give the model the value that the reference has, where the two have parted."""
@@ -251,12 +226,13 @@ class _Bisection:
         if patched is None:
             return None
         sides = replace(sides, model=patched)
-        return sides, self._blame(sides)
+        return sides, self._blame(sides, self._outputs)
 
-    def _blame(self, sides: Sides) -> Blame:
+    def _blame(self, sides: Sides, outputs: Mapping[Value, Value], rounding: Rounding | None = None) -> Blame:
         graph, other = sides.model.graph, sides.reference.graph
-        pairs = correspond(other, graph, sides.inputs, self._outputs)
-        comparer = Comparer(sides.reference, sides.model, pairs, dict(self._outputs), Rounding(self._setting.precision))
+        pairs = correspond(other, graph, sides.inputs, outputs)
+        rounding = rounding or Rounding(self._setting.precision)
+        comparer = Comparer(sides.reference, sides.model, pairs, dict(outputs), rounding)
         comparable = frozenset(
             ours
             for ours, theirs in pairs.reference.items()
@@ -269,7 +245,13 @@ class _Bisection:
             return comparer.observe(values, wrong)
 
         search = Search(graph, comparable, lambda value: 2 * sizes.get(value, 4), observe, self._memory)
-        return Blame(comparer, search, self._setting, self._directory, self._is_shown)
+        return Blame(comparer, search, self._setting, self._directory, self._is_shown, self._of_body)
+
+    def _of_body(self, inner: Inside, rounding: Rounding) -> Iterator[Parting]:
+        """Yield where two bodies part. Raises RefusedError, CrashedError, IndexError."""
+        blame = self._blame(inner.sides, inner.outputs, rounding)
+        wrong = [output for output, text in blame.comparer.compare_outputs().items() if text]
+        return (parting for parting, _ in blame.partings(wrong))
 
     def _is_shown(self, reference: Path, model: Path, inputs: Path | None) -> bool:
         """Return True if models that were written to disk part: do what the command does that names them."""

@@ -65,6 +65,13 @@ class Side(ABC):
     def constant(self, value: Value) -> NDArray[Any] | None:
         """Read a value that the model states; None for others, and where it cannot be read."""
 
+    @abstractmethod
+    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+        """Compute an output where some values are others; None where that cannot be done.
+
+        Raises RefusedError, CrashedError, IndexError.
+        """
+
     def body(self, value: Value, array: Array) -> Body | None:
         """Give the body of the sub-graph that computes a value; None where that cannot be done."""
         return None
@@ -108,6 +115,10 @@ class ArraysSide(Side):
 
     def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
         """Arrays have no parts."""
+        return None
+
+    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+        """Nothing is known of how arrays were computed."""
         return None
 
     def constant(self, value: Value) -> NDArray[Any] | None:

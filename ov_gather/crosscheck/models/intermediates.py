@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,12 +52,7 @@ def from_bytes(content: bytes) -> onnx_ir.Model:
 
 
 def _prepared(model: onnx_ir.Model) -> onnx_ir.Model:
-    """Inline functions, and sort what a TopK may give in any order, as conversions do."""
-    model = InlinePass()(model).model if model.functions else model
-    for node in model.graph.all_nodes():
-        if node.op_type == "TopK" and not node.domain:
-            node.attributes.pop("sorted", None)
-    return model
+    return InlinePass()(model).model if model.functions else model
 
 
 @contextmanager
@@ -121,13 +116,31 @@ def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runti
 def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
     """Load the model into the runtime for as long as the context lasts. External data stay where they are.
 
+    What a TopK may give in any order is sorted, as by conversions.
+
     Raises RefusedError, CrashedError; OSError where the model cannot be written to TMPDIR.
     """
     with scratch() as directory, runtime:
         path, data = directory / "model.onnx", folder_of_data(model)
-        onnx_ir.save(model, path, external_data=None if data else "model.data")
+        with _sorted(model):
+            onnx_ir.save(model, path, external_data=None if data else "model.data")
         runtime.activate(OnnxFile(path, data))
         yield
+
+
+@contextmanager
+def _sorted(model: onnx_ir.Model) -> Iterator[None]:
+    """While this lasts, every TopK sorts."""
+    given = {node: node.attributes.pop("sorted") for node in model.graph.all_nodes() if "sorted" in _of_top_k(node)}
+    try:
+        yield
+    finally:
+        for node, attribute in given.items():
+            node.attributes.add(attribute)
+
+
+def _of_top_k(node: onnx_ir.Node) -> Collection[str]:
+    return node.attributes if node.op_type == "TopK" and not node.domain else ()
 
 
 def folder_of_data(model: onnx_ir.Model) -> Path | None:

@@ -14,7 +14,7 @@ from helpers.planting import is_named
 from ov_gather import bisect
 from ov_gather.ir.writer import write_ir
 
-TRIALS = 14
+TRIALS = 10
 SECONDS = 120
 SHOWN = 1e-3
 """What an output of a reproducer must be off, as a share of its largest number."""

@@ -30,7 +30,7 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
         seconds = time.monotonic() - start
     said = f"{command}\n{done.stdout}\n{done.stderr}"
-    assert done.returncode in (0, 1, 2), said
+    assert done.returncode in (1, 2), said  # none of them serves a model
     assert "Traceback" not in done.stderr, said
     assert SECRET not in done.stdout + done.stderr, said
     assert len(done.stderr.splitlines()) <= (4 if done.stderr.startswith("Usage: ") else 1), said

@@ -1,0 +1,132 @@
+"""Differences that are no faults: for the operands of the model, the reference computes or allows what the model does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.bisect.comparer import Comparer
+from ov_gather.crosscheck.bisect.graphs import Value
+from ov_gather.crosscheck.bisect.rounding import difference, errors
+from ov_gather.crosscheck.bisect.search import Found
+from ov_gather.crosscheck.bisect.sides import Given, Part
+from ov_gather.runtimes.base import CrashedError, RefusedError
+
+NEIGHBOURS = 4
+"""How often operands are moved by rounding at random, to see how far the result moves."""
+NEIGHBOURS_OF_FUSED = 16
+"""The same where rounding decides between two numbers, each of which must have come out once."""
+_FAILURES = (RefusedError, CrashedError, IndexError)
+
+
+@dataclass(frozen=True)
+class _Operands:
+    """What the model computes of a value and its sources; the sources as the reference has them, by its names for values."""
+
+    here: Mapping[Value, NDArray[Any]]
+    given: Mapping[Value, Given]
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        return [each.array for each in self.given.values()]
+
+
+def is_rounding(comparer: Comparer, found: Found) -> bool:
+    """Return True if the reference computes the same from the operands of the model, or from others as near to them."""
+    operands = _operands(comparer, found)
+    part = None if operands is None else _part(comparer, operands, found.value)
+    if operands is None or part is None:
+        return False
+    here = operands.here[found.value]
+    try:
+        (output,) = part.run(operands.arrays)
+        if not difference(output, here, comparer.share(found.value)):
+            return True
+        node = comparer.model.graph.producers.get(found.value)  # none computes a constant
+        noise = np.full(output.shape, comparer.rounding.noise_of("" if node is None else node.type))
+        for seed in range(NEIGHBOURS):
+            (other,) = part.run(comparer.rounding.neighbours(operands.arrays, seed))
+            noise = np.maximum(noise, errors(output, other))
+    except _FAILURES:
+        return False
+    return not difference(output, here, comparer.share(found.value), noise)
+
+
+def is_rounding_of_fused(comparer: Comparer, found: Found, wrong: Value) -> bool:
+    """Return True if an output that is right as soon as a value is observed is one of those that rounding decides."""
+    operands = _operands(comparer, found)
+    if operands is None:
+        return False
+    output, outputs = comparer.pairs.reference[wrong], list[NDArray[Any]]()
+    try:
+        here = comparer.values_of_model([])[wrong]
+        for seed in range(NEIGHBOURS_OF_FUSED):
+            arrays = comparer.rounding.neighbours(operands.arrays, seed) if seed else operands.arrays
+            given = {
+                value: replace(each, array=array) for (value, each), array in zip(operands.given.items(), arrays, strict=True)
+            }
+            computed = comparer.reference.computed_from(given, output)
+            if computed is None:
+                return False
+            outputs.append(computed)
+    except _FAILURES:
+        return False
+    noise = np.max([errors(outputs[0], other) for other in outputs], axis=0)
+    return not difference(outputs[0], here, comparer.rounding.share_of_outputs(len(found.nodes)), noise)
+
+
+def is_left_open(comparer: Comparer, found: Found) -> bool:
+    """Return True if the specification of the reference's operation allows what the model computes from its operands."""
+    pairs, graph = comparer.pairs.reference, comparer.reference.graph
+    node = graph.producers.get(pairs[found.value])
+    operands = None if node is None or node.picks is None else _operands(comparer, found)
+    if node is None or node.picks is None or operands is None:
+        return False
+    wanted, ours = node.outputs[:2], {pairs[value]: value for value in pairs if pairs[value] in node.outputs}
+    try:
+        here = comparer.values_of_model([ours[value] for value in wanted if value in ours])
+        arrays = {value: _computed(comparer, operands, value) for value in (node.inputs[0], *wanted)}
+    except _FAILURES:
+        return False
+    scores = arrays[node.inputs[0]]
+    expected, found_here = ([known.get(value) for value in wanted] for known in (arrays, {o: here[v] for o, v in ours.items()}))
+    return scores is not None and node.picks.allow(scores, expected, found_here)
+
+
+def _operands(comparer: Comparer, found: Found) -> _Operands | None:
+    """Compute what the model has of a value and its sources; None where the reference has other sizes, or a side refuses it."""
+    sources = list(found.sources)
+    try:
+        here = comparer.values_of_model([*sources, found.value])
+        arrays = comparer.values_of_reference(sources)
+    except _FAILURES:
+        return None
+    if any(here[source].size != arrays[source].size for source in sources):
+        return None
+    given = {
+        comparer.pairs.reference[source]: Given(
+            comparer.name(source), here[source].astype(arrays[source].dtype).reshape(arrays[source].shape)
+        )
+        for source in sources
+    }
+    return _Operands(here, given)
+
+
+def _part(comparer: Comparer, operands: _Operands, value: Value) -> Part | None:
+    """Cut what computes a value of the model out of the reference."""
+    return comparer.reference.part(operands.given, {comparer.pairs.reference[value]: comparer.name(value)})
+
+
+def _computed(comparer: Comparer, operands: _Operands, value: Value) -> NDArray[Any] | None:
+    """Compute a value of the reference from the operands of the model; None where it cannot be cut out."""
+    if value in operands.given:
+        return operands.given[value].array
+    part = comparer.reference.part(operands.given, {value: comparer.reference.graph.label(value)})
+    if part is None:
+        return comparer.reference.constant(value)
+    (output,) = part.run(operands.arrays)
+    return output

@@ -1,0 +1,88 @@
+"""What the specification of TopK leaves open: the order of what it picks, and which of equal numbers it picks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx_ir
+from numpy.typing import NDArray
+
+from ov_gather.crosscheck.models import intermediates
+from ov_gather.crosscheck.models.dependents import dependents
+from ov_gather.ir.model import Layer
+from ov_gather.ops.onnx_nodes import attribute
+from ov_gather.runtimes.base import Runtime
+
+Picked = Sequence["NDArray[Any] | None"]
+"""The outputs of a TopK: the numbers, and their places along the axis; None for one that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """What one TopK leaves open.
+
+    Attributes:
+        axis: the axis along which numbers are picked.
+        any_order: the picked numbers may stand in any order.
+        any_of_equal: any of equal numbers may be picked, and equal ones may change places.
+    """
+
+    axis: int
+    any_order: bool
+    any_of_equal: bool
+
+    def allow(self, scores: NDArray[Any], expected: Picked, found: Picked) -> bool:
+        """Return True if the specification allows what was found where a runtime gives what is expected."""
+        axis = self.axis
+        if expected[1] is None or found[1] is None or expected[1].shape != found[1].shape:
+            return False
+        places = found[1].astype(np.int64)
+        ordered = np.sort(places, axis)
+        if not ((places >= 0) & (places < scores.shape[axis])).all() or not np.diff(ordered, axis=axis).all():
+            return False
+        numbers = np.take_along_axis(scores, places, axis)
+        if found[0] is not None and not np.array_equal(found[0], numbers):
+            return False
+        if not self.any_of_equal:
+            return self.any_order and np.array_equal(np.sort(expected[1], axis), ordered)
+        others = np.take_along_axis(scores, expected[1].astype(np.int64), axis)
+        return np.array_equal(*((np.sort(array, axis) for array in (others, numbers)) if self.any_order else (others, numbers)))
+
+
+def onnx_picks(node: onnx_ir.Node) -> Picks | None:
+    """Return what a node leaves open; None if its results are determined. ONNX takes the lowest index of equal numbers."""
+    if node.op_type != "TopK" or node.domain or attribute(node, "sorted", 1):
+        return None
+    return Picks(attribute(node, "axis", -1), any_order=True, any_of_equal=False)
+
+
+def ir_picks(layer: Layer) -> Picks | None:
+    """Return what a layer leaves open; None if its results are determined, or sorted by their indices."""
+    given = layer.attributes
+    if layer.type != "TopK" or given.get("sort") not in ("none", "value"):
+        return None
+    found = Picks(int(given["axis"]), given["sort"] == "none", given.get("stable") != "true")
+    return found if found.any_order or found.any_of_equal else None
+
+
+def left_open(
+    model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any], converted: Mapping[str, NDArray[Any]]
+) -> dict[str, onnx_ir.Node]:
+    """Map the name of each value behind a node with results in another order than the reference's to the first such node.
+
+    `converted` holds values of the conversion, by name. Raises RefusedError, CrashedError.
+    """
+    found = []
+    for node, picks in ((node, onnx_picks(node)) for node in model.graph):
+        if picks is None:
+            continue
+        scores, *here = (None if value is None else converted.get(str(value.name)) for value in (node.inputs[0], *node.outputs))
+        if scores is None or here[1] is None:
+            continue
+        expected = intermediates.values(model, list(node.outputs), inputs, runtime)
+        if not np.array_equal(expected[1], here[1]) and picks.allow(scores, expected, here):
+            found.append(node)
+    return dependents(model, found)

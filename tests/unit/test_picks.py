@@ -1,0 +1,79 @@
+"""What TopK leaves open: which results other than the expected ones its specification allows."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import onnx_ir
+import pytest
+
+from ov_gather.crosscheck.models.picks import Picks, ir_picks, onnx_picks
+
+SCORES = np.float32([[5, 1, 4, 4, 3]])
+EXPECTED = (np.float32([[5, 4, 4]]), np.int64([[0, 2, 3]]))
+ORDER = Picks(1, any_order=True, any_of_equal=False)
+EQUAL = Picks(-1, any_order=False, any_of_equal=True)
+BOTH = Picks(1, any_order=True, any_of_equal=True)
+
+
+def found(*places):
+    places = np.int32([places])
+    return np.take_along_axis(SCORES, places.astype(np.int64) % 5, 1), places
+
+
+@pytest.mark.parametrize(
+    ("places", "allowed_by"),
+    [
+        ((0, 2, 3), (ORDER, EQUAL, BOTH)),
+        ((0, 3, 2), (ORDER, EQUAL, BOTH)),
+        ((3, 0, 2), (ORDER, BOTH)),
+        ((0, 2, 4), ()),
+        ((0, 2, 2), ()),
+        ((0, 2, 8), ()),
+        ((0, 2, -2), ()),
+    ],
+)
+def test_places(places, allowed_by):
+    for picks in (ORDER, EQUAL, BOTH):
+        assert picks.allow(SCORES, EXPECTED, found(*places)) == (picks in allowed_by)
+        assert picks.allow(SCORES, EXPECTED, (None, found(*places)[1])) == (picks in allowed_by)
+
+
+def test_one_of_two_equal_numbers():
+    """ONNX says which one is picked, an OpenVINO TopK that is not stable does not."""
+    expected = (np.float32([[5, 4]]), np.int64([[0, 2]]))
+    assert [picks.allow(SCORES, expected, found(0, 3)) for picks in (ORDER, EQUAL, BOTH)] == [False, True, True]
+
+
+def test_numbers_that_are_not_at_the_places():
+    assert not BOTH.allow(SCORES, EXPECTED, (np.float32([[4, 5, 4]]), np.int64([[0, 2, 3]])))
+    assert not BOTH.allow(SCORES, EXPECTED, (np.float32([[4, 5, 4]]), None))
+    assert not BOTH.allow(SCORES, EXPECTED, (None, np.int64([[0, 2]])))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"sort": "none", "stable": "false"}, BOTH),
+        ({"sort": "none", "stable": "true"}, ORDER),
+        ({"sort": "value", "stable": "false"}, Picks(1, any_order=False, any_of_equal=True)),
+        ({"sort": "value"}, Picks(1, any_order=False, any_of_equal=True)),
+        ({"sort": "value", "stable": "true"}, None),
+        ({"sort": "index"}, None),
+    ],
+)
+def test_what_an_ir_leaves_open(given, expected):
+    assert ir_picks(SimpleNamespace(type="TopK", attributes={"axis": "1", **given})) == expected
+    assert ir_picks(SimpleNamespace(type="Gather", attributes=given)) is None
+
+
+def test_what_onnx_leaves_open():
+    def node(operator, **given):
+        return onnx_ir.node(operator, [onnx_ir.val("x"), onnx_ir.val("k")], given, num_outputs=2)
+
+    assert onnx_picks(node("TopK", sorted=0, axis=1)) == ORDER
+    assert onnx_picks(node("TopK", sorted=0)) == Picks(-1, any_order=True, any_of_equal=False)
+    assert onnx_picks(node("TopK", sorted=1)) is None
+    assert onnx_picks(node("TopK")) is None
+    assert onnx_picks(node("Unique", sorted=0)) is None
