@@ -1,4 +1,4 @@
-"""ONNX to OpenVINO IR."""
+"""Conversion of ONNX models and PyTorch programs to OpenVINO IR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The analysis of ranges sees an ONNX model through this adapter."""
+"""Adapter from ONNX models to the range analysis."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _SITES = (*_WITH_AXIS, "GatherND", "ScatterND")
 
 
 class AnalysedGraph:
-    """An AnalysedGraph gives the analysis the nodes of a model, whose functions are inlined and whose shapes are inferred.
+    """An ONNX model as the range analysis sees it. Its functions are inlined, and its shapes are inferred.
 
-    The key of a tensor is its value; in a body that takes it from around, the value and the body.
+    The key of a tensor is its value; in a body that captures it, the pair of value and body.
     """
 
     def __init__(self, model: onnx_ir.Model) -> None:
@@ -42,10 +42,10 @@ class AnalysedGraph:
         self._holders = {body: node for node in model.graph.all_nodes() for _, body in bodies_of(node)}
         self._numbers = {body: number for number, body in enumerate(self._holders, 1)}
 
-    # What the analysis asks
+    # Interface of the analysis
 
     def step_of(self, key: Key) -> Step | None:
-        """Give the node that makes a tensor."""
+        """Return the node that computes a tensor; None for inputs, constants and captured values."""
         node = None if isinstance(key, tuple) else _value(key).producer()
         if node is None or node.op_type == "Constant":
             return None
@@ -54,31 +54,31 @@ class AnalysedGraph:
         return self._steps[node]
 
     def declared(self, key: Key) -> Value:
-        """Give the type and shape that are declared or inferred, and the elements of a constant."""
+        """Return the declared or inferred type and shape, and the elements of a constant."""
         if key not in self._declared:
             self._declared[key] = self._declare(_value(key), is_made_here=not isinstance(key, tuple))
         return self._declared[key]
 
     def name_of(self, key: Key) -> str:
-        """Name a tensor as people do."""
+        """Return the name of a tensor for messages."""
         node = _value(key).producer()
         return f"input '{_value(key).name}'" if node is None else f"{node.op_type} '{node.name or _value(key).name}'"
 
-    # What proofs ask
+    # Interface of the proofs
 
     @cached_property
     def inputs(self) -> dict[str, Key]:
-        """List the inputs of the model by name."""
+        """The inputs of the model by name."""
         return {str(value.name): value for value in inputs_of(self._model)}
 
     @cached_property
     def sites(self) -> list[Site]:
-        """List the gathers and scatters of the model and its bodies."""
+        """The gathers and scatters of the model and its bodies."""
         found = (self.site(node) for node in self._model.graph.all_nodes())
         return [site for site in found if site is not None]
 
     def site(self, node: onnx_ir.Node) -> Site | None:
-        """Give the site that a node is; None where it is none, or lacks inputs."""
+        """Return the index site of a node; None if it is no gather or scatter, or lacks inputs."""
         if node.domain != "" or node.op_type not in _SITES or len(node.inputs) < 2:
             return None
         data, indices = self._inputs(node)[:2]
@@ -89,7 +89,7 @@ class AnalysedGraph:
         return Site(name, node.op_type, 0, data, indices, axis, attribute(node, "batch_dims", 0), within=self._around(node))
 
     def wanted(self, graph: onnx_ir.Graph) -> Iterator[Key]:
-        """Yield the tensors of a graph whose elements somebody may ask for: all integers, what sites look at, and bodies."""
+        """Yield the tensors of a graph to analyse: integers, operands of sites, and outputs of nodes with bodies."""
         for node in graph:
             for value in node.outputs:
                 if is_integer(_element_type(value)) or bodies_of(node):
@@ -97,7 +97,7 @@ class AnalysedGraph:
             if (site := self.site(node)) is not None:
                 yield from site.operands
 
-    # How it is done
+    # Implementation
 
     def _key(self, value: onnx_ir.Value | None, graph: onnx_ir.Graph) -> Key | None:
         if value is None:
@@ -110,7 +110,7 @@ class AnalysedGraph:
         return [self._key(value, _graph_of(node)) for value in node.inputs]
 
     def _around(self, node: onnx_ir.Node) -> Key | None:
-        """Give an output of the node of the whole model that a node is in the body of."""
+        """Return an output of the top-level node whose body contains this node; None at the top level."""
         outermost = None
         while (holder := self._holders.get(_graph_of(outermost or node))) is not None:
             outermost = holder
@@ -132,9 +132,9 @@ class AnalysedGraph:
         return Value(element_type, found.shape, Interval(0, LARGEST_SIZE, (), (Polynomial.name(name),)))
 
     def _inferred(self, value: onnx_ir.Value) -> onnx_ir.Shape | None:
-        """Return the declared or inferred shape.
+        """Return the declared or inferred shape; that of graph inputs alone if the model has a NonZero of a scalar.
 
-        ONNX infers [0, n] for NonZero of a scalar, and runtimes give [1, n]: what is inferred of such a model is left out.
+        For NonZero of a scalar, ONNX infers [0, n] and runtimes return [1, n]; so inferred shapes are not reliable.
         """
         node = value.producer()
         if node is None or not self._has_scalar_non_zero:
@@ -149,9 +149,9 @@ class AnalysedGraph:
         return None if shape is None else tuple(self._dim(value, axis, dim) for axis, dim in enumerate(shape))
 
     def _dim(self, value: onnx_ir.Value, axis: int, dim: int | onnx_ir.SymbolicDim) -> Polynomial:
-        """Name an open dimension. Inputs and tensors outside of bodies that name it alike have the same size along it.
+        """Return the symbol of a dynamic dimension. Outside bodies, equal names mean equal sizes.
 
-        A name that no input has is marked: no user can tell, or keep to, a size that is named by the inference of shapes.
+        Names that occur on no input are marked by "#": shape inference made them up, and users cannot refer to them.
         """
         if isinstance(dim, int):
             return Polynomial.constant(dim)
@@ -160,7 +160,7 @@ class AnalysedGraph:
         number = self._numbers.get(graph, 0) if isinstance(graph, onnx_ir.Graph) else 0
         name = f"dim({self._name(value)}, {axis})" if dim.value is None else f"dim({dim.value})"
         if dim.value is not None and (number or dim.value not in self._sizes_of_inputs):
-            name = f"dim({dim.value}#{number})"  # in each execution of a body it may be another one
+            name = f"dim({dim.value}#{number})"  # each execution of a body may have another size
         self.bounds[name] = (0, inf)
         return Polynomial.name(name)
 
@@ -197,7 +197,7 @@ class AnalysedGraph:
             arrivals += self._states(given[1:], body.inputs[1:], ends)
         else:
             states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
-            outer = given[len(given) - len(body.inputs) :]  # behind the lengths of the sequences, in opset 8
+            outer = given[len(given) - len(body.inputs) :]  # after sequence_lens, in opset 8
             arrivals += self._states(outer[:states], body.inputs[:states], ends)
             slices = zip(outer[states:], body.inputs[states:], strict=True)
             arrivals += [Passage(key, inner, Way.SLICED) for key, inner in slices]
@@ -210,12 +210,12 @@ class AnalysedGraph:
         return Body(arrivals, departures, [*self.wanted(body)], condition)
 
     def _states(self, outer: list[Key | None], inner: Any, ends: list[Key | None]) -> list[Passage]:
-        """Lead what an iteration hands on to the next; the outputs of the body begin with it in the order of its inputs."""
+        """Return the edges of carried values, which come first in the body's inputs and outputs, in the same order."""
         outer = [*outer, *[None] * (len(inner) - len(outer))]
         return [Passage(key, value, Way.STATE, end) for key, value, end in zip(outer, inner, ends, strict=False)]
 
     def _taken(self, body: onnx_ir.Graph) -> list[onnx_ir.Value]:
-        """List the values that a body and the bodies in it take from around it."""
+        """Return the values that a body, and the bodies in it, capture."""
         if body not in self._captured:
             found: dict[onnx_ir.Value, None] = {}
             for node in body:
@@ -249,7 +249,7 @@ def _element_type(value: onnx_ir.Value) -> ElementType | None:
 
 
 def _attributes(node: onnx_ir.Node) -> dict[str, Any]:
-    """Read the attributes of a node; what a tensor holds is told as a Value."""
+    """Return the attributes of a node, tensors as Values."""
     found: dict[str, Any] = {}
     for name, given in node.attributes.items():
         if given.type == onnx_ir.AttributeType.TENSOR:

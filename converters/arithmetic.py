@@ -1,4 +1,4 @@
-"""Single nodes of constants, computed as ONNX means them: integers and booleans, and floats where rounding is exact."""
+"""Evaluation of single ONNX nodes with constant operands: integers, booleans, and floats where rounding is exact."""
 
 from __future__ import annotations
 
@@ -18,22 +18,19 @@ from ov_gather.ops.onnx_nodes import attribute
 from .loading import is_default
 
 LARGEST = 2**18
-"""Elements of a result, at most: a square of 512 positions, which models compute from constants, fits."""
+"""Maximum number of elements of a result: a square of 512 positions, which models compute from constants, fits."""
 
 _Array = NDArray[Any]
-_EXACT = 2**53  # float64 has all integers up to this one
+_EXACT = 2**53  # float64 represents all integers up to this one
 
 
 def evaluate(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) -> list[_Array] | None:
-    """Return the outputs of a node; None if its operator is not in the tables, ONNX defines no result, or it is too large.
-
-    `opset` is 9 or later.
-    """
+    """Return the outputs of a node of opset 9 or later; None if it is not in the tables, undefined by ONNX, or too large."""
     is_known = is_default(node, (*_ELEMENTWISE, *_BY_REFERENCE, *_SPECIAL)) and bool(operands)
     if not is_known or any(array is not None and array.dtype.kind not in "biuf" for array in operands):
         return None
     with np.errstate(all="ignore"):
-        # NumPy and ONNX's reference raise errors of many kinds for operands that do not fit; OpenVINO then names them.
+        # NumPy and ONNX's reference raise many kinds of errors for invalid operands, which OpenVINO reports later.
         try:
             if _size(node, [np.empty(0) if array is None else array for array in operands]) > LARGEST:
                 return None
@@ -55,12 +52,12 @@ def _outputs(node: onnx_ir.Node, operands: Sequence[_Array | None], opset: int) 
     if node.op_type in _TOTALS and given[0].dtype.kind in "iu":
         (total,) = evaluator.run(None, {**feed, names[0]: np.abs(given[0].astype(np.float64))})
         if (np.asarray(total) > np.iinfo(given[0].dtype).max).any():
-            return None  # some runtimes saturate it, others wrap around
+            return None  # on overflow, some runtimes saturate, others wrap around
     return [np.asarray(array) for array in evaluator.run(None, feed)]
 
 
 def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
-    """Return an upper bound of the elements of each output."""
+    """Return an upper bound for the number of elements of each output."""
     if node.op_type in _ELEMENTWISE or node.op_type in ("BitShift", "Div", "Mod", "Pow"):
         return prod(np.broadcast_shapes(*(array.shape for array in operands)))
     first, second = operands[0], operands[min(1, len(operands) - 1)]
@@ -88,7 +85,7 @@ def _size(node: onnx_ir.Node, operands: Sequence[_Array]) -> int:
 
 
 def _divided(_: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | None:
-    """Round towards zero. Nothing is defined by 0, or for the least integer by -1."""
+    """Divide, rounding integers towards zero; None for undefined quotients: by 0, or the least integer by -1."""
     one, other = _both(operands)
     if one.dtype.kind == "f":
         return one / other
@@ -144,7 +141,7 @@ def _cast(node: onnx_ir.Node, operands: Sequence[_Array | None]) -> _Array | Non
 
 
 def _cast_to(array: _Array, dtype: np.dtype[Any]) -> _Array | None:
-    """Return the converted array; None if a fraction is out of range, which ONNX leaves undefined. Integers wrap around."""
+    """Return the converted array; None if a float is out of range, which ONNX leaves undefined. Integers wrap around."""
     if array.dtype.kind == "f" and dtype.kind in "iu":
         whole, limits = np.trunc(array.astype(np.float64)), np.iinfo(dtype)
         if not ((whole >= limits.min) & (whole < float(limits.max) + 1)).all():
@@ -203,7 +200,7 @@ _SPECIAL: Mapping[str, Callable[[onnx_ir.Node, Sequence[_Array | None]], _Array 
     "Pow": _power,
 }
 _TOTALS = ("ReduceL1", "ReduceProd", "ReduceSum")
-# ONNX's reference computes these as ONNX means them; of division and others some releases do not.
+# Operators that every release of ONNX's reference computes correctly; some releases get division and others wrong.
 _BY_REFERENCE = (
     *("ArgMax", "ArgMin", "Compress", "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherND"),
     *("Identity", "NonZero", "OneHot", "Pad", "Range", "ReduceL1", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum"),

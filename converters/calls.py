@@ -1,4 +1,4 @@
-"""This module tells how a compiled ONNX model is called, and what it returns: inputs and outputs have names and an order."""
+"""Calls of a compiled ONNX model: its ports, arrays by name or position, and the dict of results."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A Port is an input or output as the model declares it.
+    """An input or output as the model declares it.
 
     Attributes:
-        element_type: as ONNX names it, such as "float" or "int64"; empty where the model does not tell.
-        shape: a size, a name or None for each dimension; None where the rank is open.
+        element_type: ONNX's name, such as "float" or "int64"; empty if undeclared.
+        shape: a size, a name or None for each dimension; None for an unknown rank.
     """
 
     name: str
@@ -29,18 +29,18 @@ class Port:
 
 
 def port_of(value: onnx_ir.Value) -> Port:
-    """Read what a model declares of an input or output."""
+    """Return the declaration of an input or output."""
     dims = None if value.shape is None else tuple(dim if isinstance(dim, int) else dim.value for dim in value.shape)
     return Port(str(value.name), "" if value.dtype is None else value.dtype.name.lower(), dims)
 
 
 def listed(ports: Iterable[Port]) -> str:
-    """List ports on one line."""
+    """Return the ports as one line of text."""
     return ", ".join(map(str, ports))
 
 
 class Outputs(dict[str, NDArray[Any]]):
-    """Arrays by the names of outputs, in their order; as with the results of OpenVINO, a position finds one, too."""
+    """Arrays by output name, in order; positions also work as keys, as in OpenVINO's results."""
 
     def __missing__(self, key: object) -> NDArray[Any]:
         if isinstance(key, int) and -len(self) <= key < len(self):
@@ -56,7 +56,7 @@ class Outputs(dict[str, NDArray[Any]]):
 def arrays_by_name(
     names: Sequence[str], needed: Sequence[str], arrays: Sequence[Any], named: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Tell which array is given for which input: in a dict, by position, or by keyword. Those that are needed are there.
+    """Return the arrays of a call by input name: from a dict, by position or by keyword. No needed input is missing.
 
     Raises TypeError for a call that does not fit the inputs, and ValueError for a dict that does not.
     """

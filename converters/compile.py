@@ -1,4 +1,4 @@
-"""An ONNX model as a function, on OpenVINO with our extension."""
+"""ONNX models compiled to callables, on OpenVINO with our extension."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from .calls import port_of
 from .finishing import finish
-from .graphs import constant_of, inputs_of, is_used, uses_of
+from .graphs import inputs_of, is_used, uses_of
 from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, summaries, survives
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
@@ -28,21 +28,22 @@ _TARGET = "extension"
 
 
 def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
-    """Compile an ONNX model for OpenVINO with our extension, so that every gather does what ONNX says.
+    """Compile an ONNX model for OpenVINO with our extension, so that every gather behaves as ONNX specifies.
 
-    Numbers of 64 bits, complex numbers and float16 that the model only moves keep every bit. What is computed with 64-bit
+    64-bit integers and floats, complex numbers and float16 keep every bit if the model only moves them. Arithmetic on 64-bit
     integers must fit in 32 bits.
 
     Args:
         model: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
-        device: of OpenVINO. Our operations execute on the CPU.
+        device: OpenVINO device. The operations of our extension execute on the CPU.
 
     Returns:
-        A callable: it takes a dict of arrays by input name, or the arrays by position or keyword, and returns arrays by output
-        name.
+        A callable that takes a dict of arrays by input name, or arrays by position or keyword, and returns arrays by output
+            name.
 
     Warns:
-        LossyConversionWarning: something will not be executed as ONNX says; one warning for each kind, which names the nodes.
+        LossyConversionWarning: OpenVINO does not execute a part of the model as ONNX specifies; one warning per kind, which
+            names the nodes.
 
     Raises:
         ConversionError: the file is not a valid ONNX model, or a node of it cannot be converted; the message names it.
@@ -54,7 +55,7 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
         original = load(model)
         refuse_nested(original)
         legalize(original, target=_TARGET)
-        RemoveUnusedNodesPass()(original)  # they would count among what computes with the inputs
+        RemoveUnusedNodesPass()(original)  # unused nodes would count as consumers of the inputs
         inputs, outputs = (list(map(port_of, side)) for side in (inputs_of(original), original.graph.outputs))
         _drop_unused_inputs(original.graph)
         travel = travel_in_lanes(original, stock=False)
@@ -76,17 +77,20 @@ def compile_onnx(model: OnnxSource, device: str = "CPU") -> CompiledModel:
 
 
 def _drop_unused_inputs(graph: onnx_ir.Graph) -> None:
-    """Drop inputs that nothing uses: OpenVINO's front end would keep some, and the caller could not leave them out."""
+    """Remove inputs without consumers: OpenVINO's front end keeps some, and callers would have to feed them."""
     for value in list(graph.inputs):
         if not is_used(value):
             graph.inputs.remove(value)
 
 
 def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:
-    """Make inputs of the constants that OpenVINO alters, where it leaves inputs alone; the arrays to feed them."""
+    """Replace constants that OpenVINO alters by inputs, which it leaves alone; return the arrays to feed them."""
     graph, carried = model.graph, {}
-    no_strings = (value for value in lost_constants(model) if value.dtype is onnx_ir.DataType.STRING)
-    empty = ((value, tensor.numpy().astype(object)) for value in no_strings if (tensor := constant_of(value)) is not None)
+    empty = [
+        (value, tensor.numpy().astype(object))
+        for value, tensor in lost_constants(model)
+        if tensor.dtype is onnx_ir.DataType.STRING
+    ]
     for value, array in [*altered_constants(model), *empty]:
         if value.graph is not graph or value.is_graph_output() or not survives(array, constant=False):
             continue

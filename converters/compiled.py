@@ -1,4 +1,4 @@
-"""This module tells what `compile_onnx` makes: a model that OpenVINO executes with our extension, called as a function."""
+"""The callable that `compile_onnx` returns."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _INT32 = np.iinfo(np.int32)
 
 
 class CompiledModel:
-    """A compiled ONNX model. May be called by several threads at once.
+    """A compiled ONNX model. Several threads may call it at once.
 
     Attributes:
-        inputs: the inputs, in the order in which arrays are given by position.
-        outputs: the outputs, in their order.
+        inputs: declared inputs, in the order of positional arrays.
+        outputs: declared outputs, in order.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class CompiledModel:
         bounds: Collection[str],
         device: str,
     ) -> None:
-        """Take a model that `read` made, its inputs and outputs in ONNX, those that are in lanes, and arrays for inputs added
-        to those.
+        """Wrap a model from `read`, and compile it now if the ranks of all its values are static.
 
-        Indices come from `index_inputs`, only the shape matters of `unread_inputs`, and `bounds` of Slices saturate. No other
-        check of an input is needless because indices are proved to be in bounds: OpenVINO would read another element for an
-        index that it has cut to 32 bits.
+        `inputs` and `outputs` are those of the ONNX model, `travel` lists those in lanes, and `carried` feeds inputs that
+        replace constants. 64-bit values beyond int32 raise IndexError for `index_inputs`, are clamped for `bounds` (of Slices),
+        are allowed for `unread_inputs` (only their shape matters), and raise ValueError otherwise. Proved bounds do not make
+        these checks redundant: OpenVINO would truncate an index to 32 bits and read another element.
         """
         self._model, self._device = model, device
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
@@ -75,18 +75,18 @@ class CompiledModel:
             arrays: a dict with an array for each input, by name; or the arrays, in the order of `inputs`.
             named: arrays by the names of inputs.
 
-        An array is what NumPy takes for one, or a tensor that knows DLPack. It has exactly the element type of its input
-        (string: objects or `str`) in any byte order, and a shape that the input allows. What is given for an input that no
-        output depends on is ignored, and may be left out.
+        An array is an array-like of NumPy, or a tensor that supports DLPack. It has exactly the element type of its input
+        (string: objects or `str`), in any byte order, and a shape that the input allows. Inputs that no output depends on may
+        be left out; arrays given for them are ignored.
 
         Returns:
-            A dict with an array for each output, of the element type that it has in ONNX; a position finds an array, too.
+            A dict with an array for each output, of its ONNX element type; integer positions also work as keys.
 
         Raises:
             IndexError: an index is out of bounds.
             TypeError, ValueError: names, types or shapes are wrong, or an integer does not fit in the 32 bits that OpenVINO
                 computes with.
-            RuntimeError: what else OpenVINO says.
+            RuntimeError: any other error of OpenVINO.
         """
         inputs = arrays_by_name(self._names, self._needed, arrays, named)
         given = {name: _in_native_order(np.asarray(as_array(f"input '{name}'", inputs[name]))) for name in self._needed}
@@ -113,7 +113,7 @@ class CompiledModel:
         return f"<CompiledModel on {self._device}: ({listed(self.inputs)}) -> ({listed(self.outputs)})>"
 
     def _check_lanes(self, name: str, array: NDArray[Any]) -> None:
-        """Check an input of which only lanes are taken."""
+        """Check the type and shape of an input that the converted model takes in lanes."""
         lanes, kind = self._in_lanes[name]
         if array.dtype != kind.numpy():
             raise TypeError(f"input '{name}' must be {kind.numpy()}, not {array.dtype}")
@@ -136,7 +136,7 @@ class CompiledModel:
             raise error(f"{place} = {array[at]} does not fit in int32, in which OpenVINO computes")
 
     def _compile(self, shapes: tuple[tuple[int, ...], ...]) -> Session:
-        """Compile for all shapes; or for these, one an input, where OpenVINO would not compile for all."""
+        """Compile for these shapes, one per input; for all shapes if empty."""
         model = self._model
         try:
             if shapes:
@@ -153,5 +153,5 @@ def _check_shape(name: str, shape: openvino.PartialShape, array: NDArray[Any]) -
 
 
 def _in_native_order(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array whose numbers have the byte order of this machine."""
+    """Return the array in the byte order of this machine."""
     return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -1,4 +1,4 @@
-"""This module tells how the converters name what they cannot convert."""
+"""Errors of the converters, and how they name a node."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import onnx_ir
 
 
 class ConversionError(ValueError):
-    """An ONNX node, value or model that cannot become IR; the message names it."""
+    """An ONNX node, value or model cannot be converted to IR; the message names it."""
 
 
 class ConstantIndexError(ConversionError, IndexError):
-    """A constant index that is out of bounds whatever the inputs are."""
+    """A constant index is out of bounds for every input."""
 
 
 def describe(node: onnx_ir.Node | onnx.NodeProto) -> str:
-    """Tell how errors name a node."""
+    """Return the name of a node for error messages: its operator, name and outputs."""
     names = node.output if isinstance(node, onnx.NodeProto) else (str(value.name) for value in node.outputs)
     domain = f"{node.domain}." if node.domain else ""
     return f"node {domain}{node.op_type} '{node.name or ''}' (output {', '.join(names)})"

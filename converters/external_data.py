@@ -1,4 +1,4 @@
-"""The tensors of an ONNX model that other files hold: where they are, and what is wrong with that."""
+"""External data of ONNX models: its files, and checks of locations and sizes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .errors import ConversionError
 
 
 def external_tensors(model: onnx_ir.Model) -> Iterator[onnx_ir.ExternalTensor]:
-    """Yield the initializers that are in other files."""
+    """Yield the initializers stored as external data."""
     values = (value for graph in model.graphs() for value in graph.initializers.values())
     return (value.const_value for value in values if isinstance(value.const_value, onnx_ir.ExternalTensor))
 
 
 def data_files(path: Path) -> list[Path]:
-    """Return the files that hold external data of the .onnx at a path; none if it cannot be read as a model."""
+    """Return the external data files of the .onnx at a path; empty if it cannot be read as a model."""
     try:
         proto = onnx.load(path, load_external_data=False)
     except (DecodeError, OSError):
@@ -29,9 +29,9 @@ def data_files(path: Path) -> list[Path]:
 
 
 def check_locations(proto: onnx.ModelProto, folder: Path) -> None:
-    """Raise ConversionError where a tensor is not in the folder of its model, links followed, or its place there is no number.
+    """Raise ConversionError if a tensor's file is outside the model's folder, links resolved, or an offset or length is bad.
 
-    ONNX's checker tells some of this, but not of a model that it was not given by path; and no one tells which offset is bad.
+    ONNX's checker tests some of this, only for models given by path, and never names the bad offset.
     """
     for tensor in filter(uses_external_data, _tensors(proto)):
         entries = {entry.key: entry.value for entry in tensor.external_data}
@@ -45,7 +45,7 @@ def check_locations(proto: onnx.ModelProto, folder: Path) -> None:
 
 
 def check_sizes(model: onnx_ir.Model) -> None:
-    """Raise ConversionError where a file does not hold all of a tensor."""
+    """Raise ConversionError if a file is too short for a tensor, or a tensor declares a wrong length."""
     for tensor in external_tensors(model):
         place, start = f"tensor '{tensor.name}'", tensor.offset or 0
         end, size = start + tensor.nbytes, Path(tensor.path).stat().st_size
@@ -56,12 +56,12 @@ def check_sizes(model: onnx_ir.Model) -> None:
 
 
 def _locations(tensor: onnx.TensorProto) -> list[str]:
-    """Return the place of the data of a tensor, as seen from the folder of the model, if they are in another file."""
+    """Return the locations of a tensor's external data, relative to the model's folder; empty if it is stored in the model."""
     return [entry.value for entry in tensor.external_data if entry.key == "location"] if uses_external_data(tensor) else []
 
 
 def _tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Yield the tensors of the graph, of all bodies, and of functions."""
+    """Yield all tensors of the graph, its bodies and the functions: initializers and attributes."""
     waiting: list[onnx.GraphProto | onnx.FunctionProto] = [proto.graph, *proto.functions]
     while waiting:
         graph = waiting.pop()

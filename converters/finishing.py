@@ -1,4 +1,4 @@
-"""What is done to a converted model at the end, whatever it was converted from."""
+"""The last steps of every conversion, from ONNX and from PyTorch."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What became of a model: the OpenVINO model, what was rewritten on the way, and what is not as the original says."""
+    """The result of a conversion: the OpenVINO model, the rewrites, and where it departs from the source."""
 
     model: openvino.Model
     rewrites: Sequence[Rewrite]
     inexactness: Sequence[Inexactness]
-    # By the name of an input or output: that of the original, and the type of its numbers.
+    # Name of an input or output in lanes -> its name in the source, and its element type there.
     in_lanes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def finish(model: openvino.Model) -> list[Rewrite]:
-    """Take away checks that nothing needs, and mend what OpenVINO would compute otherwise; return what was done."""
+    """Repair what OpenVINO would compute differently, and simplify proved and constant gathers; return the rewrites."""
     from ov_gather.acceleration.shield_selects import shield_selects
 
     mend_division(model)
@@ -42,7 +42,7 @@ def finish(model: openvino.Model) -> list[Rewrite]:
 
 
 def record(model: openvino.Model, target: str, inexactness: Sequence[Inexactness]) -> None:
-    """Write into the model what it was converted for, by which version, and what is lost."""
+    """Write version, target and losses into the model's rt_info, and log the losses."""
     model.set_rt_info(version("ov-gather"), ["ov_gather", "version"])
     model.set_rt_info(target, ["ov_gather", "target"])
     model.set_rt_info("; ".join(map(str, inexactness)), ["ov_gather", "losses"])

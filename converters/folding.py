@@ -1,4 +1,4 @@
-"""Arithmetic of a converted model that OpenVINO would compute otherwise than its source means it."""
+"""Repairs of arithmetic in a converted model that OpenVINO would compute differently from its source."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _NUMBERS = ("bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16",
 
 _BINARY = ("Add-1", "Divide-1", "Maximum-1", "Minimum-1", "Mod-1", "FloorMod-1", "Multiply-1", "Power-1", "Subtract-1")
 _WIDE = ("i32", "i64", "u32", "u64")
-"""Types of integers that f32 does not have all of."""
+"""Integer types with values that f32 does not represent."""
 
 
 def mend_division(model: openvino.Model) -> None:
-    """Rewrite in place, bodies included, divisions of a source that rounds towards zero; passes fold small constants.
+    """Rewrite integer divisions in place, bodies included, so that they round as the source does.
 
-    1. Divide of constants, -3 / 5 = -1           ->   Divide that rounds towards zero, as the source means, and the plugin
-    2. Divide(ReduceSum(x), 2), of integers,      ->   Divide(Subtract(s, Mod(s, 2)), 2) of s = ReduceSum(x), which nothing
-       fused: 7 / 2 = 4, and 2 / 7 is 7 / 2 = 4        rounds, and which is not fused, as s is read twice. MatMul, too.
-    3. Floor(Divide(x, 2)), of integers, which    ->   Divide(Subtract(x, FloorMod(x, 2)), 2), which nothing rounds
-       PyTorch's -3 // 2 = -2 becomes: -1
+    1. Divide(-3, 5) of constants, folded to -1     ->  the same, set to round towards zero: 0
+    2. Divide(s, 2), s = ReduceSum(x) or MatMul,    ->  Divide(Subtract(s, Mod(s, 2)), 2): exact, and not fused, as s is
+       fused in f32: 7 / 2 = 4, and 2 / 7 is 7 / 2      used twice
+    3. Floor(Divide(x, 2)), PyTorch's x // 2:       ->  Floor(Divide(Subtract(x, FloorMod(x, 2)), 2)): exact, -3 // 2 = -2
+       -3 // 2 = -1
     """
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
 
     for divide in nodes_of(model, "Divide-1"):
-        divide.set_attribute("m_pythondiv", False)
+        divide.set_attribute("m_pythondiv", False)  # case 1
         one, other = divide.input_values()
         if not divide.get_element_type().is_integral_number():
             continue
         rounds_down = any(use.get_node().get_type_name() == "Floor" for use in divide.output(0).get_target_inputs())
-        if rounds_down or _is_fused(one) or _is_fused(other):
+        if rounds_down or _is_fused(one) or _is_fused(other):  # cases 3 and 2
             remainder = opset13.floor_mod(one, other) if rounds_down else opset13.mod(one, other)
             multiple = opset13.subtract(one, remainder)
             exact = opset13.divide(multiple, other)
@@ -45,7 +45,7 @@ def mend_division(model: openvino.Model) -> None:
 
 
 def _is_fused(value: openvino.Output) -> bool:
-    """Return True for the output of an operation that the plugin computes in f32 with what follows, or for what follows it."""
+    """Return True if the CPU plugin fuses consumers of this value in f32: it is a Reduce or FUSING, or FUSED with one."""
     seen, waiting = set(), [value.get_node()]
     while waiting:
         node = waiting.pop()
@@ -61,30 +61,30 @@ def _is_fused(value: openvino.Output) -> bool:
 
 
 def mend_arithmetic(model: openvino.Model) -> None:
-    """Rewrite in place, bodies included, what OpenVINO's passes would change the meaning of.
+    """Rewrite in place, bodies included, operations whose meaning OpenVINO's passes would change.
 
-    1. Abs(x[?]) of constants and sizes, = x        ->   Squeeze(Abs(Unsqueeze(x)))
-    2. Convert(x) to boolean: of output 0, not 1,   ->   NotEqual(x, 0)
-       of an operation of several; false of a NaN
-    3. Select(Less(a, b), x, y) of integers,        ->   Select(Convert(Convert(Less(a, b))), x, y)
-       fused into f32, which rounds x and y
-    4. Minimum(x[], constant[1]), which becomes     ->   Reshape(Minimum(x[], constant[]), [1])
-       [] where x is a Reshape
+    1. Abs(x[?]) of constants and sizes, dropped      ->  Squeeze(Abs(Unsqueeze(x)))
+    2. Convert(x) to boolean, which reads output 0    ->  NotEqual(x, 0)
+       of a node with several, and is false for NaN
+    3. Select(Less(a, b), x, y) of integers, fused    ->  Select(Convert(Convert(Less(a, b))), x, y)
+       in f32, which rounds x and y
+    4. Minimum(x[], constant[1]), which becomes       ->  Unsqueeze(Minimum(x[], Squeeze(constant[1])))
+       [] if x is a Reshape
     """
     from ov_gather.acceleration.graph import nodes_of, take_place
     from ov_gather.extension.python_api import opset13
 
-    for absolute in nodes_of(model, "Abs-1"):
+    for absolute in nodes_of(model, "Abs-1"):  # case 1
         rank = absolute.get_output_partial_shape(0).rank
         if (rank.is_dynamic or rank.get_length() == 1) and _is_bounded(absolute.input_value(0)):
             axis = opset13.constant(np.array([0]))
             raised = opset13.abs(opset13.unsqueeze(absolute.input_value(0), axis))
             take_place(absolute, opset13.squeeze(raised, axis))
-    for convert in nodes_of(model, "Convert-1"):
+    for convert in nodes_of(model, "Convert-1"):  # case 2
         value = convert.input_value(0)
         if convert.get_element_type().get_type_name() == "boolean" and value.get_element_type().get_type_name() in _NUMBERS:
             take_place(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
-    for select in [*nodes_of(model, "Select-1")]:
+    for select in [*nodes_of(model, "Select-1")]:  # case 3
         condition = select.input_value(0)
         is_given = condition.get_node().get_type_name() in ("Constant", "Parameter")
         if is_given or select.get_element_type().get_type_name() not in _WIDE or _is_bounded(select.output(0)):
@@ -97,7 +97,7 @@ def mend_arithmetic(model: openvino.Model) -> None:
 
 
 def _keep_rank(node: openvino.Node) -> None:
-    """Case 4."""
+    """Apply case 4 of `mend_arithmetic`."""
     from ov_gather.acceleration.graph import copied, take_place
     from ov_gather.extension.python_api import opset13
 
@@ -115,9 +115,9 @@ def _keep_rank(node: openvino.Node) -> None:
 
 
 def _is_bounded(value: openvino.Output, *, by_sizes: bool = True) -> bool:
-    """Return True if constants and shapes alone determine a value; constants alone if not `by_sizes`.
+    """Return True if a value depends on constants and shapes alone; on constants alone if not `by_sizes`.
 
-    OpenVINO then drops an Abs of it, whatever its sign; and infers shapes by it.
+    OpenVINO drops an Abs of such a value, whatever its sign, and infers shapes from the value.
     """
     seen, waiting = set(), [value.get_node()]
     while waiting:

@@ -1,4 +1,4 @@
-"""Small questions about an ONNX graph that several files ask."""
+"""Queries on ONNX graphs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ Dim = int | onnx_ir.SymbolicDim
 
 
 def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
-    """Return the tensor of an initializer or a Constant; the default value of a graph input is none, as a caller may replace
-    it.
-    """
+    """Return the tensor of an initializer or Constant; None for graph inputs, whose default values a caller may replace."""
     return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
 
 
 def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:
-    """Return the attribute axis, not negative. Raises ConversionError."""
+    """Return the attribute `axis`, counted from the front. Raises ConversionError."""
     try:
         return checked_axis(describe(node), "axis", attribute(node, "axis", default), rank)
     except ValueError as error:
@@ -30,7 +28,7 @@ def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:
 
 
 def elements_of(node: onnx_ir.Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...], int] | None:
-    """Dims of data, dims of indices and the axis of a GatherElements; None if a rank is open. Raises ConversionError."""
+    """Return dims of data, dims of indices and axis of a GatherElements; None if a rank is unknown. Raises ConversionError."""
     data, indices = (None if value is None else value.shape for value in node.inputs[:2])
     if data is None or indices is None:
         return None
@@ -40,31 +38,29 @@ def elements_of(node: onnx_ir.Node) -> tuple[tuple[Dim, ...], tuple[Dim, ...], i
 
 
 def same(one: Dim, other: Dim) -> bool:
-    """Tell whether two dimensions are equal for sure: the same number or the same name."""
+    """Return True if two dimensions are certainly equal: the same number or the same name."""
     return one == other and (isinstance(one, int) or one.value is not None)
 
 
 def nodes_of(model: onnx_ir.Model, *op_types: str) -> Iterator[onnx_ir.Node]:
-    """Yield the nodes of some operators of the default domain, bodies of control flow included; they may be changed on the
-    way.
-    """
+    """Yield the nodes of these operators of the default domain, bodies included; callers may change the graph meanwhile."""
     for node in list(onnx_ir.traversal.RecursiveGraphIterator(model.graph)):
         if node.domain == "" and node.op_type in op_types:
             yield node
 
 
 def inputs_of(model: onnx_ir.Model) -> list[onnx_ir.Value]:
-    """Return what a caller must give: the inputs without a value of their own."""
+    """Return the inputs without a default value, which a caller must feed."""
     return [value for value in model.graph.inputs if value.name not in model.graph.initializers]
 
 
 def is_used(value: onnx_ir.Value) -> bool:
-    """Tell whether a node, or the outputs of the graph, take a value."""
+    """Return True if a node or a graph output uses a value."""
     return bool(value.uses()) or value.is_graph_output()
 
 
 def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:
-    """Return the graphs that an If, a Loop or a Scan executes, each with the name of its attribute."""
+    """Return the bodies of an If, Loop or Scan, each with the name of its attribute."""
     return [
         (attribute.name, attribute.as_graph())
         for attribute in node.attributes.values()
@@ -81,10 +77,7 @@ def constants_of(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
 
 
 def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node, int], bool]) -> Iterator[tuple[onnx_ir.Node, int]]:
-    """Tell where a value is used, as node and position of the input, and where the outputs of nodes are that it passes through.
-
-    `passes` tells from a node and the position of an input whether the value that is given there passes through the node.
-    """
+    """Yield each use of a value (node and input position); follow it through nodes for which `passes(node, position)` holds."""
     seen, waiting = {value}, [value]
     while waiting:
         for node, position in waiting.pop().uses():

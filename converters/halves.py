@@ -13,15 +13,15 @@ from .ranges import Ranges
 
 CASTS = ("Cast", "CastLike")
 UNROUNDED = "OpenVINO's CPU plugin computes float16 as float32: this Cast neither rounds nor overflows"
-"""What happens at a node that `is_unrounded`."""
-_EXACT = 2**11  # float16 has all integers up to this one
+"""Reason reported for nodes for which `is_unrounded` holds."""
+_EXACT = 2**11  # float16 represents all integers up to this one
 _NARROWER = (onnx_ir.DataType.BOOL, onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.FLOAT16)
 
 
 def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Return True for a Cast to float16 that rounds, if its values reach a result of another type, at most moved before.
+    """Return True if a Cast to float16 may round, and a node computes another type from its values, directly or after moves.
 
-    Arithmetic in float16 is excepted: it only rounds less, in models that are float16 throughout.
+    Float16 arithmetic on its values does not count: in models that are float16 throughout, the plugin only rounds less.
     """
     if not is_default(node, CASTS) or element_type_of(node.outputs[0]) is not F16:
         return False
@@ -35,7 +35,7 @@ def is_unrounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 
 def _leaves(node: onnx_ir.Node, position: int) -> bool:
-    """Return True if a node computes anything but float16 from the elements of an input."""
+    """Return True if a node computes a type other than float16 from the elements of an input."""
     if bodies_of(node) or is_default(node, OF_SHAPES) or carries_elements(node, position):
         return False
     if is_default(node, ("CastLike",)) and position == 1:  # only its type counts

@@ -1,4 +1,4 @@
-"""This module tells what OpenVINO will not execute as ONNX says, node by node."""
+"""Nodes, inputs and constants that OpenVINO will not execute as ONNX specifies."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .passes.empty_constants import lost_constants
 from .ranges import Ranges
 from .repeats import wrong_tiles
 
-_PART = 2**16  # elements that fit in a cache, as weights may be gigabytes
+_PART = 2**16  # elements compared at once: they fit in a cache, and weights may have gigabytes
 
 
 class LossyConversionWarning(UserWarning):
-    """OpenVINO will not execute a part of a converted model as ONNX says."""
+    """OpenVINO will not execute a part of a converted model as its source specifies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inexactness:
-    """One place of a model, and what OpenVINO does there that is not what ONNX says."""
+    """A place in a model, and how OpenVINO departs from ONNX there."""
 
     place: str
     what: str
@@ -55,12 +55,12 @@ def summaries(found: Sequence[Inexactness]) -> list[str]:
 def find_inexactness(
     model: onnx_ir.Model, *, target: str, assume_in_bounds: bool = False, checks_inputs: bool = False
 ) -> list[Inexactness]:
-    """Return what OpenVINO will not execute as a legalized ONNX model says.
+    """Return the places at which OpenVINO will not execute a legalized ONNX model as ONNX specifies.
 
     Args:
         target: as for `convert_model`.
-        assume_in_bounds: indices out of bounds do not count.
-        checks_inputs: whoever executes the model checks that 64-bit inputs fit in 32 bits and knows the rank of each.
+        assume_in_bounds: do not report indices that may be out of bounds.
+        checks_inputs: the caller checks that 64-bit inputs fit in 32 bits, and knows the rank of each.
     """
     ranges = Ranges(model)
     found = [*_narrowed(model, ranges, assume_in_bounds, checks_inputs), *_of_constants(model)]
@@ -82,12 +82,12 @@ def find_inexactness(
 
 
 def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDArray[Any]]]:
-    """Yield the constants that OpenVINO's CPU plugin does not keep as they are, where that makes a difference."""
+    """Yield the constants that OpenVINO's CPU plugin alters, if that affects results, with their values."""
     for value in constants_of(model):
         tensor, element_type = constant_of(value), element_type_of(value)
         if tensor is None or element_type in (None, STRING) or all(_is_folded(*use) for use in value.uses()):
             continue
-        # A denormal among the numbers of a computation is below its rounding.
+        # Other types lose denormals, which matters only if they are moved: arithmetic rounds by more.
         if element_type in (*NARROWED_BY_CPU, U32) or is_gathered(value):
             array = tensor.numpy()
             if not survives(array, constant=True):
@@ -95,7 +95,7 @@ def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDA
 
 
 def survives(array: NDArray[Any], *, constant: bool) -> bool:
-    """Tell whether OpenVINO's CPU plugin hands every bit of an array on to an operation that only moves elements."""
+    """Return True if OpenVINO's CPU plugin passes every bit of an array on to an operation that only moves elements."""
     flat = array.ravel()
     parts = (flat[start : start + _PART] for start in range(0, flat.size, _PART))
     with np.errstate(all="ignore"):
@@ -103,7 +103,7 @@ def survives(array: NDArray[Any], *, constant: bool) -> bool:
 
 
 def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, checks_inputs: bool) -> Iterator[Inexactness]:
-    """Tell where values of 64 bits arise that may not fit in 32. What is computed from such values is not told again."""
+    """Yield where 64-bit values arise that may not fit in 32 bits; values computed from these are not reported again."""
 
     def is_wide(value: onnx_ir.Value | None) -> bool:
         if value is None or element_type_of(value) not in NARROWED_BY_CPU or constant_of(value) is not None:
@@ -117,7 +117,7 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
             yield Inexactness(f"input '{value.name}'", _narrowing(value))
     for node in model.graph.all_nodes():
         if any(map(is_wide, node.inputs)) or bodies_of(node):
-            continue  # told of the input, or of a node of the body
+            continue  # reported for the input, or for a node of the body
         for value in filter(is_wide, node.outputs):
             computed = _computed(model, value)
             if computed is None or not survives(computed, constant=True):
@@ -131,14 +131,12 @@ def _narrowing(value: onnx_ir.Value) -> str:
 
 
 def _computed(model: onnx_ir.Model, value: onnx_ir.Value) -> NDArray[Any] | None:
-    """Return what is computed from constants alone; None for anything else. OpenVINO folds it exactly before it narrows
-    anything.
-    """
+    """Return a value computed from constants alone, which OpenVINO folds exactly before it narrows; None for others."""
     try:
         graph = onnx_ir.convenience.extract(model.graph, [], [value])
         proto = onnx_ir.to_proto(onnx_ir.Model(graph, ir_version=model.ir_version))
         (array,) = ReferenceEvaluator(proto).run(None, {})
-    except Exception:  # an input leads to it, or ONNX's reference does not know an operator
+    except Exception:  # it depends on an input, or ONNX's reference lacks an operator
         return None
     return np.asarray(array)
 
@@ -148,12 +146,12 @@ def _of_constants(model: onnx_ir.Model) -> Iterator[Inexactness]:
         yield Inexactness(
             f"constant '{value.name}'", f"{element_type_of(value)} holds values that OpenVINO's CPU plugin alters"
         )
-    for value in lost_constants(model):
+    for value, _ in lost_constants(model):
         yield Inexactness(f"constant '{value.name}'", "OpenVINO makes one element of a constant that has none")
 
 
 def _of_pads(model: onnx_ir.Model) -> Iterator[Inexactness]:
-    """Yield each Pad by a number that OpenVINO's CPU plugin does not pad with."""
+    """Yield each Pad whose number OpenVINO's CPU plugin replaces or rounds."""
     for node in nodes_of(model, "Pad"):
         value, mode = node.inputs[2] if len(node.inputs) > 2 else None, node.attributes.get("mode")
         if value is None or (mode is not None and mode.as_string() != "constant"):
@@ -167,7 +165,7 @@ def _of_pads(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 
 def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
-    """Yield what OpenVINO's CPU plugin would refuse to compile."""
+    """Yield inputs and nodes of unknown rank, which OpenVINO's CPU plugin refuses to compile."""
     unknown = "OpenVINO's CPU plugin needs the rank: reshape the model before it is compiled"
     for value in inputs_of(model):
         if value.shape is None:
@@ -179,7 +177,7 @@ def _of_open_ranks(model: onnx_ir.Model) -> Iterator[Inexactness]:
 
 
 def _of_stock_operation(node: onnx_ir.Node, ranges: Ranges, assume_in_bounds: bool) -> Iterator[Inexactness]:
-    """Yield what is not as ONNX says in a stock gather or scatter; our operations do it right."""
+    """Yield how a stock gather or scatter departs from ONNX; our operations do not."""
     if node.op_type != "Gather" and element_type_of(node.inputs[0]) is STRING:
         yield Inexactness(describe(node), f"OpenVINO's CPU plugin has no {node.op_type} of strings; target extension has")
     instead = OUT_OF_BOUNDS.get(node.op_type)
@@ -192,7 +190,7 @@ _QUIETING = (
     *("CenterCropPad", "ConcatFromSequence", "DepthToSpace", "SequenceAt", "SequenceConstruct", "SequenceInsert"),
     *("SpaceToDepth", "SplitToSequence", "Trilu"),
 )
-"""Operators that only move values, but not in lanes."""
+"""Operators that only move values, but are not moved in lanes."""
 
 
 def _takes_halves(node: onnx_ir.Node) -> bool:
@@ -209,11 +207,9 @@ OUT_OF_BOUNDS = {
     "ScatterNDUpdate": "may write to foreign memory",
     "ScatterUpdate": "may write to foreign memory",
 }
-"""What OpenVINO's operations do with an index out of bounds, for those that do not raise."""
+"""Effect of an index out of bounds, for operations of OpenVINO that do not raise."""
 
 
 def _is_folded(node: onnx_ir.Node, position: int) -> bool:
-    """Tell whether a Cast, which OpenVINO folds exactly, takes a constant; or a Slice, for which the largest int32 is the
-    end.
-    """
+    """Return True if narrowing does not affect this use of a constant: a Cast, folded exactly, or a bound of a Slice."""
     return is_default(node, ("Cast",)) or (is_default(node, ("Slice",)) and position in (1, 2))

@@ -1,4 +1,4 @@
-"""This module tells which integers OpenVINO's CPU plugin computes in other ways than ONNX: narrowed, signed or rounded."""
+"""Integers that OpenVINO's CPU plugin computes differently from ONNX: narrowed, as signed numbers, or rounded."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .moves import OF_SHAPES, carries_elements, element_type_of, is_index, moves
 from .ranges import Ranges
 
 INT32 = np.iinfo(np.int32)
-_EXACT = 2**24  # float32 has all integers up to this one
-# Numbers modulo 2^32 have the same results, whether they are signed or not.
+_EXACT = 2**24  # float32 represents all integers up to this one
+# Operators whose results modulo 2^32 are the same for signed and unsigned operands.
 _MODULAR = ("Add", "Sub", "Mul", "Sum", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "ReverseSequence")
 _WRAPPING = ("Abs", "Add", "BitShift", "BitwiseNot", "Mul", "Neg", "Sub", "Sum")
 WRAPPED = "i16 and u16 are computed as i32, values beyond do not wrap around"
-"""What happens at a node that `is_wrapped`."""
+"""Reason reported for nodes for which `is_wrapped` holds."""
 SIGNED = "u32 is computed as i32, values from 2^31 on are negative"
-"""What happens at a node that `is_signed`."""
+"""Reason reported for nodes for which `is_signed` holds."""
 _AS_FLOAT = "OpenVINO's CPU plugin {} integers as f32, which rounds those beyond 2^24"
 _DIVISIONS = ("Div", "Mod")
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_NARROWED = ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample")  # of 64 bits, which is told instead
+_NARROWED = ("ReduceMax", "ReduceMin", "Resize", "Trilu", "Upsample")  # at 64 bits, the narrowing is reported instead
 _TOTALS = ("MatMul", "Pow", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare")
 ROUNDED = {
     **dict.fromkeys(_DIVISIONS, _AS_FLOAT.format("divides")),
@@ -41,17 +41,17 @@ ROUNDED = {
     "ReduceMin": _AS_FLOAT.format("compares"),
     "Trilu": _AS_FLOAT.format("multiplies"),
 }
-"""What happens at a node of these operators that `is_rounded`."""
+"""Reason reported for nodes for which `is_rounded` holds, by operator."""
 
 
 def narrowing(element_type: ElementType) -> str:
-    """Say what becomes of values of a type that OpenVINO's CPU plugin narrows."""
+    """Return the reason reported for values of a type that OpenVINO's CPU plugin narrows."""
     consequence = "rounded" if element_type is F64 else "values beyond wrap around"
     return f"{element_type} is computed as {NARROWED_BY_CPU[element_type]}, {consequence}"
 
 
 def stays_within(value: onnx_ir.Value) -> bool:
-    """Tell whether all integers that are computed from a value fit in 32 bits if the value does."""
+    """Return True if all integers computed from a value fit in 32 bits whenever the value does."""
     return all(
         is_index(node, position)
         or is_default(node, OF_SHAPES)
@@ -62,7 +62,7 @@ def stays_within(value: onnx_ir.Value) -> bool:
 
 
 def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Tell whether a node computes with u32 that no i32 is equal to, where that makes a difference."""
+    """Return True if a node computes with u32 values beyond int32, and their sign matters."""
 
     def is_large(value: onnx_ir.Value | None) -> bool:
         if element_type_of(value) is not U32:
@@ -75,9 +75,9 @@ def is_signed(node: onnx_ir.Node, ranges: Ranges) -> bool:
 
 
 def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Return True if a node of ROUNDED may compute with integers that float32 does not have.
+    """Return True if a node of ROUNDED may compute with integers that float32 does not represent.
 
-    What is computed of sizes is excepted: no model with computed shapes would be exact if tensors counted as that large.
+    Integers computed from sizes do not count: otherwise no model with computed shapes would be exact.
     """
     element_type = element_type_of(node.inputs[0])
     if element_type not in (I32, U32, I64, U64) or (element_type in (I64, U64) and node.op_type in _NARROWED):
@@ -90,8 +90,8 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
     values = [*node.inputs, *node.outputs] if computes else node.inputs[: 2 if node.op_type in _COMPARISONS else 1]
     intervals = [ranges.of(value) for value in values if value is not None]
     if computes and element_type in (I64, U64):
-        intervals = [interval for interval in intervals if not _is_wide(interval)]  # the narrowing is told
-    if node.op_type in _COMPARISONS:  # what is rounded stays on its side of a small number
+        intervals = [interval for interval in intervals if not _is_wide(interval)]  # these are reported as narrowed
+    if node.op_type in _COMPARISONS:  # rounding never moves a number across a small one
         return not any(_fits(interval, sizes=True) for interval in intervals)
     return not all(_fits(interval, sizes=computes) for interval in intervals)
 
@@ -106,7 +106,7 @@ def _fits(interval: Interval | None, *, sizes: bool) -> bool:
 
 
 def _is_rounded_bound(value: onnx_ir.Value | None) -> bool:
-    """Return True for a constant that float32 does not have; bounds that the model computes are compared as integers."""
+    """Return True for a constant that float32 does not represent; computed bounds are compared as integers."""
     tensor = None if value is None else constant_of(value)
     number = 0 if tensor is None or tensor.size != 1 else int(tensor.numpy().item())
     return INT32.min < number < INT32.max and int(np.float32(number)) != number
@@ -117,13 +117,13 @@ def _is_wide(interval: Interval | None) -> bool:
 
 
 def is_wrapped(node: onnx_ir.Node, ranges: Ranges) -> bool:
-    """Return True if integers of 16 bits may wrap around at a node; OpenVINO's CPU plugin computes them as i32."""
+    """Return True if 16-bit integers may wrap around at a node; OpenVINO's CPU plugin computes them as i32."""
     element_type = element_type_of(node.outputs[0])
     if element_type is None or element_type.name not in ("i16", "u16") or not is_default(node, (*_WRAPPING, "Cast")):
         return False
     is_cast = node.op_type == "Cast"
     widest, found = every_value(element_type), ranges.of(node.inputs[0] if is_cast else node.outputs[0])
-    if found is None:  # a Cast of fractions, of which ONNX defines nothing beyond the type
+    if found is None:  # a Cast of floats, which ONNX leaves undefined outside the type's range
         return False
     if is_cast:
         return found.low < widest.low or found.high > widest.high

@@ -1,8 +1,8 @@
-"""Lanes are the bytes of numbers that OpenVINO's CPU plugin would change, as integers that it leaves alone.
+"""Lanes: integers that hold the bytes of numbers which OpenVINO's CPU plugin would change.
 
-The plugin computes 64-bit numbers in 32 bits, has no complex numbers, and makes signalling NaNs of float16 quiet; Expand and
-Loop do so to bfloat16, too. Of other types it changes constants alone. A number of 64 bits travels as two int32 along one more
-dimension, the last, a complex128 as four. A smaller number travels as one integer, in the shape that it has.
+The plugin computes 64-bit numbers in 32 bits, lacks complex numbers, and makes signalling NaNs of float16 quiet; Expand and
+Loop do so to bfloat16, too. For other types it changes only constants. A 64-bit number becomes two int32 along an additional
+last dimension, a complex128 four. A smaller number becomes one integer, and the shape stays.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from onnx_ir import DataType
 
 @dataclass(frozen=True, slots=True)
 class LaneType:
-    """A LaneType says what the numbers of a type travel as.
+    """The lanes of one element type.
 
     Attributes:
-        lane: the type of a lane.
-        count: how many lanes a number has; with one lane the shape stays.
+        lane: element type of a lane.
+        count: number of lanes per number; with one lane the shape stays.
     """
 
     lane: DataType
@@ -31,7 +31,7 @@ class LaneType:
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The dimension that the lanes add to a shape, if any."""
+        """The dimension that lanes append to a shape, if any."""
         return () if self.count == 1 else (self.count,)
 
 
@@ -46,24 +46,24 @@ LANE_TYPES: Mapping[DataType, LaneType] = {
     DataType.FLOAT: LaneType(DataType.INT32, 1),
     DataType.UINT32: LaneType(DataType.INT32, 1),
 }
-"""By type of the numbers. Every other type goes through OpenVINO as it is."""
+"""Lanes by element type. OpenVINO moves every other type unchanged."""
 
 CHANGED = frozenset(LANE_TYPES) - {DataType.FLOAT, DataType.UINT32}
-"""The types of which the plugin changes inputs, and not only constants."""
+"""Types whose inputs the plugin changes, not only their constants."""
 
 
 def as_lanes(array: ArrayLike) -> NDArray[Any]:
     """Return the lanes of an array, for an input of a model that was converted with lanes.
 
     Args:
-        array: of int64, uint64, float64, complex64, complex128, float16, bfloat16, float32 or uint32, in any byte order.
+        array: int64, uint64, float64, complex64, complex128, float16, bfloat16, float32 or uint32, in any byte order.
 
     Returns:
-        int32 of the array's shape with one more dimension of 2 (complex128: 4) at the end; of numbers of 32 bits int32 of its
-        shape, of 16 bits int16. They are a view of the array where that is contiguous and in the byte order of this machine.
+        int32 with one more dimension of 2 (complex128: 4) at the end; for 32-bit types int32, for 16-bit types int16, of the
+            array's shape. A view if the array is contiguous and in the byte order of this machine.
 
     Raises:
-        TypeError: numbers of this type have no lanes.
+        TypeError: the element type has no lanes.
     """
     array = np.asarray(array)
     native = array.dtype.newbyteorder("=")
@@ -76,15 +76,15 @@ def from_lanes(lanes: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     """Return the numbers of an output of a model that was converted with lanes.
 
     Args:
-        lanes: what OpenVINO computed, of the type and shape that `as_lanes` returns.
-        dtype: the type of the numbers, which the model's `rt_info` names.
+        lanes: OpenVINO's result, of the type and shape that `as_lanes` returns.
+        dtype: element type of the numbers; the model's `rt_info` names it.
 
     Returns:
-        An array of that type, without the dimension of the lanes; a view where the lanes are contiguous.
+        An array of `dtype`, without the dimension of the lanes; a view if the lanes are contiguous.
 
     Raises:
-        TypeError: numbers of this type have no lanes.
-        ValueError: the lanes have another type, or their last dimension another size.
+        TypeError: the element type has no lanes.
+        ValueError: the lanes have the wrong type, or their last dimension the wrong size.
     """
     lanes, dtype = np.asarray(lanes), np.dtype(dtype)
     kind = _lane_type(dtype)
@@ -103,7 +103,7 @@ def _lane_type(dtype: np.dtype[Any]) -> LaneType:
 
 
 def tensor_in_lanes(tensor: onnx_ir.TensorProtocol, name: str) -> onnx_ir.TensorProtocol:
-    """Return a constant in lanes. One in a file stays there: its bytes mean lanes as well."""
+    """Return a constant in lanes. External data is reused: its bytes are the lanes."""
     kind = LANE_TYPES[tensor.dtype]
     shape = onnx_ir.Shape([*tensor.shape.numpy(), *kind.dims])
     if isinstance(tensor, onnx_ir.ExternalTensor):

@@ -1,4 +1,4 @@
-"""The IR layers that an ONNX node becomes, by our own writer: no OpenVINO is needed."""
+"""Conversion of single ONNX nodes to IR layers, without OpenVINO."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ BY_TARGET: Mapping[str, Mapping[str, Operation]] = {
         "ScatterND": SCATTER_ND_CUSTOM,
     },
 }
-"""By target of a conversion, the operation that each gather and scatter of ONNX becomes."""
+"""For each target, the operation that each gather and scatter of ONNX becomes."""
 
 
 def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
-    """Add the layers of a valid node of the default domain; the value of its output. Raises ConversionError."""
+    """Add the layers for a valid node of the default domain; return its output. Raises ConversionError."""
     place = describe(node)
     convert = CONVERTERS.get(node.op_type) if node.domain == "" else None
     if convert is None:
@@ -73,7 +73,7 @@ def element_type_of(place: str, data_type: int | None) -> ElementType:
 
 
 def partial_shape(place: str, shape: Sequence[Any] | None) -> PartialShape:
-    """Return an ONNX shape: sizes, and names or None for open dimensions. Raises ConversionError."""
+    """Convert an ONNX shape: sizes, and names or None for dynamic dimensions. Raises ConversionError."""
     return UNKNOWN if shape is None else PartialShape(tuple(_dimension(place, dim) for dim in shape))
 
 
@@ -87,7 +87,7 @@ def _dimension(place: str, dim: Any) -> Dimension:
 
 
 def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtocol) -> Value:
-    """Return a Const with the value of an ONNX tensor. Raises ConversionError."""
+    """Add a Const with the value of an ONNX tensor. Raises ConversionError, OSError."""
     place = f"constant '{name}'"
     element_type = element_type_of(place, tensor.dtype.value)
     sizes = partial_shape(place, list(tensor.shape)).sizes
@@ -98,7 +98,7 @@ def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtoco
         data = tensor.tobytes()
     except OSError:
         raise
-    except Exception as error:  # broken payloads make onnx-ir raise many kinds
+    except Exception as error:  # onnx-ir raises many kinds of errors for broken payloads
         raise ConversionError(f"{place}: its value cannot be read: {error}") from error
     needed = element_type.byte_size(element_count(sizes))
     if len(data) != needed:
@@ -108,7 +108,7 @@ def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtoco
 
 
 def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, target: str = "stock") -> Value:
-    """Add the layers of a gather or scatter. Raises ConversionError."""
+    """Add the layers for a gather or scatter; return its output. Raises ConversionError."""
     operation = BY_TARGET[target][node.op_type]
     place, given = describe(node), [value for value in inputs if value is not None]
     known = {known.name for known in operation.attributes}
@@ -137,7 +137,7 @@ def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, targe
 
 
 def _reduction(place: str, name: str, operation: Operation) -> str:
-    """Return what an operation calls a reduction of ONNX. Raises ConversionError."""
+    """Return the operation's name for an ONNX reduction. Raises ConversionError."""
     if name not in OPENVINO_NAMES:
         raise ConversionError(f"{place}: reduction must be one of {', '.join(OPENVINO_NAMES)}, not '{name}'")
     return name if CUSTOM_OPSET in operation.opsets else OPENVINO_NAMES[name]
@@ -161,7 +161,7 @@ def _layer(
 
 
 def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
-    """Add a Slice of opset 10 or later. Slice-8 needs the steps; the output is open, as the bounds are inputs."""
+    """Add a Slice of opset 10 or later. Slice-8 requires steps; the output is dynamic, as the bounds are inputs."""
     data, starts, ends, axes, steps = (*inputs, None, None)[:5]
     assert data is not None and starts is not None and ends is not None
     if steps is None:
@@ -174,7 +174,7 @@ def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
 
 
 def _unsqueeze(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
-    """Add an Unsqueeze of opset 13 or later. The output is of open rank, as OpenVINO infers it while the axes are an input."""
+    """Add an Unsqueeze of opset 13 or later. The output has dynamic rank: OpenVINO infers none while the axes are an input."""
     data, axes = inputs
     assert data is not None and axes is not None
     return _layer(builder, node, "Unsqueeze", "opset1", {}, [data, axes], data.element_type, UNKNOWN)
@@ -210,7 +210,7 @@ def _constant(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Valu
     return builder.const(name, element_type, values)
 
 
-# The attributes of Constant, and the element type that each implies; a tensor brings its own.
+# Attributes of Constant, and the element type that each implies; None: that of the tensor.
 _CONSTANT_VALUES: Mapping[str, ElementType | None] = {
     "value": None,
     "value_float": F32,

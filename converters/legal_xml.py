@@ -1,4 +1,4 @@
-"""Names of ONNX models may have characters that XML cannot hold; OpenVINO writes them, and no XML parser reads the result."""
+"""Names with characters that XML cannot hold: OpenVINO writes them, and no XML parser reads the result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import openvino
 
 _WRITTEN = re.compile(rb"&#(\d+);|\xef\xbf[\xbe\xbf]")
-"""How OpenVINO writes control characters, and the two characters at the end of the basic plane."""
+"""Characters to check in OpenVINO's output: numeric references, and U+FFFE and U+FFFF in UTF-8."""
 
 
 def refuse_illegal_names(model: openvino.Model) -> None:
-    """Raise ConversionError where an input or output, whose name is its user's, has a name that XML cannot hold."""
+    """Raise ConversionError if XML cannot hold the name of an input or output, which is the user's and is never changed."""
     for kind, ports in (("input", model.inputs), ("output", model.outputs)):
         for name in (name for port in ports for name in port.get_names()):
             if found := NOT_XML.search(name):
@@ -28,7 +28,7 @@ def refuse_illegal_names(model: openvino.Model) -> None:
 
 
 def make_well_formed(path: Path) -> None:
-    """Replace characters that XML cannot hold, in names inside of the model, by escapes such as \\x1b. Raises OSError."""
+    """Replace characters that XML cannot hold, in names inside the model, by escapes such as \\x1b. Raises OSError."""
     content = path.read_bytes()
     legal = _WRITTEN.sub(_escaped, content)
     if legal != content:

@@ -1,4 +1,4 @@
-"""ONNX to ONNX: what OpenVINO's gathers would refuse, get wrong or do slowly becomes what they do as ONNX means it."""
+"""Legalization of ONNX models: rewrites of nodes that OpenVINO refuses, computes wrongly or computes slowly."""
 
 from __future__ import annotations
 
@@ -27,29 +27,30 @@ from .shape_inference import infer_shapes
 
 __all__ = ["TARGETS", "Rewrite", "legalize"]
 
-# Only stock operations, or those of our extension, which take what ONNX allows and raise out of bounds.
+# "stock": operations of OpenVINO only. "extension": our operations, which accept what ONNX allows and raise out of bounds.
 TARGETS = ("stock", "extension")
 
 
 def legalize(model: onnx_ir.Model, *, target: str = "stock", assume_in_bounds: bool = False) -> list[Rewrite]:
-    """Rewrite the gathers of a model, and operators near them, in place, those in bodies too; its functions are inlined.
+    """Rewrite gathers and related operators in place, bodies included, so that OpenVINO computes what ONNX specifies.
 
-    The result computes the same: GatherElements with broadcast indices becomes Gather or GatherND, data is sliced to smaller
-    indices, constant negative indices become positive, a Gather of nothing becomes an empty tensor, a scatter of nothing
-    its data, and constants without elements are computed. Compress, and OneHot and ReverseSequence where OpenVINO would change
-    values, become gathers.
+    The model's results stay the same; its functions are inlined. GatherElements with broadcast indices becomes Gather or
+    GatherND, data is sliced to smaller indices, constant negative indices become non-negative, a Gather without elements
+    becomes an empty tensor, a scatter without updates becomes its data, and constants without elements are computed. Compress
+    becomes a Gather. Where OpenVINO would change values, OneHot becomes a Gather and, for "extension", ReverseSequence a
+    GatherND.
 
     Args:
-        model: of any opset; the nodes that are added are of that opset.
+        model: of any opset; added nodes have the same opset.
         target: "stock" for OpenVINO's own operations; "extension" for ours, which need no slices.
-        assume_in_bounds: fold broadcasts for "stock" even where an index may be out of bounds, which ONNX's GatherElements
-            refuses but OpenVINO's Gather and GatherND do not.
+        assume_in_bounds: fold broadcasts for "stock" even if an index may be out of bounds: ONNX's GatherElements raises then,
+            OpenVINO's Gather and GatherND do not.
 
     Returns:
-        What was done, and what was left and why, node by node.
+        The rewrites that were made, and those that were not, with the reason, per node.
 
     Raises:
-        ConversionError: a constant index is out of bounds, or an axis is; the message names node, position and valid range.
+        ConversionError: a constant index or an axis is out of bounds; the message names node, position and valid range.
         ValueError: the target is unknown.
     """
     if target not in TARGETS:

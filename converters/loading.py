@@ -1,4 +1,4 @@
-"""ONNX models from files; what is none is refused."""
+"""Loading and checking of ONNX models."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _IN_MEMORY = bytes | onnx.ModelProto
 
 
 def load(source: OnnxSource) -> onnx_ir.Model:
-    """Return the model, its external data memory-mapped.
+    """Load and check a model; its external data is memory-mapped.
 
     Raises:
         ConversionError: it is not a valid ONNX model.
         OSError: a file cannot be read.
-        TypeError: the source is nothing of this kind.
+        TypeError: the source is no path, bytes or `onnx.ModelProto`.
     """
     if not isinstance(source, str | os.PathLike | _IN_MEMORY):
         raise TypeError(f"an ONNX model is a path, bytes, or an onnx.ModelProto, not {type(source).__name__}")
@@ -40,8 +40,8 @@ def load(source: OnnxSource) -> onnx_ir.Model:
         model = _read(given)
         check_sizes(model)
         _open_negative_dims(model)
-        onnx_ir.to_proto(model)  # raises where a name is not UTF-8
-    except Exception as error:  # what onnx, protobuf and onnx-ir raise has no common base
+        onnx_ir.to_proto(model)  # raises if a name is not UTF-8
+    except Exception as error:  # onnx, protobuf and onnx-ir raise errors without a common base
         reason: BaseException = error
         while reason.__cause__ is not None:
             reason = reason.__cause__
@@ -67,13 +67,13 @@ def _read(source: str | os.PathLike[str] | onnx.ModelProto) -> onnx_ir.Model:
 
 
 def is_default(node: onnx_ir.Node, operators: Collection[str]) -> bool:
-    """Tell whether a node is one of these operators of the default domain."""
-    return node.op_type in operators and node.domain == ""  # as onnx-ir spells it
+    """Return True if a node is one of these operators of the default domain."""
+    return node.op_type in operators and node.domain == ""  # onnx-ir normalises "ai.onnx" to ""
 
 
 @contextmanager
 def naming(source: OnnxSource) -> Iterator[None]:
-    """While this lasts, errors of conversion name the file."""
+    """Prefix the file's path to every ConversionError raised in the block."""
     try:
         yield
     except ConversionError as error:
@@ -83,7 +83,7 @@ def naming(source: OnnxSource) -> Iterator[None]:
 
 
 def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
-    """Return the files that a model is read from: itself and its external data."""
+    """Return the files that a model is read from: the .onnx and its external data."""
     files = {Path(tensor.path) for tensor in external_tensors(model)}
     if not isinstance(source, _IN_MEMORY):
         files.add(Path(source))
@@ -91,13 +91,13 @@ def files_of(source: OnnxSource, model: onnx_ir.Model) -> set[Path]:
 
 
 def refuse_to_overwrite(files: Collection[Path], *outputs: Path) -> None:
-    """Raise ConversionError where one is to be written that is read."""
+    """Raise ConversionError if an output is one of these files."""
     if found := overwritten(outputs, files):
         raise ConversionError(f"writing {found[0]} would overwrite a part of the model; choose another name")
 
 
 def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
-    """Call ONNX's own checker, but let inputs and outputs of open rank pass, as onnxruntime takes them, too."""
+    """Run ONNX's checker, but accept inputs and outputs of unknown rank, as onnxruntime does."""
     try:
         onnx.checker.check_model(source)
     except onnx.checker.ValidationError as error:
@@ -116,7 +116,7 @@ def _check(source: str | os.PathLike[str] | onnx.ModelProto) -> None:
 
 
 def _open_negative_dims(model: onnx_ir.Model) -> None:
-    """Open the dimensions of -1: some exporters write that for open ones, and onnxruntime and OpenVINO take it so, too."""
+    """Make dimensions of -1 dynamic: some exporters write -1, and onnxruntime and OpenVINO read it so."""
     of_functions = (graph for function in model.functions.values() for graph in (function.graph, *function.subgraphs()))
     for graph in (*model.graphs(), *of_functions):
         for value in (*graph.inputs, *(output for node in graph for output in node.outputs)):
@@ -124,7 +124,7 @@ def _open_negative_dims(model: onnx_ir.Model) -> None:
                 value.shape = onnx_ir.Shape([None if isinstance(dim, int) and dim < 0 else dim for dim in value.shape])
 
 
-# What a body needs at least: inputs, and outputs beside those of the node.
+# Minimum number of inputs of a body, and of its outputs in addition to those of the node.
 _OF_BODIES: Mapping[str, Callable[[onnx_ir.Node], tuple[int, int]]] = {
     "If": lambda node: (0, 0),
     "Loop": lambda node: (2, 1),
@@ -133,7 +133,7 @@ _OF_BODIES: Mapping[str, Callable[[onnx_ir.Node], tuple[int, int]]] = {
 
 
 def _check_bodies(node: onnx_ir.Node) -> None:
-    """Check what ONNX's checker leaves to inference: that a body has as many inputs and outputs as the node needs."""
+    """Check that bodies have enough inputs and outputs for the node, which ONNX's checker leaves to shape inference."""
     inputs, more_outputs = _OF_BODIES[node.op_type](node)
     outputs = len(node.outputs) + more_outputs
     for name, body in bodies_of(node):
@@ -143,7 +143,7 @@ def _check_bodies(node: onnx_ir.Node) -> None:
 
 
 def _check_types(node: onnx_ir.Node, opset: int) -> None:
-    """Check what ONNX's checker leaves to inference: the types that the version of the operator takes."""
+    """Check the types of inputs against the operator's schema, which ONNX's checker leaves to shape inference."""
     schema = onnx.defs.get_schema(node.op_type, opset)
     for given, value in zip(schema.inputs, node.inputs, strict=True):
         if value is None or value.dtype is None or f"tensor({value.dtype.name.lower()})" in given.types:

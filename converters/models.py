@@ -1,4 +1,4 @@
-"""A whole ONNX model, or an exported program of PyTorch, to IR, through OpenVINO's front ends."""
+"""Conversion of whole models, from ONNX or PyTorch, by OpenVINO's front ends."""
 
 from __future__ import annotations
 
@@ -47,33 +47,33 @@ def convert_model(
     lanes: bool = False,
     trust: bool = False,
 ) -> openvino.Model:
-    """Convert a model so that its gathers do on OpenVINO what ONNX, or PyTorch, says, or say where they do not.
+    """Convert a model so that its gathers behave on OpenVINO as ONNX or PyTorch specifies; warn where they do not.
 
     Args:
         source: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`; or a
             `torch.export.ExportedProgram`, or the path of the .pt2 that `torch.export.save` wrote.
-        output: path of the .xml to write; the .bin gets the same stem. Nothing is written if not given.
-        target: "stock", only operations of OpenVINO; or "extension", gathers and scatters become operations of ov-gather, which
-            raise where an index is out of bounds, but for a Gather that is proved to be in bounds: whoever reads the model
-            registers the extension (`ov_gather.register`).
+        output: path of the .xml to write; the .bin gets the same stem. By default, nothing is written.
+        target: "stock" uses only operations of OpenVINO. "extension" uses operations of ov-gather for gathers and scatters,
+            which raise if an index is out of bounds; a Gather that is proved to be in bounds stays a stock operation. To read
+            such a model, register the extension (`ov_gather.register`).
         fp16: write floating-point constants as float16.
-        strict: raise where the model would not do on OpenVINO what ONNX says.
-        assume_in_bounds: take for granted that no index of a gather is ever out of bounds.
-        lanes: let values that the model only moves, and that OpenVINO would change, travel in lanes, as bytes: such inputs and
-            outputs get other types and shapes, and names that end in ".lanes". `rt_info` tells which; `as_lanes` and
-            `from_lanes` convert arrays. Of ONNX models only.
-        trust: load a .pt2, although that executes code that the file holds.
+        strict: raise if OpenVINO would not execute a part of the model as its source specifies.
+        assume_in_bounds: assume that no index of a gather is out of bounds.
+        lanes: pass values that the model only moves, and that OpenVINO would change, in lanes, as bytes: such inputs and
+            outputs get other types and shapes, and names that end in ".lanes". `rt_info` lists them; `as_lanes` and
+            `from_lanes` convert arrays. For ONNX models only.
+        trust: load a .pt2, which executes code that the file holds.
 
     Returns:
-        The model, inputs and outputs named as in the source, but for those in lanes.
+        The model. Inputs and outputs are named as in the source, except those in lanes.
 
     Warns:
-        LossyConversionWarning: something will not be executed as the source says; one warning for each kind, which names the
-            nodes.
+        LossyConversionWarning: OpenVINO will not execute a part of the model as the source specifies; one warning per kind,
+            which names the nodes.
 
     Raises:
         ConversionError: the source is not a valid model, or a .pt2 without `trust`; a node cannot be converted (the message
-            names it); the output would overwrite it; or `strict` and it would not do on OpenVINO what the source says.
+            names it); the output would overwrite the source; or `strict`, and a part would not be executed as specified.
         OSError: a file cannot be read or written.
         ImportError: the source is an exported program, and PyTorch is not installed.
     """
@@ -97,7 +97,7 @@ def convert(
     output: str | os.PathLike[str] | None = None,
     trust: bool = False,
 ) -> Conversion:
-    """Convert as `convert_model` does, but tell everything and write nothing; `output` is where the caller means to write."""
+    """Convert like `convert_model`, but also return rewrites and losses, and write nothing; `output` must not be a source."""
     if is_program(source):
         from .pytorch.conversion import convert_program
 
@@ -127,7 +127,7 @@ def _convert_onnx(
 
 
 def read(model: onnx_ir.Model, target: str) -> openvino.Model:
-    """Return what OpenVINO's ONNX front end makes of a model, for "extension" with our operations. Raises ConversionError."""
+    """Convert a model by OpenVINO's ONNX front end, with our operations for target "extension". Raises ConversionError."""
     import openvino
 
     from ov_gather.extension import register
@@ -135,8 +135,8 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
     _refuse_types(model)
     refuse_fatal(model)
     core = register(openvino.Core()) if target == "extension" else openvino.Core()
-    RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, takes an input with a value for a constant
-    with temporary_file(model) as path:  # a path, as a protobuf ends at 2 GB
+    RemoveInitializersFromInputsPass()(model)  # OpenVINO, too, treats an input with an initializer as a constant
+    with temporary_file(model) as path:  # by path, as a serialised protobuf is limited to 2 GB
         size = path.stat().st_size + sum(tensor.nbytes for tensor in external_tensors(model))
         try:
             converted = _read_file(core, path, size)
@@ -147,9 +147,9 @@ def read(model: onnx_ir.Model, target: str) -> openvino.Model:
 
 
 def _read_file(core: openvino.Core, path: Path, size: int) -> openvino.Model:
-    """Return what the front end makes of the file; or of its bytes, of which it converts a few operators more.
+    """Read the file; if that fails, its bytes, for which the front end converts a few more operators.
 
-    `size` counts the bytes of the model and of its external data.
+    `size` is the number of bytes of the model and its external data.
     """
     try:
         return core.read_model(path)
@@ -161,7 +161,7 @@ def _read_file(core: openvino.Core, path: Path, size: int) -> openvino.Model:
 
 
 def _refuse_types(model: onnx_ir.Model) -> None:
-    """Raise ConversionError where OpenVINO has no such element type."""
+    """Raise ConversionError if OpenVINO lacks the element type of a value."""
     for node in model.graph.all_nodes():
         for value in (*node.inputs, *node.outputs):
             if value is not None and value.dtype is not None and by_onnx(value.dtype.value) is None:
@@ -169,7 +169,7 @@ def _refuse_types(model: onnx_ir.Model) -> None:
 
 
 def _explain(message: str, model: onnx_ir.Model) -> str:
-    """Return which nodes OpenVINO's front end has no conversion for, all of them; or else what it says."""
+    """Return a message that names all nodes without a conversion, or else the relevant lines of OpenVINO's message."""
     listed = re.search(r"No conversion rule found for operations: (.*)", message)
     if listed is None:
         lines = [line.strip() for line in message.splitlines() if line.strip()]
@@ -186,9 +186,9 @@ def _listed_name(node: onnx_ir.Node, opsets: Mapping[str, int]) -> str:
 
 @contextmanager
 def written(model: openvino.Model, output: Path, *, fp16: bool = False) -> Iterator[Path]:
-    """Write the .xml and its .bin under temporary names, and move them to their places when all went well.
+    """Write the .xml and its .bin under temporary names, and move them into place when the block succeeds.
 
-    Raises ConversionError where an input or output has a name that XML cannot hold; OSError.
+    Raises ConversionError if an input or output has a name that XML cannot hold; OSError.
     """
     import openvino
 
@@ -207,7 +207,7 @@ def written(model: openvino.Model, output: Path, *, fp16: bool = False) -> Itera
 
 
 def legalize_file(source: Path, output: Path, *, target: str = "stock", assume_in_bounds: bool = False) -> list[Rewrite]:
-    """Write the legalized model as ONNX; if it had external data, with external data. Raises ConversionError, OSError."""
+    """Legalize an ONNX file and write it, with external data if the source has any. Raises ConversionError, OSError."""
     with naming(source):
         model = load(source)
         refuse_to_overwrite(files_of(source, model), output, data_file(output))

@@ -1,4 +1,4 @@
-"""This module tells which nodes of an ONNX graph only move elements, and which read them as indices."""
+"""Uses of values in an ONNX graph: nodes that only move elements, and inputs that are indices or bounds."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from .graphs import uses_of
 from .loading import is_default
 
 OF_SHAPES = ("Shape", "Size")
-# They give out elements of inputs, and nothing else, in the type of these: what came in within 32 bits is the same at the end.
-# The CPU plugin of 2026.4.1 reverses sequences of integers as float32, as which it compares integers, too.
+# Operators whose outputs are elements of their inputs, in the same type: values that fit in 32 bits pass unchanged.
+# Not ReverseSequence: the CPU plugin of 2026.4.1 reverses integers as float32 (it compares them so, too).
 _MOVES = operators(
     ONNX, lambda meaning: bool(meaning.sources) and not (meaning.adds or meaning.converts or meaning.computes)
 ) - {"ReverseSequence"}
 
 
 def element_type_of(value: onnx_ir.Value | None) -> ElementType | None:
-    """Return the element type of a value; None where it is unknown, or OpenVINO does not have it."""
+    """Return the element type of a value; None if it is unknown or OpenVINO lacks it."""
     return None if value is None or value.dtype is None else by_onnx(value.dtype.value)
 
 
 def is_only_index(value: onnx_ir.Value) -> bool:
-    """Tell whether a value, perhaps moved, serves as indices of gathers and scatters and as nothing else."""
+    """Return True if a value, directly or after moves, is used only as indices of gathers and scatters."""
     return all(
         is_index(node, position)
         or is_default(node, OF_SHAPES)
@@ -36,20 +36,20 @@ def is_only_index(value: onnx_ir.Value) -> bool:
 
 
 def is_gathered(value: onnx_ir.Value) -> bool:
-    """Tell whether a gather, or a scatter that reduces nothing, moves elements of a value, perhaps after other moves."""
+    """Return True if a gather, or a scatter without reduction, moves elements of a value, directly or after other moves."""
     uses = uses_of(value, carries_elements)
     return any(position != 1 and (is_default(node, GATHERS) or only_scatters(node)) for node, position in uses)
 
 
 def is_index(node: onnx_ir.Node, position: int) -> bool:
-    """Tell whether an input of a node holds the indices of a gather or scatter."""
+    """Return True if an input of a node is the indices of a gather or scatter."""
     return node.domain in ("", CUSTOM_OPSET) and node.op_type in (*GATHERS, *SCATTERS) and position == 1
 
 
 def is_only_bound(value: onnx_ir.Value) -> bool:
-    """Return True if a value, perhaps moved, serves as starts and ends of Slices only.
+    """Return True if a value, directly or after moves, is used only as starts and ends of Slices.
 
-    Any number beyond 32 bits then means the same as the nearest that fits, as no dimension is longer.
+    Clamping it to 32 bits then changes nothing, as no dimension is longer.
     """
     return not value.is_graph_output() and all(
         (is_default(node, ("Slice",)) and position in (1, 2))
@@ -60,22 +60,22 @@ def is_only_bound(value: onnx_ir.Value) -> bool:
 
 
 def is_read(value: onnx_ir.Value) -> bool:
-    """Tell whether anything depends on the elements of a value, and not on its shape alone."""
+    """Return True if anything depends on the elements of a value, not on its shape alone."""
     return value.is_graph_output() or not all(is_default(node, OF_SHAPES) for node, _ in value.uses())
 
 
 def carries_elements(node: onnx_ir.Node, position: int) -> bool:
-    """Tell whether the elements of an input come out of a node as they are."""
+    """Return True if a node passes the elements of an input on unchanged."""
     return position != 1 if only_scatters(node) else is_default(node, _MOVES) and carries(ONNX, node.op_type, position)
 
 
 def moves(node: onnx_ir.Node) -> bool:
-    """Tell whether a node gives out elements of its inputs, and nothing else, in the type of these."""
+    """Return True if the outputs of a node are elements of its inputs, in the same type."""
     return is_default(node, _MOVES) or only_scatters(node)
 
 
 def only_scatters(node: onnx_ir.Node) -> bool:
-    """Tell whether a node writes elements to where indices say, and reduces none."""
+    """Return True if a node is a scatter without reduction."""
     return is_default(node, SCATTERS) and (
         "reduction" not in node.attributes or node.attributes["reduction"].as_string() == "none"
     )

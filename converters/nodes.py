@@ -1,4 +1,4 @@
-"""One ONNX node to IR."""
+"""Conversion of one ONNX node to IR."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def convert_node(node: onnx.NodeProto, shapes: Sequence[Sequence[int | str | Non
     """Convert one ONNX node to IR layers.
 
     Args:
-        node: Gather (1, 11, 13), GatherElements (11, 13), GatherND (11, 12, 13), ScatterElements and ScatterND
-            (11, 13, 16, 18), or what legalizing them adds: Slice, Unsqueeze (13), Cast, Identity or Constant.
-        shapes: of each input; a dimension that is None or a name is open; None instead of a shape is an open rank.
+        node: Gather (1, 11, 13), GatherElements (11, 13), GatherND (11, 12, 13), ScatterElements and ScatterND (11, 13, 16,
+            18), or a node that legalization adds: Slice, Unsqueeze (13), Cast, Identity or Constant.
+        shapes: shape of each input; a dimension that is None or a name is dynamic; None instead of a shape is a dynamic rank.
         types: `onnx.TensorProto.DataType` of each input, e.g. `onnx.TensorProto.FLOAT`.
 
     Returns:

@@ -1,4 +1,4 @@
-"""An IR for an older release of OpenVINO: each operation in a version that the release has, where that means the same."""
+"""Lowering of an IR to an older release of OpenVINO, by equivalent versions of its operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ov_gather.rules.targets import Targeted, element_type_of_later_release, ope
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A model for an older release, the layers that were changed, as they were, with their new opsets, and what was left."""
+    """A lowered model, the changed layers (as they were) with their new opsets, and the remaining violations."""
 
     model: Model
     changes: tuple[tuple[Layer, str], ...]
@@ -22,9 +22,9 @@ class Lowered:
 
 
 def lower(model: Model, release: str) -> Lowered:
-    """Let layers name the opsets that a release, one of RELEASES, has; sub-graphs included.
+    """Rewrite the opset of each layer, sub-graphs included, to one that the release (one of RELEASES) has.
 
-    A layer is left where the release has no version of its operation that does the same.
+    A layer is left unchanged if the release has no equivalent version of its operation.
     """
     changes: list[tuple[Layer, str]] = []
     lowered = _graph(model, release, changes)
@@ -54,7 +54,7 @@ def _layer(layer: Layer, release: str, changes: list[tuple[Layer, str]]) -> Laye
 
 
 def _same(layer: Layer, layer_type: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield opsets in which a layer, with these attributes, is the same operation, or one that does the same for it."""
+    """Yield the opset and attributes of each version that is equivalent for this layer."""
     first = opsets_of(layer_type)[str(layer.version)]
     yield first, layer.attributes
     older, name, values = _OLDER.get((layer_type, first), ("", "", ()))
@@ -66,4 +66,4 @@ _OLDER: Mapping[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {
     ("AvgPool", "opset16"): ("opset14", "dilations", ("1", "1,1", "1,1,1", "")),
     ("OneHot", "opset16"): ("opset1", "negative_indices_mode", ("ignore_negative",)),
 }
-"""An older version that does the same where one attribute, which it does not have, is one of these texts, or is missing."""
+"""An older version that lacks one attribute, and is equivalent if that is missing or has one of these values."""

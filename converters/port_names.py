@@ -1,4 +1,4 @@
-"""The names that the inputs and outputs of an ONNX model have on OpenVINO."""
+"""ONNX names for the inputs and outputs of a converted model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def restore_names(model: openvino.Model, graph: onnx_ir.Graph) -> None:
-    """Name what OpenVINO's front end has read as in ONNX; each Parameter then has the name of its input as friendly name.
+    """Set the ONNX names of a converted model's inputs and outputs; each Parameter's friendly name is that of its input.
 
-    The front end names the input of what it removes (Dropout) after the output of that. It keeps the order, and drops some of
-    the inputs that no result depends on. Raises ConversionError where the inputs cannot be told apart.
+    The front end names the input of a removed node (Dropout) after the node's output. It keeps the order, and drops some inputs
+    that no result depends on. Raises ConversionError if the inputs cannot be matched.
     """
     names = [str(value.name) for value in graph.inputs]
     found = [next((name for name in names if name in port.get_names()), None) for port in model.inputs]
@@ -30,7 +30,7 @@ def restore_names(model: openvino.Model, graph: onnx_ir.Graph) -> None:
         port.get_node().set_friendly_name(name)
         port.get_tensor().add_names({name})
     for value, port in zip(graph.outputs, model.outputs, strict=True):
-        # An output that is an input, too, is written to the .xml with the names of both, or the reader knows those of one.
+        # An output that is also an input gets the names of both: the .xml would keep only those of one.
         source = port.get_node().input_value(0)
         is_input = source.get_node().get_type_name() == "Parameter"
         port.get_tensor().add_names({str(value.name)} | (source.get_names() if is_input else set()))

@@ -1,4 +1,4 @@
-"""`prove_onnx` tells of every gather and scatter of an ONNX model whether its indices can be out of bounds."""
+"""Proofs that the indices of an ONNX model's gathers and scatters are in bounds."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from .shape_inference import infer_shapes
 
 
 def prove_onnx(source: OnnxSource, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
-    """Prove of every Gather, GatherElements, GatherND and Scatter* whether its indices can be out of bounds, as ONNX says.
+    """Prove for every Gather, GatherElements, GatherND and Scatter* whether an index can be out of bounds in ONNX.
 
     Args:
         source: path of the .onnx (with external data beside it), its bytes, or an `onnx.ModelProto`.
-        assume: for names of inputs, and of open dimensions, the least and the greatest value that is taken for granted; None is
-            no bound. A dimension is "dim(batch)", or "dim(x, 1)" where the model does not name it.
+        assume: lower and upper bound to assume, by name of an input or dynamic dimension; None is no bound. A dimension is
+            "dim(batch)", or "dim(x, 1)" if the model does not name it.
 
     Returns:
-        A Proof for each site, those of bodies and functions included.
+        A Proof for each site, including those in bodies and functions.
 
     Raises:
         ConversionError: the file is not a valid ONNX model.
         OSError: a file cannot be read.
-        ValueError: `assume` names what the model does not have, or contradicts itself or the model.
+        ValueError: `assume` has a name that the model lacks, or contradicts itself or the model.
     """
     return prove_graph(analysed(source), assume=assume)
 
 
 def prove_graph(graph: AnalysedGraph, *, assume: Mapping[str, Limits] | None = None) -> list[Proof]:
-    """Prove as `prove_onnx` does, of what `analysed` returns."""
+    """Prove like `prove_onnx`, for a model prepared by `analysed`."""
     return prove_sites(graph, ONNX, assumption(graph, assume or {}), graph.sites)
 
 
 def analysed(source: OnnxSource) -> AnalysedGraph:
-    """Read a model, and make of it what the analysis goes through. Raises ConversionError, OSError."""
+    """Load a model and prepare it for the analysis: inline its functions and infer shapes. Raises ConversionError, OSError."""
     with naming(source):
         model = load(source)
         inline_functions(model)

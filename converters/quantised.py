@@ -1,4 +1,4 @@
-"""Find the values of a quantised ONNX model that OpenVINO's low-precision passes may reach; see `divergences.low_precision`."""
+"""Values of a quantised ONNX model that OpenVINO's low-precision passes may reach; see `divergences.low_precision`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ _NARROW = (onnx_ir.DataType.INT8, onnx_ir.DataType.UINT8, onnx_ir.DataType.INT4,
 
 
 def is_quantised(model: onnx_ir.Model) -> bool:
-    """Tell whether OpenVINO will run its low-precision passes: it makes FakeQuantize of QuantizeLinear."""
+    """Return True if OpenVINO will run its low-precision passes: it converts QuantizeLinear to FakeQuantize."""
     return any(node.op_type in ("QuantizeLinear", "FakeQuantize") for node in model.graph.all_nodes())
 
 
 def is_low_precision(value: onnx_ir.Value) -> bool:
-    """Tell whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes
-    it.
-    """
+    """Return True if a value of a quantised model may be computed in 8 bits: a quantisation or dequantisation precedes it."""
     left, seen = [value], {value}
     while left:
         node = left.pop().producer()

@@ -1,4 +1,4 @@
-"""This module tells between which bounds the integers of an ONNX model lie, and which of its gathers stay in bounds."""
+"""Bounds of the integers of an ONNX model, and checks that its gathers stay in bounds."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .analysed_graph import AnalysedGraph
 
 
 class Ranges:
-    """What is known of the values of a model, whose types and shapes are inferred; of values that are made later the type.
+    """Bounds of the values of a model with inferred types and shapes; of values added later, only the type is known.
 
-    A tensor is taken to have fewer than 2^31 elements, as on the CPU plugin.
+    Tensors are assumed to have fewer than 2^31 elements, as on the CPU plugin.
     """
 
     def __init__(self, model: onnx_ir.Model) -> None:
@@ -27,19 +27,19 @@ class Ranges:
         self._graph = AnalysedGraph(model)
 
     def of(self, value: onnx_ir.Value | None) -> Interval | None:
-        """Bounds of all elements of an integer or boolean tensor, as ONNX says; None for anything else."""
+        """Return the bounds of all elements of an integer or boolean tensor, as ONNX specifies; None for other values."""
         if value is None:
             return None
         known = self._as_onnx_says.value(value)
         return known.elements if is_integer(known.element_type) else None
 
     def are_in_bounds(self, gather: onnx_ir.Node) -> bool:
-        """Tell whether no index of a gather is out of bounds on OpenVINO, whatever the inputs are."""
+        """Return True if no index of a gather can be out of bounds on OpenVINO."""
         site = self._graph.site(gather)
         return site is not None and self._on_openvino.outcome(site) is Outcome.IN_BOUNDS
 
     def are_indices(self, values: onnx_ir.Value, data: onnx_ir.Value, axis: int) -> bool:
-        """Tell whether each element of a value is an index along an axis of data on OpenVINO."""
+        """Return True if each element of a value is in bounds of an axis of data on OpenVINO."""
         known, shape = self._on_openvino.value(values), self._on_openvino.value(data).shape
         return shape is not None and is_within(self._on_openvino.algebra, known.elements, shape[axis])
 

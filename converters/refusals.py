@@ -1,4 +1,4 @@
-"""Models that would end the process, or move strings wrongly, on OpenVINO's CPU plugin: they are refused."""
+"""Checks for models that would crash or hang OpenVINO's CPU plugin, or whose strings it would corrupt."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .errors import ConversionError, describe
 from .graphs import bodies_of, constant_of, nodes_of
 
 _ELEMENTS = 2**31
-# The plugin copies strings as bytes in other operators: results are wrong, or memory is freed twice. Its front end has no
-# conversion for most operators that compute with strings, and says so.
+# In other operators the plugin copies strings as bytes: results are wrong, or memory is freed twice. Most operators that
+# compute with strings have no conversion in the front end, which reports them.
 _MOVES_STRINGS = (
     *("Compress", "Concat", "Constant", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape", "Scatter"),
     *("ScatterElements", "ScatterND", "Shape", "Size", "Squeeze", "Transpose", "Unsqueeze"),
@@ -19,7 +19,7 @@ _MOVES_STRINGS = (
 
 
 def refuse_fatal(model: onnx_ir.Model) -> None:
-    """Raise ConversionError for a node that OpenVINO's CPU plugin dies of."""
+    """Raise ConversionError for a node or output that would crash OpenVINO's CPU plugin."""
     for node in model.graph.all_nodes():
         values = [value for value in (*node.inputs, *node.outputs) if value is not None and _is_string(value)]
         if values and node.domain == "" and node.op_type not in _MOVES_STRINGS:
@@ -45,14 +45,14 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
 
 
 def _copied(value: onnx_ir.Value) -> onnx_ir.Value:
-    """Return the value that Identity nodes copy."""
+    """Return the value behind a chain of Identity nodes."""
     while (node := value.producer()) is not None and node.op_type == "Identity" and node.inputs[0] is not None:
         value = node.inputs[0]
     return value
 
 
 def refuse_nested(model: onnx_ir.Model) -> None:
-    """Raise ConversionError if more Ifs are nested than OpenVINO compiles within minutes."""
+    """Raise ConversionError if Ifs are nested more deeply than OpenVINO compiles within minutes."""
     left = [(model.graph, 0)]
     while left:
         graph, depth = left.pop()
@@ -67,7 +67,7 @@ def refuse_nested(model: onnx_ir.Model) -> None:
 
 
 def refuse_endless(model: onnx_ir.Model) -> None:
-    """Raise ConversionError for a constant Range that has more elements than OpenVINO counts; shape inference would hang."""
+    """Raise ConversionError for a constant Range of 2^31 elements or more; shape inference would hang."""
     for node in nodes_of(model, "Range"):
         tensors = [None if value is None else constant_of(value) for value in node.inputs]
         if len(tensors) != 3 or None in tensors:

@@ -1,4 +1,4 @@
-"""A Tile whose repeats are not known before it runs: OpenVINO's CPU plugin gets some of them wrong."""
+"""Tiles with computed repeats, some of which OpenVINO's CPU plugin computes wrongly."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .graphs import constant_of, nodes_of
 from .loading import is_default
 from .ranges import Ranges
 
-# The plugin of 2026.4.1 is right of data of up to three axes, and where it repeats up to two; of constant repeats it always is.
+# The plugin of 2026.4.1 is right if data has at most 3 axes, or at most 2 are repeated, or the repeats are constant.
 _AXES, _REPEATED = 3, 2
 
 
 def wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
-    """Yield each Tile that may return memory that nothing was written to."""
+    """Yield each Tile that may return uninitialised memory."""
     for node in nodes_of(model, "Tile"):
         if len(node.inputs) != 2 or node.inputs[0] is None or node.inputs[1] is None:
             continue  # Tile-1 repeats one axis
@@ -27,7 +27,7 @@ def wrong_tiles(model: onnx_ir.Model, ranges: Ranges) -> Iterator[onnx_ir.Node]:
 
 
 def _parts(value: onnx_ir.Value) -> Iterator[onnx_ir.Value]:
-    """Yield what a value is made of by Concat, or the value itself."""
+    """Yield the values that Concat assembles this one from, through Cast and Identity; or the value itself."""
     waiting = [value]
     while waiting:
         value = waiting.pop()
@@ -44,7 +44,7 @@ def _is_fixed(part: onnx_ir.Value, ranges: Ranges) -> bool:
 
 
 def _repeated(part: onnx_ir.Value, ranges: Ranges) -> int:
-    """Tell how many axes a part of the repeats may repeat."""
+    """Return how many axes a part of the repeats may repeat."""
     tensor, found = constant_of(part), ranges.of(part)
     if tensor is not None:
         return int((tensor.numpy() > 1).sum())

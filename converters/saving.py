@@ -1,4 +1,4 @@
-"""ONNX models are written to files: with all their tensors for users, and without a copy of them for OpenVINO to read."""
+"""Saving of ONNX models: complete files for users, and temporary files for OpenVINO without a copy of external data."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ov_gather.files import scratch
 from .external_data import external_tensors
 
 MAXIMUM_INSIDE = 1 << 30
-"""The most bytes of tensors that are written into a protobuf, which ends at 2 GB with all else that it has."""
+"""Maximum bytes of tensors stored in a protobuf: half of its limit of 2 GB, which includes everything else."""
 
 
 def save_onnx(model: onnx_ir.Model, path: Path) -> None:
-    """Write a model; if it has external data, with all tensors in a file beside it, as a protobuf ends at 2 GB."""
+    """Write a model. If it has external data, store all tensors in a file beside it, as a protobuf is limited to 2 GB."""
     if not any(True for _ in external_tensors(model)):
         onnx_ir.save(model, path)
         return
@@ -30,12 +30,12 @@ def save_onnx(model: onnx_ir.Model, path: Path) -> None:
 
 
 def data_file(path: Path) -> Path:
-    """Tell where `save_onnx` writes the tensors."""
+    """Return the path at which `save_onnx` stores tensors."""
     return path.with_name(f"{path.name}.data")
 
 
 def _make_constant(graph: onnx_ir.Graph, value: onnx_ir.Value) -> None:
-    """Make a Constant node of an initializer: strings cannot be external data."""
+    """Replace an initializer of strings by a Constant node: strings cannot be external data."""
     node = onnx_ir.node("Constant", [], {"value": value.const_value}, name=value.name)
     (output,) = node.outputs
     output.type, output.shape = value.type, value.shape
@@ -47,11 +47,11 @@ def _make_constant(graph: onnx_ir.Graph, value: onnx_ir.Value) -> None:
 
 @contextmanager
 def temporary_file(model: onnx_ir.Model) -> Iterator[Path]:
-    """Write a model to a file that is there until the block ends. Raises OSError.
+    """Write a model to a file that is removed when the block ends. Raises OSError.
 
-    OpenVINO reads external data only from the folder of the model, links followed, and ONNX's checker refuses a file that has
-    several hard links. So a model with external data is written beside them, and they are not copied. Where nothing can be
-    written beside them, they are copied to TMPDIR with the model.
+    OpenVINO reads external data only from the model's folder, links resolved, and ONNX's checker refuses files with several
+    hard links. So a model with external data is written beside that data, without a copy of it. If that is impossible, both are
+    written to TMPDIR.
     """
     with ExitStack() as stack:
         path = _beside_data(model, stack)
@@ -62,7 +62,7 @@ def temporary_file(model: onnx_ir.Model) -> Iterator[Path]:
 
 
 def _beside_data(model: onnx_ir.Model, stack: ExitStack) -> Path | None:
-    """Write a file that `stack` removes; None where there are no external data, or nothing can be written beside them."""
+    """Write the model beside its external data, to a file that `stack` removes; return None if that is impossible."""
     folders = {Path(tensor.base_dir) for tensor in external_tensors(model)}
     tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
     inside = sum(tensor.nbytes for tensor in tensors if not (tensor is None or isinstance(tensor, onnx_ir.ExternalTensor)))

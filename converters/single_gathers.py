@@ -1,4 +1,4 @@
-"""Each gather and scatter of an ONNX model as a small IR of its own: for `ov-gather check`, for bug reports, for tests."""
+"""Each gather and scatter of an ONNX model as a small IR: for `ov-gather check`, bug reports and tests."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _LARGEST_CONSTANT = 2**20  # in bytes; a larger one becomes a Parameter
 
 
 def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str, Model]:
-    """Map file names that are all different to the gathers and scatters of an ONNX file, legalized.
-
-    Raises ConversionError, OSError.
-    """
+    """Legalize an ONNX file; return its gathers and scatters by unique file name. Raises ConversionError, OSError."""
     with naming(source):
         model = load(source)
         legalize(model, target=target, assume_in_bounds=assume_in_bounds)
@@ -34,10 +31,7 @@ def gathers_of(source: Path, *, target: str, assume_in_bounds: bool) -> dict[str
 
 
 def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
-    """Yield each gather and scatter of a legalized model as a model that bears the name of its node or output.
-
-    Raises ConversionError.
-    """
+    """Yield each gather and scatter of a legalized model, named after its node or output. Raises ConversionError."""
     for node in nodes_of(model, *BY_TARGET[target]):
         output = str(node.outputs[0].name)
         builder = ModelBuilder(node.name or output)

@@ -1,4 +1,4 @@
-"""Exact ties in TopK: ONNX takes the lowest index, and OpenVINO does so only with `stable=True`."""
+"""Ties in TopK: ONNX takes the lowest index, OpenVINO only with `stable=True`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def keep_order_of_ties(model: openvino.Model) -> None:
-    """Make every TopK of a model stable, in bodies, too.
+    """Make every TopK stable, bodies included.
 
-    Before: TopK(sort="none" or "value", stable=False). After: TopK(sort="value", stable=True). An ONNX TopK that is not sorted
-    may give its numbers in any order, so that sorting them is right for both.
+    Before: TopK(sort="none" or "value", stable=False). After: TopK(sort="value", stable=True). An unsorted TopK of ONNX may
+    return its numbers in any order, so sorting them is valid.
     """
     from ov_gather.acceleration.graph import walk
 

@@ -1,1 +1,1 @@
-"""The rewrites of `legalize`: one pass a file."""
+"""The passes of `legalize`, one a file."""

@@ -1,6 +1,6 @@
-"""Compress becomes a Gather of the places where its condition is true.
+"""Compress becomes a Gather where its condition is true; OpenVINO would need the rank, and yield zeros beyond the end.
 
-OpenVINO would need the rank of what it selects from, and would yield zeros where the condition is true beyond the end.
+Compress(data, condition, axis)  ->  Gather(data, Reshape(NonZero(condition), [-1]), axis)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .rewriter import Rewriter
 
 
 def compress(rewriter: Rewriter) -> None:
-    """Rewrite in place."""
+    """Rewrite in place; without an axis, data is flattened."""
     for node in nodes_of(rewriter.model, "Compress"):
         data, condition = node.inputs
         if data is None or condition is None:
@@ -28,7 +28,7 @@ def compress(rewriter: Rewriter) -> None:
 
 
 def _places(rewriter: Rewriter, node: onnx_ir.Node, condition: onnx_ir.Value) -> onnx_ir.Value:
-    """Return where the condition is true. The plugin dies of a Gather at no place, unless it is known that there is none."""
+    """Return the positions where the condition is true; constant if that is: the plugin crashes for an empty dynamic Gather."""
     tensor = constant_of(condition)
     if tensor is not None:
         return rewriter.constant(node, np.flatnonzero(tensor.numpy()))

@@ -1,4 +1,7 @@
-"""Constant indices: what is out of bounds is refused, what is negative is made positive."""
+"""Constant indices: negative ones become non-negative, and those out of bounds are refused.
+
+Gather(data[5], [-1, 2])  ->  Gather(data[5], [4, 2])
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,12 @@ from ..errors import ConstantIndexError, ConversionError, describe
 from ..graphs import axis_of, constant_of, nodes_of
 from ..passes.rewriter import Rewriter
 
-# An axis of data, its size, and which elements of the indices index it.
+# An axis of data, its size, and the part of the indices that addresses it.
 Part = tuple[int, int, tuple[EllipsisType] | tuple[EllipsisType, int]]
 
 
 def constant_indices(rewriter: Rewriter) -> None:
-    """Rewrite in place; what may be in bounds of an axis of open size is left alone. Raises ConversionError for an index out of
-    bounds.
-    """
+    """Rewrite in place along axes of static size. Raises ConversionError for an index out of bounds."""
     replaced: dict[object, onnx_ir.Value] = {}
     for node in nodes_of(rewriter.model, *GATHERS, *SCATTERS):
         data, indices = node.inputs[:2]
@@ -48,7 +49,7 @@ def constant_indices(rewriter: Rewriter) -> None:
 
 
 def _refuse_beyond_32_bits(node: onnx_ir.Node, array: np.ndarray) -> None:
-    """Refuse what is an index of no axis on OpenVINO, whatever the size, and would be cut to 32 bits there."""
+    """Raise ConstantIndexError for an index beyond int32: no axis is that long on OpenVINO, which would truncate the index."""
     limits = np.iinfo(np.int32)
     beyond = (array < limits.min) | (array > limits.max)
     if beyond.any():

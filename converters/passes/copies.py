@@ -1,14 +1,9 @@
 """Copies of values whose memory OpenVINO's CPU plugin would overwrite while they are still needed.
 
-1. A state of a Scan that is the element itself. The plugin reads the next element before it hands the state on:
-
-       body: Identity(element) -> next state
-       body: element -> copy -> next state
-
-2. A Concat, or a Reshape of it, that something reads beside an Abs. Abs writes into its memory:
-
-       z = Concat(x, w), y = Abs(z)
-       z = Concat(x, w), y = Abs(copy of z)
+1. A Scan whose next state is the element itself: the plugin reads the next element before it passes the state on.
+       body: Identity(element) -> next state  ->  body: element -> copy -> next state
+2. A Concat, or a view of it, that an Abs and something else read: Abs writes in place.
+       z = Concat(x, w), y = Abs(z)  ->  z = Concat(x, w), y = Abs(copy of z)
 
 A copy is an element of a Tile, which OpenVINO neither removes nor computes in place.
 """
@@ -24,19 +19,19 @@ from .lane_loops import LoopParts, has_parts
 from .rewriter import Rewriter
 
 _VIEWS = ("Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
-_WITH_EXPAND = 8  # the first opset that has it
-# These compute elements anew, whatever their operands are; OpenVINO may remove any other operator.
+_WITH_EXPAND = 8  # the first opset with Expand
+# Operators that never return an operand; OpenVINO may find any other to be a no-op and remove it.
 _NEW = ("ConstantOfShape", "RandomNormal", "RandomUniform", "Shape", "Size")
 
 
 def copies(rewriter: Rewriter) -> None:
-    """Rewrite in place, in bodies too; strings and opsets before 8 are left alone."""
+    """Rewrite in place, bodies included, except for states of strings and opsets before 8."""
     if rewriter.opset < _WITH_EXPAND:
         return
     for scan in nodes_of(rewriter.model, "Scan"):
         if has_parts(scan, rewriter.opset):
             _copy_states(rewriter, scan)
-    for node in nodes_of(rewriter.model, "Abs"):
+    for node in nodes_of(rewriter.model, "Abs"):  # case 2
         value = node.inputs[0]
         if value is not None and _shares_concat(value):
             node.replace_input_with(0, _copy(rewriter, node, value))
@@ -44,7 +39,7 @@ def copies(rewriter: Rewriter) -> None:
 
 
 def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
-    """Rewrite case 1."""
+    """Apply case 1."""
     parts = LoopParts(scan)
     elements = {part.inner for part in parts.into}
     for state in parts.states:
@@ -60,9 +55,9 @@ def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
 
 
 def _may_be(value: Value, elements: set[Value]) -> bool:
-    """Return True if a value of a body may be one of some inputs once OpenVINO has removed what changes nothing.
+    """Return True if a value of a body may be one of `elements` once OpenVINO has removed no-ops.
 
-    That is a chain of operations, in branches too, of which no other operand is computed, or of which all may be such inputs.
+    Follow the only operand that is no constant, all operands of Where, and the branches of If.
     """
     found, waiting = set[Value](), [value]
     while waiting:
@@ -81,7 +76,7 @@ def _may_be(value: Value, elements: set[Value]) -> bool:
 
 
 def _shares_concat(value: Value) -> bool:
-    """Return True for a view of a Concat, if something else reads any of the two."""
+    """Return True for a Concat, or a view of it, if another node reads the Concat or any of its views."""
     is_shared = False
     while True:
         is_shared |= value.is_graph_output() or len(value.uses()) > 1
@@ -94,7 +89,6 @@ def _shares_concat(value: Value) -> bool:
 
 
 def _copy(rewriter: Rewriter, before: onnx_ir.Node, value: Value) -> Value:
-    """Insert a copy of a value before a node."""
     shape = None if value.shape is None else value.shape.dims
     two = rewriter.constant(before, [2])
     if shape is None:

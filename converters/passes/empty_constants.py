@@ -1,4 +1,7 @@
-"""Constants without elements: OpenVINO's front end makes one element of them, so they are computed instead."""
+"""Constants without elements, from which OpenVINO's front end makes one element: they are computed instead.
+
+Constant[0, 3]  ->  Cast(ConstantOfShape([0, 3]))
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,25 @@ from ..graphs import constant_of, constants_of
 from ..loading import is_default
 from ..passes.rewriter import Rewriter, drop
 
-# Their inputs but the first say how: axes, sizes, a region. The front end knows what it means that one of these is empty.
+# Operators whose inputs after the first are settings: axes, sizes, a region. The front end handles empty settings correctly.
 _WITH_SETTINGS = (
     *("CastLike", "Expand", "Pad", "Reshape", "Resize", "Slice", "Split", "Squeeze", "Tile", "Unsqueeze", "Upsample"),
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd"),
     *("ReduceSum", "ReduceSumSquare"),
 )
-# Strings cannot be cast, and OpenVINO has no complex numbers: `compile_onnx` computes the lanes of these.
+# Strings cannot be cast, and OpenVINO lacks complex numbers; `compile_onnx` computes their lanes instead.
 _LEFT = (onnx_ir.DataType.STRING, onnx_ir.DataType.COMPLEX64, onnx_ir.DataType.COMPLEX128)
-# OpenVINO 2026.4.1 dies of an empty constant there, also of one that it has computed.
+# Operators at which OpenVINO 2026.4.1 crashes if the first input is an empty constant, given or folded.
 _FATAL = ("LayerNormalization", "Tile", "Unique")
 
 
 def empty_constants(rewriter: Rewriter) -> None:
-    """Rewrite in place; strings, opsets before 9, and where OpenVINO would die of it, are left alone."""
-    for value in [value for value in lost_constants(rewriter.model) if not _is_fatal(value)]:
-        tensor, graph, before = constant_of(value), value.graph, value.producer()
+    """Rewrite in place, except for strings, opsets before 9, and where OpenVINO would crash."""
+    for value, tensor in [(value, tensor) for value, tensor in lost_constants(rewriter.model) if not _is_fatal(value)]:
+        graph, before = value.graph, value.producer()
         if before is None and isinstance(graph, onnx_ir.Graph) and len(graph):
             before = graph[0]
-        if before is None or tensor is None or tensor.dtype in _LEFT or rewriter.opset < 9:
+        if before is None or tensor.dtype in _LEFT or rewriter.opset < 9:
             continue
         sizes = [int(size) for size in tensor.shape.numpy()]
         empty = rewriter.insert(before, "ConstantOfShape", [rewriter.constant(before, sizes)], onnx_ir.DataType.FLOAT, sizes)
@@ -41,16 +44,16 @@ def empty_constants(rewriter: Rewriter) -> None:
             _replace_output(value, empty)
 
 
-def lost_constants(model: onnx_ir.Model) -> Iterator[onnx_ir.Value]:
-    """Yield the constants without elements that are used for more than settings."""
+def lost_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, onnx_ir.TensorProtocol]]:
+    """Yield the constants without elements that are used other than as settings."""
     for value in constants_of(model):
         tensor = constant_of(value)
         if tensor is not None and tensor.size == 0 and (value.is_graph_output() or _uses(value)):
-            yield value
+            yield value, tensor
 
 
 def _is_fatal(value: onnx_ir.Value) -> bool:
-    """Tell whether a constant, or what is computed from constants alone, gets where OpenVINO dies of it."""
+    """Return True if a constant, or a value folded from it, is the first input of an operator of _FATAL."""
     folded, waiting = {value}, [value]
     while waiting:
         for node, position in waiting.pop().uses():
@@ -63,7 +66,7 @@ def _is_fatal(value: onnx_ir.Value) -> bool:
 
 
 def _replace_output(value: onnx_ir.Value, computed: onnx_ir.Value) -> None:
-    """Make another value the output of the graph, by the same name."""
+    """Make `computed` an output of the graph instead of `value`, under its name."""
     graph = value.graph
     assert graph is not None
     value.name, computed.name = computed.name, value.name

@@ -1,4 +1,7 @@
-"""Gather of static shapes, with data or indices without elements: the CPU plugin dies of it, so its empty result is made."""
+"""A Gather without elements in data or indices, at which the CPU plugin crashes, becomes its empty result.
+
+Gather(data[3, 0], i[2])  ->  Cast(ConstantOfShape([2, 0]))
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ..passes.rewriter import Rewriter
 
 
 def empty_gathers(rewriter: Rewriter) -> None:
-    """Rewrite in place. Raises ConversionError where the axis is empty and there are indices: none is in bounds."""
+    """Rewrite in place Gathers of static shapes. Raises ConversionError if there are indices of an empty axis."""
     for node in nodes_of(rewriter.model, "Gather"):
         data, indices = (_sizes(value) for value in node.inputs[:2])
         if data is None or indices is None or all(prod(shape) for shape in (data, indices)):
@@ -33,14 +36,14 @@ def empty_gathers(rewriter: Rewriter) -> None:
 
 
 def _sizes(value: onnx_ir.Value | None) -> tuple[int, ...] | None:
-    """Return the sizes of a value; None where one is open."""
+    """Return the shape of a value; None if it is not static."""
     if value is None or value.shape is None or not all(isinstance(dim, int) for dim in value.shape):
         return None
     return tuple(int(dim) for dim in value.shape if isinstance(dim, int))
 
 
 def _become_empty(rewriter: Rewriter, node: onnx_ir.Node, shape: tuple[int, ...], dtype: onnx_ir.DataType) -> None:
-    """The node becomes a Cast of an empty tensor, and keeps its output."""
+    """Turn the node into a Cast of an empty tensor; its output stays."""
     sizes = rewriter.constant(node, list(shape))
     empty = rewriter.insert(node, "ConstantOfShape", [sizes], onnx_ir.DataType.FLOAT, shape)
     rewriter.replace_input(node, 0, empty)

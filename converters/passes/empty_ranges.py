@@ -1,4 +1,4 @@
-"""Ranges that lead away from their limit: ONNX's are empty, OpenVINO's CPU plugin counts on.
+"""Ranges whose step leads away from the limit: empty in ONNX, but OpenVINO's CPU plugin counts on.
 
 1. Range(start, limit, 2)       ->  Range(start, Max(limit, start), 2)
 2. Range(start, limit, -2)      ->  Range(start, Min(limit, start), -2)
@@ -14,11 +14,11 @@ from ..graphs import constant_of, nodes_of
 from ..passes.rewriter import Rewriter
 
 _Bounds = tuple[float, float]
-_FIRST_OPSET = 12  # from which on Max and Min take integers; Range itself is younger than Constants of integers
+_FIRST_OPSET = 12  # of Max and Min for integers; Constants of integers are older than Range
 
 
 def empty_ranges(rewriter: Rewriter) -> None:
-    """Rewrite in place where a range may be empty and its limit is not its start, bodies included."""
+    """Rewrite in place, bodies included, unless the step is proved to lead to the limit."""
     for node in nodes_of(rewriter.model, "Range"):
         start, limit, step = node.inputs
         if rewriter.opset < _FIRST_OPSET or start is None or limit is None or step is None or limit.dtype is None:
@@ -26,9 +26,9 @@ def empty_ranges(rewriter: Rewriter) -> None:
         (low, high), (least, most), (backward, forward) = (_bounds(rewriter, value) for value in (start, limit, step))
         if (backward > 0 and high <= least) or (forward < 0 and most <= low):
             continue
-        ahead = None if forward < 0 else rewriter.insert(node, "Max", [limit, start], limit.dtype, [])
-        back = None if backward > 0 else rewriter.insert(node, "Min", [limit, start], limit.dtype, [])
-        if ahead is not None and back is not None:
+        ahead = None if forward < 0 else rewriter.insert(node, "Max", [limit, start], limit.dtype, [])  # case 1
+        back = None if backward > 0 else rewriter.insert(node, "Min", [limit, start], limit.dtype, [])  # case 2
+        if ahead is not None and back is not None:  # case 3
             zero = rewriter.constant(node, np.array(0, limit.dtype.numpy()))
             is_forward = rewriter.insert(node, "Greater", [step, zero], onnx_ir.DataType.BOOL, [])
             ahead = rewriter.insert(node, "Where", [is_forward, ahead, back], limit.dtype, [])

@@ -1,4 +1,7 @@
-"""A scatter without updates gives out its data. OpenVINO loses constants without elements, and dies of some."""
+"""A scatter without updates returns its data. OpenVINO loses constants without elements, and crashes for some.
+
+ScatterND(data, i[0, 2], updates[0])  ->  Identity(data)
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from .rewriter import Rewriter
 
 
 def empty_scatters(rewriter: Rewriter) -> None:
-    """Rewrite in place: a scatter whose indices have no elements, whatever the inputs are, becomes an Identity."""
+    """Rewrite in place scatters whose indices have no elements for every input."""
     for node in nodes_of(rewriter.model, *SCATTERS):
         if not _is_empty(node):
             continue
@@ -24,10 +27,10 @@ def empty_scatters(rewriter: Rewriter) -> None:
 
 
 def _is_empty(node: onnx_ir.Node) -> bool:
-    """Tell whether a node has no update. Tuples of no coordinates name the whole of the data, and have updates."""
+    """Return True if a node has no updates. Tuples without coordinates address all of data, and do have updates."""
     data, indices = node.inputs[:2]
     if data is None or indices is None or indices.shape is None:
         return False
-    if data.dtype == onnx_ir.DataType.STRING:  # The plugin dies of strings that nothing touches.
+    if data.dtype == onnx_ir.DataType.STRING:  # the plugin crashes for strings that are only passed on
         return False
     return 0 in (indices.shape.dims[:-1] if node.op_type == "ScatterND" else indices.shape.dims)

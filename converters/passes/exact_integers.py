@@ -1,4 +1,4 @@
-"""Integers that OpenVINO's CPU plugin computes as floating-point numbers, although it could do it with integers.
+"""Integers that OpenVINO's CPU plugin would compute in floating point.
 
 1. Div(i8, i8), rounded to the nearest      ->  Cast(Div(Cast(i8), Cast(i8))), with i32 in between
    Add(u8, u8), 254 + 3 = 255               ->  Cast(Add(Cast(u8), Cast(u8))), which wraps around
@@ -36,7 +36,7 @@ def exact_integers(rewriter: Rewriter) -> None:
 
 
 def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
-    """Case 1: bytes become 32-bit integers for this node, and bytes again behind it; such a Cast wraps around."""
+    """Apply case 1: compute bytes as 32-bit integers; the Cast back to bytes wraps around."""
     output = node.outputs[0]
     narrow, wide = output.dtype, onnx_ir.DataType.UINT32 if node.op_type == "BitShift" else onnx_ir.DataType.INT32
     assert narrow is not None
@@ -51,7 +51,7 @@ def _widen(rewriter: Rewriter, node: onnx_ir.Node) -> None:
 
 
 def _compare(rewriter: Rewriter, node: onnx_ir.Node) -> None:
-    """Case 2."""
+    """Apply case 2."""
     value = node.inputs[0]
     assert value is not None and value.dtype is not None
     _become(node, "Max", [value, rewriter.constant(node, np.array(0, value.dtype.numpy()))])
@@ -59,7 +59,7 @@ def _compare(rewriter: Rewriter, node: onnx_ir.Node) -> None:
 
 
 def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
-    """Case 3."""
+    """Apply case 3."""
     output = node.outputs[0]
     direction = node.attributes["direction"].as_string()
     shifted = rewriter.insert(node, "BitShift", list(node.inputs), output.dtype, [1], direction=direction)
@@ -68,7 +68,7 @@ def _flatten(rewriter: Rewriter, node: onnx_ir.Node) -> None:
 
 
 def _become(node: onnx_ir.Node, operator: str, inputs: Sequence[onnx_ir.Value]) -> None:
-    """Change what a node computes; its output stays."""
+    """Change the operator and inputs of a node; its output stays."""
     node.op_type = operator
     node.attributes.clear()
     node.resize_inputs(len(inputs))

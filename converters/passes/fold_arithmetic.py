@@ -1,9 +1,9 @@
-"""Integers and booleans that a model computes from constants: OpenVINO's folding is not ONNX's everywhere.
+"""Folding of integers and booleans computed from constants, which OpenVINO folds differently from ONNX in some cases.
 
     Gather(W, Div(-3, 5))       ->  Gather(W, 0)
     Gather(W, Abs(Cast(-3)))    ->  Gather(W, 3)
 
-Sizes are not folded, static ones neither, so that the converted model can still be reshaped; `mend_division` serves these.
+Sizes, even static ones, are not folded, so that the model can still be reshaped; `mend_division` repairs their divisions.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ..loading import is_default
 from ..moves import moves
 from ..passes.rewriter import Rewriter
 
-_FIRST_OPSET = 9  # from which on Constant takes integers
+_FIRST_OPSET = 9  # of Constants of integers
 
 
 def fold_arithmetic(rewriter: Rewriter) -> None:
-    """Rewrite in place, bodies included; what only moves constants is left alone, and what is too large."""
+    """Rewrite in place, bodies included, except for mere moves of constants and large results."""
     if rewriter.opset < _FIRST_OPSET:
         return
     folding = _Folding(rewriter.opset)
     folding.visit(rewriter.model.graph)
     for value in reversed(folding.results()):
         node, array = value.producer(), folding.known[value]
-        if node is None or node.graph is None:  # what read it is folded, too, and it is gone
+        if node is None or node.graph is None:  # it was removed when its consumers were folded
             continue
         rewriter.report(node, "arithmetic of constants folded")
         if len(node.outputs) == 1 and not bodies_of(node):
@@ -40,20 +40,16 @@ def fold_arithmetic(rewriter: Rewriter) -> None:
 
 
 class _Folding:
-    """The values of a model that constants alone determine.
-
-    Attributes:
-        known: by value, its elements.
-    """
+    """The values of a model that depend on constants alone; `known` holds their elements."""
 
     def __init__(self, opset: int) -> None:
         self.known: dict[onnx_ir.Value, NDArray[Any]] = {}
         self._opset = opset
-        self._computed: dict[onnx_ir.Value, None] = {}  # with more than moves, in the order of the model
+        self._computed: dict[onnx_ir.Value, None] = {}  # results of more than moves, in the order of the model
         self._folded: set[onnx_ir.Node] = set()
 
     def visit(self, graph: onnx_ir.Graph) -> None:
-        """Compute what can be computed of a graph and its bodies."""
+        """Evaluate the nodes of a graph and its bodies whose operands are known."""
         for node in graph:
             for _, body in bodies_of(node):
                 self.visit(body)
@@ -67,7 +63,7 @@ class _Folding:
                 self._folded.add(node)
 
     def results(self) -> list[onnx_ir.Value]:
-        """Return the computed integers and booleans that something reads which is not folded itself."""
+        """Return the folded integers and booleans with a consumer that is not folded."""
         return [
             value
             for value in self._computed
@@ -92,7 +88,7 @@ class _Folding:
         return self.known[value]
 
     def _chosen(self, node: onnx_ir.Node) -> list[NDArray[Any]] | None:
-        """Return what an If yields whose condition and branch are known."""
+        """Return the outputs of an If whose condition and chosen branch are known; None for others."""
         condition = None if node.inputs[0] is None else self._elements(node.inputs[0])
         if condition is None or condition.size != 1:
             return None
@@ -102,7 +98,7 @@ class _Folding:
 
 
 def _fit(node: onnx_ir.Node, outputs: list[NDArray[Any]]) -> bool:
-    """Return True if outputs have the types that are declared or inferred."""
+    """Return True if the outputs have the declared or inferred types."""
     return len(outputs) == len(node.outputs) and all(
         value.dtype is None or value.dtype.numpy() == array.dtype for value, array in zip(node.outputs, outputs, strict=True)
     )

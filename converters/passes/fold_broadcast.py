@@ -1,4 +1,10 @@
-"""GatherElements whose indices are broadcast by Expand or Tile: a Gather, or a GatherND in batches, of what was broadcast."""
+"""GatherElements of broadcast indices becomes a Gather, or a batched GatherND, of the indices before the broadcast.
+
+1. GatherElements(data, Expand(i[1, k, 1]), axis=1)  ->  Gather(data, Reshape(i, [-1]), axis=1)
+2. GatherElements(data, Expand(i[b, k, 1]), axis=1)  ->  GatherND(data, i, batch_dims=1)
+
+Expand may also be Tile, or a chain of these. Data that is larger than the indices is sliced to them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +22,7 @@ from ..quantised import is_low_precision, is_quantised
 
 @dataclass(frozen=True)
 class _Fold:
-    """One such node. Dims of small are those of its value with 1s in front, up to the rank of data."""
+    """A candidate: `small` is the shape of `value`, the indices before the broadcast, with 1s added up to the rank of data."""
 
     node: onnx_ir.Node
     axis: int
@@ -28,22 +34,22 @@ class _Fold:
 
     @property
     def varies(self) -> list[int]:
-        """The axes, but that of the gather, along which the indices differ."""
+        """Axes other than that of the gather along which the indices differ."""
         return [i for i, dim in enumerate(self.small) if i != self.axis and dim != 1]
 
     @property
     def narrower(self) -> dict[int, Dim]:
-        """The sizes that data is sliced to."""
+        """Sizes to which data must be sliced, by axis."""
         return narrower(self.data, self.indices, self.axis)
 
     @property
     def repeated(self) -> bool:
-        """Whether the axes before that of the gather are broadcast, too."""
+        """True if axes before that of the gather are broadcast, too."""
         return self.rank < len(self.data) or self.small[: self.axis] != self.indices[: self.axis]
 
 
 def fold_broadcast(rewriter: Rewriter, *, unchecked: bool, stock: bool) -> None:
-    """Rewrite in place. Unless `unchecked`, indices must be in bounds for sure. `stock` is OpenVINO's Gather, not ours."""
+    """Rewrite in place. Indices must be proved to be in bounds unless `unchecked`. `stock`: for OpenVINO's Gather, not ours."""
     in_8_bits = stock and is_quantised(rewriter.model)
     for node in nodes_of(rewriter.model, "GatherElements"):
         fold = _candidate(node)
@@ -56,9 +62,9 @@ def fold_broadcast(rewriter: Rewriter, *, unchecked: bool, stock: bool) -> None:
         if fold.narrower:
             slice_to(rewriter, node, fold.narrower)
         if fold.varies:
-            _to_gather_nd(rewriter, fold)
+            _to_gather_nd(rewriter, fold)  # case 2
         else:
-            _to_gather(rewriter, fold)
+            _to_gather(rewriter, fold)  # case 1
 
 
 def _candidate(node: onnx_ir.Node) -> _Fold | None:
@@ -77,7 +83,7 @@ def _candidate(node: onnx_ir.Node) -> _Fold | None:
 
 
 def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | None:
-    """Return what is broadcast to a value, and its dims; None if nothing is, or its rank is open."""
+    """Return the operand of a broadcast, and its dims; None if the value is no broadcast, or the rank is unknown."""
     node = value.producer()
     if node is None or node.domain != "" or node.op_type not in ("Expand", "Tile", "Identity"):
         return None
@@ -86,7 +92,7 @@ def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | Non
 
 
 def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) -> str | None:
-    """Tell why a node cannot be folded, or None."""
+    """Return the reason against folding; None if there is none."""
     axis = fold.axis
     if not same(fold.small[axis], fold.indices[axis]):
         return f"it is along axis {axis} of the gather"
@@ -107,7 +113,7 @@ def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) 
     if varies and rewriter.opset < 12:
         return f"GatherND has batches from opset 12 on, this is {rewriter.opset}"
     if varies and fold.repeated and not all(isinstance(dim, int) and dim > 0 for dim in fold.indices[:axis]):
-        # onnxruntime 1.31 takes an Expand to sizes of 0 and 1 for one that does nothing
+        # onnxruntime 1.31 treats an Expand to sizes of 0 and 1 as a no-op
         return f"it is along an axis of open size, or of size 0, before axis {axis}"
     if not unchecked and not (data is not None and rewriter.ranges.are_indices(fold.value, data, axis)):
         return "they may be out of bounds, where stock Gather and GatherND do not raise"
@@ -123,7 +129,7 @@ def _to_gather(rewriter: Rewriter, fold: _Fold) -> None:
 
 
 def _to_gather_nd(rewriter: Rewriter, fold: _Fold) -> None:
-    """Coordinates of one component each, int64."""
+    """Apply case 2, with int64 tuples of one coordinate."""
     node, value, axis = fold.node, fold.value, fold.axis
     batches = fold.indices[: axis + 1]
     if value.dtype != I64:

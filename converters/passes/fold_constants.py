@@ -1,4 +1,7 @@
-"""GatherElements and GatherND of constants become constants: OpenVINO cannot fold them, and a MatMul of it may misread them."""
+"""GatherElements and GatherND of constants become constants: OpenVINO cannot fold them, and may misread them in a MatMul.
+
+GatherElements(Constant, Constant)  ->  Constant
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,7 @@ from ..passes.rewriter import Rewriter
 
 
 def fold_constants(rewriter: Rewriter) -> None:
-    """Rewrite in place where the model does not grow too large. Raises ConversionError for shapes that do not fit.
-
-    No index may be out of bounds.
-    """
+    """Rewrite in place unless the result is too large; indices are in bounds. Raises ConversionError if shapes do not fit."""
     for node in nodes_of(rewriter.model, "GatherElements", "GatherND"):
         data, indices = (None if value is None else constant_of(value) for value in node.inputs)
         if data is None or indices is None or data.dtype == onnx_ir.DataType.STRING or data.dtype.bitwidth < 8:

@@ -1,4 +1,7 @@
-"""The functions that a model defines itself, inlined: what they gather is rewritten for each place that calls them."""
+"""Inlining of the functions that a model defines, so that their gathers are rewritten for each call.
+
+f(a) = Gather(data, a), y = f(x)  ->  y = Gather(data, x)
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,12 @@ from ..errors import ConversionError
 from ..graphs import bodies_of
 from ..passes.rewriter import Rewrite
 
-# Functions that call one another may expand to more nodes than any memory holds, and protobuf reads only so many levels.
+# Limits of added nodes and of nested bodies: functions that call one another may exceed memory, and protobuf limits nesting.
 LARGEST, DEEPEST = 100_000, 30
 
 
 def inline_functions(model: onnx_ir.Model) -> list[Rewrite]:
-    """Inline in place; what cannot be (of another opset than the model, recursive) is left to whoever executes the model.
-
-    Raises ConversionError where a model would become too large.
-    """
+    """Inline in place; functions that are recursive or of another opset stay. Raises ConversionError for too many nodes."""
     names = [f"function {domain}.{name}" for domain, name, _ in model.functions]
     if not names:
         return []
@@ -28,17 +28,17 @@ def inline_functions(model: onnx_ir.Model) -> list[Rewrite]:
     for function in model.functions.values():
         for node in function.all_nodes():
             for output in node.outputs:
-                output.shape = None  # a size that is named there is another for each call
+                output.shape = None  # symbolic sizes differ between calls
     try:
         InlinePass()(model)
     except (PreconditionError, ValueError) as error:
         return [Rewrite(name, f"not inlined: {error}", False) for name in names]
-    NameFixPass()(model)  # a body may already use the names that inlining makes up
+    NameFixPass()(model)  # a body may already use the names that inlining creates
     return [Rewrite(name, "inlined", True) for name in names]
 
 
 def _refuse_large(model: onnx_ir.Model) -> None:
-    """Count what inlining makes of each function, those first that it calls, without doing it."""
+    """Compute the size of each function after inlining, callees first; raise ConversionError if it exceeds the limits."""
     functions = model.functions
     calls = {name: [node.op_identifier() for node in function.all_nodes()] for name, function in functions.items()}
     order = TopologicalSorter({name: functions.keys() & called for name, called in calls.items()})
@@ -54,7 +54,7 @@ def _refuse_large(model: onnx_ir.Model) -> None:
 def _expanded(
     place: str, graph: onnx_ir.Graph, of_functions: dict[onnx_ir.OperatorIdentifier, tuple[int, int]]
 ) -> tuple[int, int]:
-    """Tell how many nodes a graph has, its functions inlined, and on how many levels of bodies. Raises ConversionError."""
+    """Return the number of nodes of a graph after inlining, and its depth of nested bodies. Raises ConversionError."""
     own, nodes, deepest, waiting = 0, 0, 0, [(graph, 1)]
     while waiting:
         body, level = waiting.pop()

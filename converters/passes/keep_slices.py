@@ -1,4 +1,7 @@
-"""A Slice from the first element on, of the data of GatherElements: OpenVINO would remove it."""
+"""Slices of GatherElements' data that start at the first element, which OpenVINO would remove.
+
+GatherElements(Slice(data, [0], ends, axes), i)  ->  GatherElements(Slice(data, [START], ends, axes), i)
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ..passes.slice_data import START
 
 
 def keep_slices(rewriter: Rewriter) -> None:
-    """Rewrite in place: such a Slice starts at the same element, counted from the end."""
+    """Rewrite in place: START is the same element, counted from the end."""
     for node in nodes_of(rewriter.model, "GatherElements"):
         part = _producer(node.inputs[0])
         if part is None or part.op_type != "Slice" or part.domain != "" or len(part.inputs) < 4:
@@ -26,7 +29,7 @@ def keep_slices(rewriter: Rewriter) -> None:
 
 
 def _producer(value: onnx_ir.Value | None) -> onnx_ir.Node | None:
-    """Return what computes a value, Identity aside."""
+    """Return the node that computes a value, skipping Identity."""
     node = None if value is None else value.producer()
     while node is not None and node.op_type == "Identity":
         value = node.inputs[0]

@@ -1,4 +1,4 @@
-"""This module finds what can travel in lanes: what comes from inputs and constants through moves alone, and goes out."""
+"""Values that can be represented in lanes: they go from inputs and constants to outputs through moves alone."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .lane_moves import is_move, sources_of
 from .lane_scatters import takes_lanes
 from .rewriter import Rewriter
 
-_QUIET = 0x0040  # the bit of bfloat16 that tells quiet NaNs from signalling ones
+_QUIET = 0x0040  # the bit that is set in quiet NaNs of bfloat16, and not in signalling ones
 _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 
 
 class Flow:
-    """A Flow tells which values of a model can travel in lanes, and which do.
+    """The values of a model that can be in lanes, and those that have to be.
 
-    A value that is computed otherwise can join others in lanes where it is proved to fit in 32 bits, or has no elements.
+    A computed value can join others in lanes if it is proved to fit in 32 bits, or has no elements.
 
     Attributes:
-        nodes: those of the model in their order, those of bodies before the node that has these.
+        nodes: nodes in model order, those of bodies before their owner.
         loops: the Loops and Scans among them.
-        joining: the values that are computed and can join.
+        joining: the computed values that join.
     """
 
     def __init__(self, rewriter: Rewriter, stock: bool) -> None:
@@ -45,7 +45,7 @@ class Flow:
         self._follow(self._graph)
 
     def _wanted(self) -> Iterator[Value]:
-        """Yield what may have to be in lanes: outputs of the model, and complex numbers of which the shape is asked."""
+        """Yield the values that may have to be in lanes: model outputs, and complex numbers whose shape is read."""
         yield from self._graph.outputs
         for node in self.nodes:
             value = node.inputs[0] if is_shape(node, self._opset) else None
@@ -53,7 +53,7 @@ class Flow:
                 yield value
 
     def _before(self, values: Iterable[Value]) -> dict[Value, None]:
-        """Return values with all that moves bring there."""
+        """Return the values and all values that they are moved from."""
         found, waiting = dict[Value, None](), list(values)
         while waiting:
             value = waiting.pop()
@@ -63,7 +63,7 @@ class Flow:
         return found
 
     def _sources(self, value: Value) -> list[Value]:
-        """Return the values of which one is, or parts are, this one; none where it is computed."""
+        """Return the values this one copies from; empty if it is computed."""
         node = value.producer()
         if node is None or value in self.joining:
             return [] if value in self.joining else self._arrivals.get(value, [])
@@ -78,7 +78,7 @@ class Flow:
         return is_move(node, self._opset) or (takes_lanes(node) and not self._stock)
 
     def _follow(self, graph: onnx_ir.Graph) -> None:
-        """Tell what can travel in a graph."""
+        """Compute the gains of the values of a graph, in order."""
         for node in graph:
             if node in self.loops:
                 self._follow_loop(self.loops[node])
@@ -90,7 +90,7 @@ class Flow:
                     self._set(output, self._gain_of(output))
 
     def _follow_loop(self, loop: LoopParts) -> None:
-        """Tell what can travel in a body: what is given to it, if its iterations can hand it on, and what these make of it."""
+        """Compute the gains in a body up to a fixpoint: carried values start with the gains of their initial values."""
         arrivals = {inner: outer for inner, outer in loop.arrivals().items() if inner in self._candidates}
         for inner, (first, *_) in arrivals.items():
             self._gains[inner] = self.gain(first) or False
@@ -111,7 +111,7 @@ class Flow:
             self._gains[value] = gain
 
     def _gain_of(self, value: Value) -> bool | None:
-        """Tell what `gain` does of a value that moves make of others; these join, where they must and can."""
+        """Return `gain` of a value moved from others; computed values among these join if necessary and possible."""
         sources, node = self._sources(value), value.producer()
         if value.dtype not in LANE_TYPES or any(source.dtype != value.dtype for source in sources):
             return None
@@ -123,7 +123,7 @@ class Flow:
         return any(gains) if gains and None not in gains else None
 
     def _joins(self, value: Value) -> bool | None:
-        """Take a value that is computed, if it fits in 32 bits for sure; then tell that lanes keep nothing more of it."""
+        """Let a computed value join if it certainly fits in 32 bits; return its gain, False, or None if it cannot join."""
         interval = self._rewriter.ranges.of(value) if value.dtype in (DataType.INT64, DataType.UINT64) else None
         fits = interval is not None and interval.low >= -(2**31) and interval.high < 2**31
         if not fits and not _is_empty(value):
@@ -133,29 +133,29 @@ class Flow:
         return False
 
     def gain(self, value: Value) -> bool | None:
-        """Tell whether lanes keep what would be changed; None if the value cannot travel so."""
+        """Return True if lanes keep bits that OpenVINO would change, False if there are none, None if lanes are impossible."""
         if value not in self._gains and (tensor := tensor_of(value)) is not None and tensor.dtype in LANE_TYPES:
             self._gains[value] = _is_changed(tensor)
         return self._gains.get(value)
 
     def needed(self) -> dict[Value, None]:
-        """Return the values that are to travel: outputs of the model with what they come from, and what else has no numbers."""
+        """Return the values to put in lanes: outputs with a gain, complex numbers whose shape is read, and their sources."""
         return self._before(value for value in self._wanted() if self.gain(value))
 
 
 def tensor_of(value: Value) -> onnx_ir.TensorProtocol | None:
-    """Return the tensor of a constant, or of an input that has a value of its own."""
+    """Return the tensor of a constant, or the default value of an input."""
     return value.const_value if value.is_graph_input() and value.is_initializer() else constant_of(value)
 
 
 def _is_empty(value: Value) -> bool:
-    """Tell whether a value of a type that is computed in 32 bits has no element."""
+    """Return True if a 64-bit value has no elements."""
     is_number = value.dtype in (DataType.INT64, DataType.UINT64, DataType.DOUBLE)
     return is_number and value.shape is not None and 0 in value.shape.dims
 
 
 def is_shape(node: onnx_ir.Node, opset: int) -> bool:
-    """Tell whether a node yields sizes of its input, which can be told from lanes."""
+    """Return True if a node returns sizes of its input, which lanes have, too."""
     return node.domain == "" and node.op_type in ("Shape", "Size") and opset >= 10
 
 
@@ -167,7 +167,7 @@ def _is_changed(tensor: onnx_ir.TensorProtocol) -> bool:
 
 
 def _nodes_of(graph: onnx_ir.Graph) -> Iterator[onnx_ir.Node]:
-    """Yield the nodes of a graph in their order, those of bodies before the node that has these."""
+    """Yield the nodes of a graph in order, those of bodies before their owner."""
     for node in list(graph):
         for _, body in bodies_of(node):
             yield from _nodes_of(body)

@@ -1,4 +1,4 @@
-"""This module tells what a Loop or a Scan hands on, gets more of it in lanes, and loses what nothing needs any more."""
+"""The carried values and slices of a Loop or Scan: lanes are added to them, and unused ones are removed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..graphs import bodies_of, is_used
 from ..loading import is_default
 from .rewriter import drop
 
-_AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # inputs, and outputs of the body, that are neither states nor slices
+_AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the body, that are neither states nor slices
 
 
 @dataclass(frozen=True)
 class State:
-    """A State is what each iteration hands on to the next: `given` at first, then what the body yields, and at last `out`."""
+    """A carried value: initially `given`, then `inner` in the body, `end` on the back edge, and `out` after the loop."""
 
     given: Value
     inner: Value
@@ -29,7 +29,7 @@ class State:
 
 @dataclass(frozen=True)
 class Slices:
-    """Slices of an input go into a body one after the other, or slices of an output come out of it."""
+    """A tensor whose slices enter a body one per iteration, or that is stacked from slices of its iterations."""
 
     outer: Value
     inner: Value
@@ -38,7 +38,7 @@ class Slices:
 
 
 class LoopParts:
-    """The parts of a Loop or Scan. `append` adds to them; the node has them in the order of ONNX after `rebuild`."""
+    """The parts of a Loop or Scan. New parts are appended; `rebuild` restores ONNX's order."""
 
     def __init__(self, node: onnx_ir.Node) -> None:
         ((_, self.body),) = bodies_of(node)
@@ -58,34 +58,34 @@ class LoopParts:
         self.out_of = [Slices(outer, part, *way) for outer, part, way in results]
 
     def arrivals(self) -> dict[Value, list[Value]]:
-        """Tell by input of the body, but for the count and the condition, what it is in one iteration or another."""
+        """Map each input of the body, except count and condition, to the values it takes in some iteration."""
         return {state.inner: [state.given, state.end] for state in self.states} | {
             part.inner: [part.outer] for part in self.into
         }
 
     def source_of(self, output: Value) -> Value:
-        """Tell which value of the body an output of the node is, or is made of."""
+        """Return the value in the body that an output of the node equals, or is stacked from."""
         found = {state.out: state.inner for state in self.states} | {part.outer: part.inner for part in self.out_of}
         return found[output]
 
     def control(self) -> list[Value]:
-        """Return what tells how many iterations there are."""
+        """Return the values that determine the number of iterations."""
         return [*self._condition, *(value for value in self._ahead if value is not None)]
 
     def add_state(self, given: Value, inner: Value, end: Value) -> Value:
-        """Let the iterations hand on a value more; return the output of the node that it becomes."""
+        """Add a carried value; return the node's output for it."""
         self._add_input(given, inner)
         out = self._add_output(end)
         self.states.append(State(given, inner, end, out))
         return out
 
     def add_into(self, part: Slices) -> None:
-        """Let slices of a value more go into the body, where `part.inner` stands for them."""
+        """Add an input whose slices enter the body as `part.inner`."""
         self._add_input(part.outer, part.inner)
         self.into.append(part)
 
     def add_out_of(self, inner: Value, axis: int, direction: int) -> Value:
-        """Let slices of an output more come out of the body; return that output."""
+        """Add an output that is stacked from slices; return it."""
         out = self._add_output(inner)
         self.out_of.append(Slices(out, inner, axis, direction))
         return out
@@ -101,7 +101,7 @@ class LoopParts:
         return self.node.outputs[-1]
 
     def rebuild(self, loops: Mapping[onnx_ir.Node, LoopParts]) -> None:
-        """Put a node of the parts that something needs in the place of this one. `loops` are all that there are."""
+        """Replace the node by one with only the live parts. `loops` are all loops of the model."""
         states, into, out_of = self._live(loops)
         unused = [*self.body.outputs, *(value for value in self.node.inputs if value is not None)]
         node = onnx_ir.Node(
@@ -126,7 +126,7 @@ class LoopParts:
             drop(value)
 
     def _live(self, loops: Mapping[onnx_ir.Node, LoopParts]) -> tuple[list[State], list[Slices], list[Slices]]:
-        """Return the parts that something needs."""
+        """Return the parts that something uses."""
         out_of = [part for part in self.out_of if is_used(part.outer)]
         wanted = [state.inner for state in self.states if is_used(state.out)]
         wanted += [*self._condition, *(part.inner for part in out_of)]
@@ -136,7 +136,7 @@ class LoopParts:
 
 
 def has_parts(node: onnx_ir.Node, opset: int) -> bool:
-    """Tell whether a node is a Loop or a Scan of which all parts are there."""
+    """Return True for a Loop or Scan without omitted inputs or outputs."""
     if not is_default(node, _AHEAD) or (node.op_type == "Scan" and opset < 9):
         return False
     ((_, body),) = bodies_of(node)
@@ -161,7 +161,7 @@ def _scan_attributes(node: onnx_ir.Node, into: Sequence[Slices], out_of: Sequenc
 
 
 def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts]) -> set[Value]:
-    """Return values with all that they are made of, in bodies and around them."""
+    """Return the values and all values that they depend on, in bodies and around them."""
     arrivals = {inner: outer for loop in loops.values() for inner, outer in loop.arrivals().items()}
     found, waiting = set[Value](), list(values)
     while waiting:

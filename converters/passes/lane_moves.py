@@ -1,6 +1,8 @@
-"""This module tells how each operator that moves values moves them in lanes: for data with one more dimension, the last.
+"""Moves in lanes: how each operator moves data with one more dimension, the last.
 
-With one lane a number the shape stays, and a node does the same as before to other inputs.
+    Transpose(x[3, 4])  ->  Transpose(x.lanes[3, 4, 2], perm=[1, 0, 2])
+
+With one lane per number the shape stays, and the node is repeated with other inputs.
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ from ..moves import only_scatters
 from .lane_nodes import Move, in_lanes, shifted, shifted_axes, unsqueezed
 from .lane_pads import can_pad, pad
 
-_OLDEST = 7  # older Reshapes and others have attributes where inputs are extended
+_OLDEST = 7  # older Reshapes and others have attributes instead of the inputs that lanes extend
 _SAME_FROM_FIRST = ("Gather", "Identity", "Slice", "Squeeze", "Transpose", "Unsqueeze")
 
 
 def is_move(node: onnx_ir.Node, opset: int) -> bool:
-    """Tell whether the values of a node can be moved in lanes."""
+    """Return True if a node can move its values in lanes."""
     if node.domain != "" or node.op_type not in _MOVES or any(attr.is_ref() for attr in node.attributes.values()):
         return False
     if opset < _OLDEST and node.op_type not in _SAME_FROM_FIRST:
@@ -34,13 +36,13 @@ def is_move(node: onnx_ir.Node, opset: int) -> bool:
 
 
 def sources_of(node: onnx_ir.Node) -> list[int]:
-    """Return the positions of the inputs whose elements come out of a node."""
+    """Return the positions of the inputs whose elements a node outputs."""
     carried = (0, 2) if node.op_type in SCATTERS else (i for i in range(len(node.inputs)) if carries(ONNX, node.op_type, i))
     return [i for i in carried if node.inputs[i] is not None]
 
 
 def move(given: Move) -> Sequence[Value]:
-    """Insert what does the same as a node in lanes; return its outputs."""
+    """Insert the equivalent of a node in lanes; return its outputs."""
     if given.kind.count == 1 and given.node.op_type not in ("Cast", "CastLike", "ConstantOfShape", "Pad"):
         return given.again()
     return _MOVES[given.node.op_type](given)
@@ -73,7 +75,7 @@ def _scattered_elements(move: Move) -> Sequence[Value]:
 
 
 def _for_each_lane(move: Move, indices: Value | None) -> Value:
-    """Repeat indices for every lane."""
+    """Broadcast indices to all lanes."""
     assert indices is not None
     wide = in_lanes(indices.shape, move.kind)
     sizes = move.insert("Shape", [indices], DataType.INT64, [None if wide is None else len(wide) - 1])
@@ -117,7 +119,7 @@ def _permutation(node: onnx_ir.Node) -> list[int] | None:
 
 
 def _along_axes(position: int) -> Callable[[Move], Sequence[Value]]:
-    """Make the move of an operator whose axes are an attribute, or the input at this position."""
+    """Return the move of an operator whose axes are an attribute, or the input at this position."""
 
     def along(move: Move) -> Sequence[Value]:
         if "axes" in move.node.attributes:
@@ -176,7 +178,7 @@ def _keeps_type(node: onnx_ir.Node, opset: int) -> bool:
 
 
 def _can_scatter(node: onnx_ir.Node, opset: int) -> bool:
-    """Tell whether a scatter only moves. OpenVINO's CPU plugin dies of an Expand of indices of which there are none."""
+    """Return True if a scatter only moves; OpenVINO's CPU plugin crashes for an Expand of empty indices."""
     indices = node.inputs[1]
     expands_nothing = indices is not None and indices.shape is not None and 0 in indices.shape.dims
     return only_scatters(node) and (node.op_type == "ScatterND" or not expands_nothing)

@@ -1,4 +1,4 @@
-"""This module tells what moves in lanes are made of: nodes that do the same as others to data with one more dimension."""
+"""Nodes in lanes: copies of nodes, for data with one more dimension."""
 
 from __future__ import annotations
 
@@ -16,12 +16,7 @@ from .rewriter import Rewriter
 
 @dataclass(frozen=True)
 class Move:
-    """A node that moves values, which are to travel in lanes.
-
-    Attributes:
-        inputs: those of the node; sources are given in lanes.
-        stock: whether only operations of OpenVINO may be used.
-    """
+    """A node to repeat in lanes: `inputs` has lanes for the values that it moves; `stock` excludes our operations."""
 
     rewriter: Rewriter
     node: onnx_ir.Node
@@ -37,13 +32,13 @@ class Move:
         shape: Sequence[Dim | None] | None,
         **attributes: object,
     ) -> Value:
-        """Insert a node of one output before this one."""
+        """Insert a node of one output before this one; return the output."""
         return self.rewriter.insert(self.node, op_type, inputs, dtype, shape, **attributes)
 
     def again(
         self, inputs: Sequence[Value | None] | None = None, *, domain: str = "", **attributes: int | list[int] | str
     ) -> Sequence[Value]:
-        """Do the same as the node in lanes, but with these inputs and attributes."""
+        """Insert a copy of the node for lanes, with these inputs and attributes; return its outputs."""
         given = dict(self.node.attributes)
         given.update({attr.name: attr for attr in onnx_ir.convenience.convert_attributes(attributes)})
         outputs = [(self.kind.lane, in_lanes(output.shape, self.kind)) for output in self.node.outputs]
@@ -53,11 +48,11 @@ class Move:
         return self.rewriter.copy(self.node, taken, outputs, given.values(), domain)
 
     def constant(self, numbers: Sequence[int]) -> Value:
-        """Return a new constant of int64."""
+        """Insert an int64 Constant; return its output."""
         return self.rewriter.constant(self.node, list(numbers))
 
     def longer(self, sizes: Value, last: int) -> Value:
-        """Return a vector of sizes with one more at the end."""
+        """Append a number to a vector of sizes."""
         tensor = constant_of(sizes)
         if tensor is not None:
             return self.constant([*tensor.numpy().ravel().tolist(), last])
@@ -66,12 +61,12 @@ class Move:
 
 
 def in_lanes(shape: onnx_ir.Shape | None, kind: LaneType) -> list[Dim] | None:
-    """Return the shape that values of this shape have in lanes."""
+    """Return the shape in lanes for a shape of numbers."""
     return None if shape is None else [*shape.dims, *kind.dims]
 
 
 def unsqueezed(rewriter: Rewriter, before: onnx_ir.Node, value: Value, dtype: DataType) -> Value:
-    """Give a value one more dimension, of 1, at the end."""
+    """Append a dimension of 1 to a value."""
     shape = None if value.shape is None else [*value.shape.dims, 1]
     if rewriter.opset < 13:
         return rewriter.insert(before, "Unsqueeze", [value], dtype, shape, axes=[-1])
@@ -79,12 +74,12 @@ def unsqueezed(rewriter: Rewriter, before: onnx_ir.Node, value: Value, dtype: Da
 
 
 def shifted(axis: int) -> int:
-    """Return the axis in lanes of an axis that may count from the end."""
+    """Convert an axis to lanes: negative ones skip the dimension of the lanes."""
     return axis if axis >= 0 else axis - 1
 
 
 def shifted_axes(move: Move, axes: Value) -> Value:
-    """Return an input of axes in lanes, as `shifted` does; they may be computed."""
+    """Convert an input of axes to lanes, as `shifted` does; the axes may be computed."""
     tensor = constant_of(axes)
     if tensor is not None:
         return move.constant([shifted(int(axis)) for axis in tensor.numpy().ravel()])

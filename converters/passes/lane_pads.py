@@ -1,4 +1,8 @@
-"""This module tells how lanes are padded. OpenVINO's CPU plugin rounds what it pads integers with to float32."""
+"""Pads in lanes. OpenVINO's CPU plugin rounds the number with which it pads integers to float32.
+
+1. Pad(x, pads, n), all lanes of n equal, exact in float32  ->  Pad(x.lanes, pads, lane of n)
+2. Pad(x, pads, n), other n                                 ->  Where(Pad(ones, pads, 0), Pad(x.lanes, pads, 0), n.lanes)
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,11 @@ from onnx_ir import DataType, Value
 from ..graphs import constant_of
 from .lane_nodes import Move, in_lanes, shifted_axes
 
-_WITH_INPUTS = 11  # the first opset in which the pads are an input
+_WITH_INPUTS = 11  # the first opset with pads as an input
 
 
 def can_pad(node: onnx_ir.Node, opset: int) -> bool:
-    """Tell whether a Pad only moves: it must be known where in the pads those of the lanes are to stand."""
+    """Return True if a Pad can be executed in lanes: the position of the lanes' dimension in its pads must be known."""
     if opset < _WITH_INPUTS:
         return "pads" in node.attributes and _attribute_value(node) == 0
     data, pads, *_ = node.inputs
@@ -38,12 +42,12 @@ def pad(move: Move) -> Sequence[Value]:
     elif move.kind.dims:
         pads_given = _longer_pads(move, pads_given)
     lanes = _constant_lanes(move, value)
-    if lanes is not None and (lanes == lanes[0]).all() and int(np.float32(lanes[0])) == lanes[0]:
+    if lanes is not None and (lanes == lanes[0]).all() and int(np.float32(lanes[0])) == lanes[0]:  # case 1
         return move.again([data, pads_given, move.rewriter.constant(move.node, lanes[:1].reshape(())), axes])
     shape = in_lanes(move.node.outputs[0].shape, move.kind)
     zero = move.rewriter.constant(move.node, np.zeros((), move.kind.lane.numpy()))
     (padded,) = move.again([data, pads_given, zero, axes])
-    # What is not padding is marked by ones, padded by zeros.
+    # Case 2: ones mark what is not padding.
     marked = move.insert("Equal", [data, data], DataType.BOOL, None)
     ones = move.insert("Cast", [marked], move.kind.lane, None, to=move.kind.lane)
     (kept,) = move.again([ones, pads_given, zero, axes])
@@ -53,7 +57,7 @@ def pad(move: Move) -> Sequence[Value]:
 
 
 def _count(pads: Value) -> int | None:
-    """Return the number of pads, which is twice the rank; None if it is open."""
+    """Return the number of pads, twice the rank; None if unknown."""
     tensor = constant_of(pads)
     sizes = pads.shape if tensor is None else tensor.shape
     return sizes[0] if sizes is not None and isinstance(sizes[0], int) else None
@@ -64,7 +68,7 @@ def _attribute_value(node: onnx_ir.Node) -> float:
 
 
 def _constant_lanes(move: Move, value: Value | None) -> np.ndarray | None:
-    """Return the lanes of the number to pad with; None where it is computed."""
+    """Return the lanes of the number to pad with; None if it is computed."""
     tensor = None if value is None else constant_of(value)
     mode = move.node.attributes["mode"].as_string() if "mode" in move.node.attributes else "constant"
     if value is None or mode != "constant":
@@ -73,13 +77,13 @@ def _constant_lanes(move: Move, value: Value | None) -> np.ndarray | None:
 
 
 def _longer_pads(move: Move, pads: Value) -> Value:
-    """Return pads, given of every axis, with none for the lanes."""
+    """Return pads of all axes, with 0 added for the lanes."""
     tensor = constant_of(pads)
     if tensor is not None:
         begins, ends = np.split(tensor.numpy(), 2)
         return move.constant([*begins.tolist(), 0, *ends.tolist(), 0])
     data, count = move.node.inputs[0], _count(pads)
-    assert data is not None and (data.shape is not None or count is not None)  # because such a Pad is no move otherwise
+    assert data is not None and (data.shape is not None or count is not None)  # `can_pad` ensures it
     rank = data.shape.rank() if data.shape is not None else (count or 0) // 2
     none = move.constant([0])
     places = [move.constant([place]) for place in (0, rank, 2 * rank)]

@@ -1,6 +1,8 @@
-"""Our scatters take the lanes of numbers of 64 bits and of complex numbers: they move these, and reduce them.
+"""Scatters of 64-bit and complex numbers in lanes: our operations move and reduce them.
 
-No other operation in lanes reduces. Smaller numbers are moved as by any other operator.
+    ScatterND(data, i, updates)  ->  ov_gather.ScatterND(data.lanes, i, updates.lanes, lanes="i64")
+
+No other operation reduces in lanes. Smaller numbers are moved as by other operators.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _NUMBERS: Mapping[DataType, str] = {
 
 
 def takes_lanes(node: onnx_ir.Node) -> bool:
-    """Tell whether a node is a scatter that our operations do to numbers whose lanes are given."""
+    """Return True if our operations can execute a scatter on lanes."""
     return is_default(node, SCATTERS) and node.inputs[0] is not None and node.inputs[0].dtype in _NUMBERS
 
 

@@ -1,7 +1,9 @@
-"""Values that OpenVINO's CPU plugin would change, and that the model only moves, travel in lanes.
+"""Values that the model only moves, and that OpenVINO's CPU plugin would change, are moved in lanes.
 
-What a model gives out is followed back to inputs and constants. If nothing but moves lies between, the way is built once more,
-in lanes. What else needs the numbers finds them as before: an input that is moved and computed with becomes two.
+x: i64[4] -> Gather -> y: i64[2]  ->  x.lanes: i32[4, 2] -> Gather -> y.lanes: i32[2, 2]
+
+Outputs are traced back to inputs and constants, and repeated in lanes if only moves lie between. Other consumers keep the
+numbers: an input that is both moved and computed with becomes two.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from .rewriter import Rewriter, drop
 
 @dataclass(frozen=True)
 class Travel:
-    """A Travel says which inputs and outputs of a model are in lanes.
+    """The inputs and outputs of a model that are in lanes.
 
     Attributes:
-        inputs: by name of an input in lanes, the name and the type of the input whose numbers it takes.
-        outputs: by name of an output in lanes, the name and the type of the output that it stands for.
-        positions: by position of an output in lanes, the type of its numbers.
+        inputs: name in lanes -> name and element type of the original input.
+        outputs: name in lanes -> name and element type of the original output.
+        positions: position of an output in lanes -> element type of the original.
     """
 
     inputs: dict[str, tuple[str, DataType]] = field(default_factory=dict)
@@ -42,20 +44,20 @@ class Travel:
 
 
 def travel_in_lanes(model: onnx_ir.Model, *, stock: bool) -> Travel:
-    """Rewrite a legalized model in place. Inputs and outputs that are in lanes get names of their own.
+    """Rewrite a legalized model in place. Inputs and outputs in lanes get new names.
 
     Args:
-        model: whose types and shapes are inferred.
+        model: with inferred types and shapes.
         stock: use only operations of OpenVINO.
     """
     rewriter = Rewriter(model, Ranges(model))
     travel = _Building(rewriter, Flow(rewriter, stock), stock).build()
-    empty_constants(rewriter)  # lanes of complex numbers
+    empty_constants(rewriter)  # also for lanes of complex numbers
     return travel
 
 
 class _Building:
-    """Builds the ways in lanes beside those of the numbers, and removes of these what nothing needs any more."""
+    """The construction of paths in lanes beside the original ones, and the removal of originals that become unused."""
 
     def __init__(self, rewriter: Rewriter, flow: Flow, stock: bool) -> None:
         self._rewriter, self._flow, self._stock = rewriter, flow, stock
@@ -107,7 +109,7 @@ class _Building:
         return self._travel
 
     def _add_joining(self, value: Value) -> None:
-        """Make lanes of numbers that fit in 32 bits: the lower one, and the one that repeats the sign."""
+        """Build the lanes of integers that fit in 32 bits: the low half and its sign extension."""
         insert, shape, kind = self._rewriter.insert, value.shape, _kind_of(value)
         producer = value.producer()
         graph = producer.graph if producer is not None else value.graph
@@ -128,7 +130,7 @@ class _Building:
             graph.insert_before(first, producer)
 
     def _add_branches(self, node: onnx_ir.Node) -> None:
-        """Let both branches of an If yield lanes, beside what they yield."""
+        """Append lanes to the outputs of both branches of an If."""
         for output in [output for output in node.outputs if output in self._needed]:
             for _, body in bodies_of(node):
                 body.outputs.append(self._lanes[body.outputs[output.index() or 0]])
@@ -136,7 +138,7 @@ class _Building:
             self._declare(output, node.outputs[-1])
 
     def _add_parts(self, loop: LoopParts) -> None:
-        """Let a Loop or Scan hand on lanes, beside what it hands on."""
+        """Append lanes to the carried values and slices of a Loop or Scan."""
         for state in [state for state in loop.states if state.inner in self._needed]:
             lanes = [self._lanes[value] for value in (state.given, state.inner, state.end)]
             self._declare(state.out, loop.add_state(*lanes))
@@ -150,11 +152,11 @@ class _Building:
             self._grown.add(loop.node)
 
     def _axis(self, part: Slices) -> int:
-        """Return the axis of slices in lanes."""
+        """Convert the axis of slices to lanes."""
         return part.axis - len(_kind_of(part.outer).dims) if part.axis < 0 else part.axis
 
     def _declare(self, value: Value, lanes: Value) -> None:
-        """Let a value stand for another in lanes, and have a like name."""
+        """Register a value as the lanes of another; set its name, type and shape."""
         kind, shape = _kind_of(value), in_lanes(value.shape, _kind_of(value))
         lanes.name = self._names.get(value) or self._rewriter.new_name(f"{value.name}.lanes")
         lanes.type, lanes.shape = onnx_ir.TensorType(kind.lane), None if shape is None else onnx_ir.Shape(shape)
@@ -166,7 +168,7 @@ class _Building:
         self._travel.inputs[str(lanes.name)] = (str(value.name), _type_of(value))
 
     def _named(self, value: Value) -> Value:
-        """Make the value that stands for another in lanes."""
+        """Create the value for the lanes of another."""
         lanes = Value()
         self._declare(value, lanes)
         return lanes
@@ -192,7 +194,7 @@ class _Building:
             new.name = self._names.get(old, new.name)
 
     def _take_shape_of_lanes(self, node: onnx_ir.Node) -> None:
-        """Let a Shape or Size read the value in lanes, so that the numbers are not needed for it."""
+        """Read sizes from the lanes, so that the numbers become unused: Shape(x) -> Slice(Shape(x.lanes), 0, -1)."""
         value = node.inputs[0]
         assert value is not None
         lanes, rank = self._lanes[value], None if value.shape is None else value.shape.rank()
@@ -216,7 +218,7 @@ class _Building:
 
 
 def _drop_unused_outputs(node: onnx_ir.Node) -> None:
-    """Remove the outputs of an If that nothing reads, and what only served to compute them."""
+    """Remove the unused outputs of an If, and the nodes that only serve to compute them."""
     for position in reversed(range(len(node.outputs))):
         unused = node.outputs[position]
         if is_used(unused) or len(node.outputs) == 1:

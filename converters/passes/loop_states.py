@@ -1,9 +1,9 @@
-"""What no iteration of a Loop or Scan reads, and OpenVINO drops: initial states, and the elements that Scan counts.
+"""Initial states of a Loop, and elements of a Scan, that no iteration reads: OpenVINO drops them.
 
-A Loop without iterations returns the initial state; OpenVINO makes one iteration of a Scan that reads no element.
+A Loop without iterations returns the initial state; OpenVINO executes a Scan that reads no element once. An If reads them:
 
-body: e -> next state
-body: If(iteration > -0.5) { e } else { state } -> next state
+1. Loop, body: e -> next state  ->  If(iteration > -0.5) { e } else { state } -> next state
+2. Scan, body: e -> output      ->  If(Sum(element > -0.5) > -0.5) { e } else { e } -> output
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .rewriter import Rewriter
 
 Loops = Mapping[onnx_ir.Node, LoopParts]
 
-_FIRST_OPSET = 7  # of Greater with two shapes
+_FIRST_OPSET = 7  # of Greater with broadcasting
 _NOT_CAST = (DataType.STRING, DataType.COMPLEX64, DataType.COMPLEX128)
 
 
 def loop_states(rewriter: Rewriter) -> None:
-    """Rewrite in place, in bodies too; strings and opsets before 7 are left alone."""
+    """Rewrite in place, bodies included, except for strings and opsets before 7."""
     if rewriter.opset < _FIRST_OPSET:
         return
     for node in nodes_of(rewriter.model, "Loop", "Scan"):
@@ -39,7 +39,7 @@ def loop_states(rewriter: Rewriter) -> None:
 
 
 def _read_states(rewriter: Rewriter, loop: LoopParts, loops: Loops) -> None:
-    """Let each next state of a Loop depend on the state before."""
+    """Apply case 1: make each next state of a Loop depend on the state before."""
     for i, state in enumerate(loop.states, start=1):  # the condition comes first
         if state.end.dtype is not DataType.STRING and state.inner not in reached([state.end], loops):
             _choose(rewriter, loop.body, i, loop.body.inputs[0], state.inner)
@@ -47,7 +47,7 @@ def _read_states(rewriter: Rewriter, loop: LoopParts, loops: Loops) -> None:
 
 
 def _read_elements(rewriter: Rewriter, scan: LoopParts, loops: Loops) -> None:
-    """Let an output of a Scan depend on an element, where none does."""
+    """Apply case 2: make an output of a Scan depend on an element if none does."""
     used = [i for i, output in enumerate(scan.node.outputs) if is_used(output)]
     read = reached([scan.body.outputs[i] for i in used], loops)
     if not used or any(part.inner in read for part in scan.into):
@@ -60,7 +60,7 @@ def _read_elements(rewriter: Rewriter, scan: LoopParts, loops: Loops) -> None:
 
 
 def _choose(rewriter: Rewriter, body: onnx_ir.Graph, position: int, read: Value, other: Value) -> None:
-    """Let an output of a body depend on two values, by a condition that always holds and that OpenVINO cannot fold."""
+    """Make an output of a body depend on two values by an If whose condition always holds, which OpenVINO cannot fold."""
     end = body.outputs[position]
     branches = [_branch(rewriter, *side) for side in (("then_branch", end), ("else_branch", other))]
     chosen = onnx_ir.Node("", "If", [None], branches, num_outputs=1, name=rewriter.new_name(f"{end.name}.read"))
@@ -77,7 +77,7 @@ def _choose(rewriter: Rewriter, body: onnx_ir.Graph, position: int, read: Value,
 
 
 def _branch(rewriter: Rewriter, name: str, value: Value) -> onnx_ir.Attr:
-    """Return a branch that yields a value of the graph around it."""
+    """Return a branch that yields a captured value."""
     node = onnx_ir.node("Identity", [value], name=rewriter.new_name(f"{value.name}.{name}"))
     (output,) = node.outputs
     output.name, output.type, output.shape = str(node.name), value.type, value.shape

@@ -1,4 +1,7 @@
-"""OneHot of values that OpenVINO would change, or does not take, becomes a Gather of them, which keeps every bit."""
+"""OneHot of values that OpenVINO would change or reject becomes a Gather of them, which keeps every bit.
+
+OneHot(indices, depth, values)  ->  Gather(values, OneHot(indices, depth, [0, 1]))
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .rewriter import Rewriter
 
 
 def one_hot(rewriter: Rewriter) -> None:
-    """Rewrite in place: a OneHot of 0 and 1 tells which of the two values stands where, and Gather takes it."""
+    """Rewrite in place."""
     for node in nodes_of(rewriter.model, "OneHot"):
         indices, depth, values = node.inputs
         if values is None or _is_kept(values):
@@ -32,8 +35,8 @@ def one_hot(rewriter: Rewriter) -> None:
 
 
 def _is_kept(values: onnx_ir.Value) -> bool:
-    """Tell whether OpenVINO takes the values, and changes none."""
+    """Return True if OpenVINO accepts the values and changes none."""
     tensor, element_type = constant_of(values), None if values.dtype is None else by_onnx(values.dtype.value)
     if element_type in (None, STRING) or values.shape is None or not values.shape.is_static():
-        return False  # the front end splits the values in two, and the CPU plugin dies of strings
+        return False  # the front end splits the values in two, and the CPU plugin crashes for strings
     return values.dtype not in CHANGED if tensor is None else survives(tensor.numpy(), constant=True)

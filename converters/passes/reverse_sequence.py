@@ -1,4 +1,7 @@
-"""ReverseSequence becomes a GatherND: OpenVINO's CPU plugin reverses integers as float32, which rounds them, and no strings."""
+"""ReverseSequence becomes a GatherND: OpenVINO's CPU plugin reverses integers as float32, which rounds, and rejects strings.
+
+ReverseSequence(data, lengths)  ->  GatherND(data, [source of t, b]), source of t = lengths[b] - 1 - t if t < lengths[b] else t
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ _KEPT = {
     *(DataType.BOOL, DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16),
     *(DataType.FLOAT, DataType.FLOAT16, DataType.BFLOAT16),
 }
-"""The types of which float32 has every number."""
+"""Types whose values float32 represents exactly."""
 
 
 def reverse_sequence(rewriter: Rewriter) -> None:
-    """Rewrite in place what OpenVINO would change or refuse. A length of no sequence becomes an index out of bounds."""
+    """Rewrite in place where OpenVINO would change or reject data. An invalid length becomes an index out of bounds."""
     for node in nodes_of(rewriter.model, "ReverseSequence"):
         data, lengths = node.inputs
         if data is None or lengths is None or _is_kept(data):
@@ -41,10 +44,7 @@ def _is_kept(data: Value) -> bool:
 
 
 def _coordinates(rewriter: Rewriter, node: onnx_ir.Node, data: Value, lengths: Value) -> Value:
-    """Return the place along the first two axes that each element comes from.
-
-    The numbers are int32, so that nothing is lost where OpenVINO computes int64 in 32 bits.
-    """
+    """Return the source of each element along the first two axes, computed in int32, which OpenVINO does not narrow."""
     time = attribute(node, "time_axis", 0)
     batch = attribute(node, "batch_axis", 1)
 
@@ -76,7 +76,7 @@ def _coordinates(rewriter: Rewriter, node: onnx_ir.Node, data: Value, lengths: V
     steps = places(time)
     turned = insert("Sub", insert("Sub", length, one), steps)
     is_turned = insert("Less", steps, length, dtype=DataType.BOOL)
-    is_none = insert("Less", length, zero, dtype=DataType.BOOL)  # then one of the places is before the first
+    is_none = insert("Less", length, zero, dtype=DataType.BOOL)  # then the last step is out of bounds
     source = insert("Where", insert("Or", is_turned, is_none, dtype=DataType.BOOL), turned, steps)
     leading = insert("Slice", sizes, numbers(0), numbers(2), dtype=DataType.INT64, rank=1)
     sequence = insert("Expand", places(batch), leading)

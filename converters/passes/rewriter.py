@@ -1,4 +1,4 @@
-"""This module tells what the passes share: what is known of the model, and new nodes in it."""
+"""The model that passes rewrite: edits of its graphs, and a record of what was done."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..ranges import Ranges
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What was done to a node, or left and why."""
+    """A rewrite of a node that was made; or was not, with the reason."""
 
-    node: str  # as errors name it
+    node: str  # as `describe` names it
     what: str
     done: bool
 
@@ -29,11 +29,7 @@ class Rewrite:
 
 
 class Rewriter:
-    """A model that is being rewritten.
-
-    Attributes:
-        rewrites: what was done so far.
-    """
+    """A model that passes rewrite; `rewrites` records what was done so far."""
 
     def __init__(self, model: onnx_ir.Model, ranges: Ranges) -> None:
         self.model = model
@@ -43,7 +39,7 @@ class Rewriter:
         self._names = _names_of(model)
 
     def report(self, node: onnx_ir.Node, what: str, *, done: bool = True) -> None:
-        """Note what was done to a node, or left and why."""
+        """Record what was done to a node, or why it was left."""
         self.rewrites.append(Rewrite(describe(node), what, done))
 
     def insert(
@@ -55,7 +51,7 @@ class Rewriter:
         shape: Sequence[Dim | None] | None,
         **attributes: Any,
     ) -> onnx_ir.Value:
-        """Return the output of a new node, which is named after the one that it stands before."""
+        """Insert a node before another, and name it after that; return its output."""
         name = self.new_name(f"{before.name or before.outputs[0].name}_{op_type.lower()}")
         node = onnx_ir.node(op_type, inputs, attributes, name=name)
         (output,) = node.outputs
@@ -65,7 +61,7 @@ class Rewriter:
         return output
 
     def constant(self, before: onnx_ir.Node, array: Any) -> onnx_ir.Value:
-        """Return a new Constant: int64, unless it is an array."""
+        """Insert a Constant and return its output; numbers become int64."""
         array = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
         tensor = onnx_ir.tensor(array)
         return self.insert(before, "Constant", [], tensor.dtype, array.shape, value=tensor)
@@ -78,7 +74,7 @@ class Rewriter:
         attributes: Iterable[onnx_ir.Attr],
         domain: str = "",
     ) -> Sequence[onnx_ir.Value]:
-        """Return the outputs, of these types and shapes, of a node that does the same as another, and stands before that."""
+        """Insert a copy of a node before it, with these inputs, attributes and outputs (type and shape); return its outputs."""
         if domain:
             self.model.opset_imports.setdefault(domain, 1)
         name = self.new_name(f"{node.name or node.outputs[0].name}.lanes")
@@ -90,13 +86,13 @@ class Rewriter:
         return copied.outputs
 
     def replace_input(self, node: onnx_ir.Node, position: int, value: onnx_ir.Value | None) -> None:
-        """Connect an input with another value; what nothing uses any more goes."""
+        """Replace an input of a node, and remove the old value if it becomes unused."""
         old = node.inputs[position]
         node.replace_input_with(position, value)
         drop(old)
 
     def become_constant(self, node: onnx_ir.Node, tensor: onnx_ir.TensorProtocol) -> None:
-        """A node of one output becomes a Constant."""
+        """Turn a node of one output into a Constant."""
         inputs = set(node.inputs)
         node.resize_inputs(0)
         node.op_type = "Constant"
@@ -107,7 +103,7 @@ class Rewriter:
             drop(value)
 
     def new_name(self, wanted: str) -> str:
-        """Return a name that no node and no value has, and keep it for the caller: this one, or one like it."""
+        """Reserve a name that no node or value has: the wanted one, with a number appended if necessary."""
         name, number = wanted, 1
         while name in self._names:
             number += 1
@@ -117,7 +113,7 @@ class Rewriter:
 
 
 def _names_of(model: onnx_ir.Model) -> set[str]:
-    """Return the names of all nodes and values: a body must not reuse a name of the graphs around it."""
+    """Return the names of all nodes and values, as a body must not reuse names of the graphs around it."""
     names: set[str] = set()
     for graph in model.graphs():
         names |= {str(value.name) for value in (*graph.inputs, *graph.initializers.values())}
@@ -127,7 +123,7 @@ def _names_of(model: onnx_ir.Model) -> set[str]:
 
 
 def drop(value: onnx_ir.Value | None) -> None:
-    """Remove an unused value with what only served to compute it."""
+    """Remove an unused value, and the nodes that only serve to compute it."""
     waiting = [value]
     while waiting:
         value = waiting.pop()
@@ -140,12 +136,11 @@ def drop(value: onnx_ir.Value | None) -> None:
             continue
         if any(map(is_used, node.outputs)) or bodies_of(node):
             continue
-        if node.graph is not None:  # a second output may have led here before
+        if node.graph is not None:  # otherwise another output has led here before
             waiting += set(node.inputs)
             node.graph.remove(node, safe=True)
 
 
 def _graph_of(node: onnx_ir.Node) -> onnx_ir.Graph:
-    """Return the graph, or the body, that a node stands in."""
     assert isinstance(node.graph, onnx_ir.Graph)  # functions are inlined
     return node.graph

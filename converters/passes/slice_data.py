@@ -1,4 +1,7 @@
-"""GatherElements with indices smaller than data off its axis: OpenVINO's wants them equal, so data is sliced to them."""
+"""GatherElements whose indices are smaller than data off the gather axis: OpenVINO requires equal sizes, so data is sliced.
+
+GatherElements(data[4, 5], i[2, 5], axis=1)  ->  GatherElements(Slice(data, [START], [2], [0]), i, axis=1)
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from ..graphs import Dim, elements_of, nodes_of, same
 from ..passes.rewriter import Rewriter
 
 I64 = onnx_ir.DataType.INT64
-# Where a Slice of all from the first on starts: as far before the end as any axis is long. OpenVINO removes a Slice from 0
-# in front of GatherElements, although it changes the shape and what an index below 0 means.
+# Start of a Slice at the first element: the longest axis before the end, clamped. OpenVINO removes a Slice that starts at 0
+# in front of GatherElements, although it changes the shape and the meaning of negative indices.
 START = -LARGEST_SIZE
 
 
 def slice_data(rewriter: Rewriter) -> None:
-    """Rewrite in place what is smaller, or may be: a dimension that turns out equal is sliced to all of it."""
+    """Rewrite in place where indices are smaller or may be; a dimension that turns out equal is kept whole."""
     for node in nodes_of(rewriter.model, "GatherElements"):
         elements = elements_of(node)
         if elements is None:
@@ -35,13 +38,13 @@ def slice_data(rewriter: Rewriter) -> None:
 
 
 def narrower(data: Sequence[Dim], indices: Sequence[Dim], axis: int) -> dict[int, Dim]:
-    """Return the sizes that indices have and data may not have, off the axis of the gather."""
+    """Return the sizes of indices that data may not have, by axis, except along that of the gather."""
     pairs = enumerate(zip(data, indices, strict=True))
     return {i: size for i, (have, size) in pairs if i != axis and not same(have, size)}
 
 
 def slice_to(rewriter: Rewriter, node: onnx_ir.Node, sizes: Mapping[int, Dim]) -> None:
-    """Slice the data of a node along some axes, from 0 to these sizes; those that are open are read from its indices."""
+    """Slice the data of a node to these sizes, by axis; dynamic sizes are read from its indices."""
     data, indices = node.inputs[:2]
     assert data is not None and data.shape is not None and indices is not None
     axes = rewriter.constant(node, list(sizes))

@@ -1,1 +1,1 @@
-"""Exported programs of PyTorch to OpenVINO."""
+"""Conversion of PyTorch's exported programs to OpenVINO."""

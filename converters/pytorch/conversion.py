@@ -1,6 +1,6 @@
-"""An exported program is converted: what OpenVINO's front end makes of it does what PyTorch says, or it is said where not.
+"""Conversion of exported programs: OpenVINO's front end, our translation of indices, and a report of departures from PyTorch.
 
-PyTorch refuses every index that is out of bounds. Gathers and scatters along one dimension refuse those below 0, too.
+PyTorch raises for every index out of bounds. Gathers and scatters along one dimension raise for negative ones, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def convert_program(
     source: Program, *, target: str = "stock", assume_in_bounds: bool = False, trust: bool = False
 ) -> Conversion:
-    """Convert an exported program, or the .pt2 that holds one, as `convert_model` says."""
+    """Convert an exported program, or the .pt2 that holds one, like `convert_model`."""
     if target not in TARGETS:
         raise ValueError(f"target '{target}' is unknown: {' or '.join(TARGETS)}")
     program = load_program(source, trust)
@@ -62,7 +62,7 @@ _TRANSLATED = {
 
 
 def _narrowed(model: openvino.Model) -> Iterator[Inexactness]:
-    """Tell what OpenVINO's CPU plugin reads in 32 bits, of inputs and of constants."""
+    """Yield the inputs and constants that OpenVINO's CPU plugin narrows to 32 bits."""
     for port in model.inputs:
         element_type = by_name(port.get_element_type().get_type_name())
         if element_type in NARROWED_BY_CPU:
@@ -75,7 +75,7 @@ def _narrowed(model: openvino.Model) -> Iterator[Inexactness]:
 
 
 def _proved(model: openvino.Model) -> Iterator[tuple[Any, Proof]]:
-    """Yield the gathers and scatters, with what is known of their indices."""
+    """Yield each gather and scatter with the proof of its indices."""
     from ov_gather.ranges.analysis import Assumption
     from ov_gather.ranges.openvino_graph import OpenvinoGraph
     from ov_gather.ranges.proofs import prove_sites
@@ -88,7 +88,7 @@ def _proved(model: openvino.Model) -> Iterator[tuple[Any, Proof]]:
 
 
 def _may_be_negative(site: Site | None, proof: Proof) -> bool:
-    """Tell whether PyTorch refuses an index that OpenVINO would count from the end."""
+    """Return True if an index may be negative, which PyTorch refuses and OpenVINO counts from the end."""
     low = proof.index_range[0]
     return site is not None and site.refuses_negative and not (isinstance(low, int | float) and low >= 0)
 
@@ -106,7 +106,7 @@ def _unchecked(model: openvino.Model, sites: dict[str, Site]) -> Iterator[Inexac
 
 
 def _checked(model: openvino.Model, sites: dict[str, Site]) -> Sequence[Rewrite]:
-    """Let indices that PyTorch refuses raise."""
+    """Make the model raise for indices that PyTorch refuses."""
     from ov_gather.acceleration.harden import harden
 
     rewrites = []

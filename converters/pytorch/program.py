@@ -1,4 +1,4 @@
-"""An exported program of PyTorch becomes what OpenVINO's PyTorch front end makes of it."""
+"""Conversion of exported programs by OpenVINO's PyTorch front end."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def read_program(program: torch.export.ExportedProgram) -> tuple[openvino.Model, list[Site]]:
-    """Return what the front end makes of a program, inputs and outputs named as there, and the uses of indices in it.
+    """Convert a program; return the model, with the program's names of inputs and outputs, and its sites of indices.
 
-    The operations that indices go to have the names of their nodes. Raises ConversionError.
+    Operations that use indices have the names of their nodes. Raises ConversionError.
     """
     try:
         from openvino.frontend import FrontEndManager
@@ -41,7 +41,7 @@ def read_program(program: torch.export.ExportedProgram) -> tuple[openvino.Model,
         decoder = TorchFXPythonDecoder(module, dynamic_shapes=False)
         try:
             model = front_end.convert(front_end.load(decoder))
-        except Exception as error:  # what the front end raises has no common base
+        except Exception as error:  # the front end raises errors without a common base
             raise ConversionError(_explained(str(error))) from None
     _name(model.inputs, program.graph_signature.user_inputs)
     _name(model.outputs, program.graph_signature.user_outputs)
@@ -50,7 +50,7 @@ def read_program(program: torch.export.ExportedProgram) -> tuple[openvino.Model,
 
 
 def _name(ports: Sequence[Any], names: Sequence[Any]) -> None:
-    """Give inputs or outputs the names that they have in the program; those that are constants there have none."""
+    """Set the program's names of inputs or outputs; constants among them have none."""
     texts = [name for name in names if isinstance(name, str)]
     if len(ports) == len(texts):
         for port, name in zip(ports, texts, strict=True):
@@ -60,7 +60,7 @@ def _name(ports: Sequence[Any], names: Sequence[Any]) -> None:
 
 
 def _bound_sizes(model: openvino.Model, program: torch.export.ExportedProgram) -> None:
-    """Let open dimensions of inputs have the bounds that the program states."""
+    """Bound the dynamic dimensions of inputs as the program does."""
     import openvino
 
     declared = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
@@ -75,7 +75,7 @@ def _bound_sizes(model: openvino.Model, program: torch.export.ExportedProgram) -
 
 
 def _dimension(size: Any, bounds: Mapping[Any, Any]) -> openvino.Dimension:
-    """Read the bounds of one size. PyTorch's least of 2 says that 0 and 1 were not tried, not that they are refused."""
+    """Convert one size with its bounds. A lower bound of 2 is PyTorch's default: 0 and 1 were not traced, not refused."""
     import openvino
 
     if isinstance(size, int):

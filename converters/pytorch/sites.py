@@ -1,7 +1,7 @@
-"""Operators of PyTorch that take indices are marked in an exported program, to be translated by us.
+"""Index operators of PyTorch, marked in an exported program so that our own code translates them.
 
-OpenVINO's PyTorch front end lets coordinates in `x[i, j]` run into the next row, and those of `index_put` wrap around, and it
-refuses others.
+OpenVINO's PyTorch front end lets coordinates of `x[i, j]` run into the next row and those of `index_put` wrap around, and
+rejects other operators.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     import torch
 
 OPERATOR = "ov_gather.indexed"
-"""What the front end takes for the name of the operator that takes the place of all these."""
+"""The operator name by which the front end knows all marked nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A Site is a use of indices, as PyTorch's operator means it.
+    """A use of indices by an operator of PyTorch.
 
     Attributes:
-        name: of the node in the exported program.
+        name: name of the node in the exported program.
         operator: e.g. "aten.gather.default".
-        kind: which translation it has.
-        dims: the dimensions of data that the indices are of.
-        refuses_negative: whether an index below 0 is an error.
-        smaller: the dimensions in which data, or updates, may be larger than the indices.
-        options: what else the translation needs.
+        kind: key of the translation.
+        dims: dimensions of data that the indices address.
+        refuses_negative: whether a negative index is an error.
+        smaller: dimensions in which data, or updates, may be larger than the indices.
+        options: further parameters of the translation.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Site:
 
 
 class _Indexed:
-    """What stands in the program in the place of PyTorch's operator. It is translated, and never called."""
+    """The callable that replaces operators of PyTorch in the program. It is translated, and never called."""
 
     __name__ = "indexed"
     __module__ = "ov_gather"
@@ -62,7 +62,7 @@ _Arguments = Mapping[str, Any]
 
 
 def mark(module: torch.fx.GraphModule) -> list[Site]:
-    """Let nodes name our operator, with the tensors and the number of the Site that is returned for it as arguments."""
+    """Replace index operators by ours, with the tensors and the position of the Site in the returned list as arguments."""
     sites: list[Site] = []
     for node in list(module.graph.nodes):
         read = _READERS.get(str(node.target)) if node.op == "call_function" else None
@@ -80,7 +80,7 @@ def mark(module: torch.fx.GraphModule) -> list[Site]:
 
 
 def _arguments(node: torch.fx.Node) -> dict[str, Any]:
-    """Return the arguments of a node by the names that its operator gives them, with the defaults."""
+    """Return the arguments of a node by parameter name, including defaults."""
     declared = node.target._schema.arguments
     names = [argument.name for argument in declared]
     defaults = {argument.name: argument.default_value for argument in declared if argument.has_default_value()}
@@ -88,24 +88,24 @@ def _arguments(node: torch.fx.Node) -> dict[str, Any]:
 
 
 def _shape(node: Any) -> list[str] | None:
-    """Return the sizes of a tensor as texts, so that open ones can be compared; None where they are not known."""
+    """Return the sizes of a tensor as texts, so that dynamic ones compare equal; None if unknown."""
     value = node.meta.get("val") if hasattr(node, "meta") else None
     return None if value is None or not hasattr(value, "shape") else [str(size) for size in value.shape]
 
 
 def _smaller(tensor: Any, indices: Any, but: Sequence[int] = ()) -> tuple[int, ...]:
     one, other = _shape(tensor), _shape(indices)
-    assert other is not None  # or the reader has left it
+    assert other is not None  # readers reject indices of unknown shape
     return tuple(dim for dim in range(len(other)) if dim not in but and (one is None or one[dim] != other[dim]))
 
 
 def _along(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
-    """Read operators whose indices go along one dimension, element by element."""
+    """Return a reader of operators that index elements along one dimension."""
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
         data, index = given["self"], given["index"]
         shape = _shape(index)
-        if not shape:  # of rank 0, or open
+        if not shape:  # of rank 0, or unknown
             return None
         dim = given["dim"] % len(shape)
         if kind == "gather":
@@ -135,7 +135,7 @@ _REDUCTIONS = {
 
 
 def _slices(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
-    """Read operators that take or write whole slices along one dimension."""
+    """Return a reader of operators that read or write whole slices along one dimension."""
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
         data, index = given["self"], given["index"]
@@ -156,7 +156,7 @@ def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site]:
 
 
 def _coordinates(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
-    """Read x[i, j] and the like. Masks are left to the front end."""
+    """Return a reader of x[i, j], or of its assignment. Masks are left to the front end."""
 
     def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
         data, indices = given["self"], given["indices"]
@@ -198,4 +198,4 @@ _READERS: Mapping[str, Callable[[Any, _Arguments], tuple[_Tensors, Site] | None]
     "aten.index.Tensor": _coordinates("pick"),
     "aten.index_put.default": _coordinates("put"),
 }
-"""How each operator is read. What returns None is left to the front end."""
+"""Reader of each operator. Nodes for which it returns None are left to the front end."""

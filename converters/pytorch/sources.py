@@ -1,4 +1,4 @@
-"""Exported programs of PyTorch are read from files here."""
+"""Loading of PyTorch's exported programs."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Program: TypeAlias = "str | os.PathLike[str] | torch.export.ExportedProgram"
 
 
 def is_program(source: Any) -> TypeGuard[Program]:
-    """Tell whether a source is an exported program, or the path of one, without an import of PyTorch."""
+    """Return True if a source is an exported program, or the path of one; PyTorch is not imported."""
     if isinstance(source, str | os.PathLike):
         return Path(source).suffix == SUFFIX
     return type(source).__name__ == "ExportedProgram" and type(source).__module__.startswith("torch.")
 
 
 def load_program(source: Program, trust: bool) -> torch.export.ExportedProgram:
-    """Read an exported program, or take one as it is. PyTorch executes code that the file holds (pickles).
+    """Load an exported program, unless it is one already. PyTorch executes code in the file (pickles).
 
-    Raises ConversionError for a file that is not trusted, or holds no program; OSError; ImportError without PyTorch.
+    Raises ConversionError if the file is not trusted, or holds no program; OSError; ImportError without PyTorch.
     """
     if not isinstance(source, str | os.PathLike):
         return source
@@ -50,7 +50,7 @@ def load_program(source: Program, trust: bool) -> torch.export.ExportedProgram:
         with quiet():
             program: torch.export.ExportedProgram = torch.export.load(source)
             return program
-    except Exception as error:  # what PyTorch raises has no common base
+    except Exception as error:  # PyTorch raises errors without a common base
         raise ConversionError(f"{os.fspath(source)}: not an exported program: {_first_line(error)}") from error
 
 
@@ -60,7 +60,7 @@ def _first_line(error: BaseException) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Let neither PyTorch nor the front end warn of what they do internally."""
+    """Suppress warnings of PyTorch and the front end about their internals."""
     disabled = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

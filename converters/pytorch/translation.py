@@ -1,6 +1,13 @@
-"""Each marked use of indices becomes operations of OpenVINO that do what PyTorch says, while indices are in bounds.
+"""Translation of PyTorch's index operators to OpenVINO's operations, exact while indices are in bounds.
 
-An index that is out of bounds stays so: it is never made to wrap around.
+1. gather(x, dim, i)             ->  GatherElements(Slice(x, sizes of i), i, axis=dim)
+2. index_select(x, dim, i)       ->  Gather(x, i, axis=dim)
+3. scatter(x, dim, i, v)         ->  ScatterElementsUpdate(x, i, Slice(v, sizes of i), axis=dim)
+4. index_add(x, dim, i[n], v)    ->  ScatterElementsUpdate(x, Broadcast(Reshape(i)), v, axis=dim, reduction="sum")
+5. x[:, i, j]                    ->  Transpose(GatherND(Transpose(x, [1, 2, 0]), Concat(i, j)))
+6. x[:, i, j] = v                ->  Transpose(ScatterNDUpdate(Transpose(x, [1, 2, 0]), Concat(i, j), Transpose(v)))
+
+An index out of bounds stays out of bounds; it is never made to wrap around.
 """
 
 from __future__ import annotations
@@ -17,18 +24,18 @@ from ..passes.slice_data import START
 from .sites import Site
 
 INDICES = 1
-"""The input of every gather and scatter that takes indices."""
+"""Input of the indices, for every gather and scatter."""
 FAR = -(2**31)
-"""What takes the place of an index that may not count from the end: the least that OpenVINO reads, out of bounds of all."""
+"""Replacement for negative indices that PyTorch refuses: the least int32, out of bounds of every axis."""
 
 
 def translate(site: Site, tensors: Sequence[Output]) -> Output:
-    """Return what an operator of PyTorch computes."""
+    """Translate an operator of PyTorch; return its output."""
     return _BY_KIND[site.kind](site, tensors)
 
 
 def refusing_negative(indices: Output) -> Output:
-    """Return indices of which those below 0 are out of bounds of everything."""
+    """Return the indices, with FAR for each negative one."""
     zero, far = (_like(indices, number) for number in (0, FAR))
     return ops.select(ops.less(indices, zero), far, indices).output(0)
 
@@ -55,7 +62,7 @@ def _scatter(site: Site, tensors: Sequence[Output]) -> Output:
 
 
 def _write_slices(site: Site, tensors: Sequence[Output]) -> Output:
-    """Add or copy slices: each index stands for all elements of its slice."""
+    """Add or copy slices, with each index broadcast to all elements of its slice."""
     data, index, source = tensors
     if site.options["alpha"] != 1:
         source = ops.multiply(source, _typed(ops.constant(site.options["alpha"]).output(0), source)).output(0)
@@ -71,14 +78,13 @@ def _scattered(site: Site, data: Output, index: Output, updates: Output, reducti
 
 
 def _pick(site: Site, tensors: Sequence[Output]) -> Output:
-    """Read x[i, j]: the dimensions of the indices come first, or stand where those of data stood if these are adjacent."""
+    """Translate x[i, j]. The indices' dimensions come first, or replace those of data if these are adjacent."""
     data, *indices = tensors
     data, coordinates = _in_front(site, data), _coordinates(site, data, indices)
     return _transposed(_named(site, ops.gather_nd(data, coordinates, 0)), _places(site))
 
 
 def _put(site: Site, tensors: Sequence[Output]) -> Output:
-    """Write x[i, j] = values."""
     data, *indices, values = tensors
     coordinates, front = _coordinates(site, data, indices), _in_front(site, data)
     rest = [dim for dim in range(site.options["rank"]) if dim not in site.dims]
@@ -92,12 +98,12 @@ def _put(site: Site, tensors: Sequence[Output]) -> Output:
 
 
 def _in_front(site: Site, data: Output) -> Output:
-    """Bring the dimensions that are indexed to the front."""
+    """Transpose the indexed dimensions to the front."""
     return _transposed(data, [*site.dims, *(dim for dim in range(site.options["rank"]) if dim not in site.dims)])
 
 
 def _places(site: Site) -> list[int]:
-    """Tell which dimension of [indices, rest] stands where in x[i, j]."""
+    """Return the dimensions of [indices, rest] in the order of x[i, j]."""
     first, index_rank = site.dims[0], site.options["index_rank"]
     total = index_rank + site.options["rank"] - len(site.dims)
     if site.dims != tuple(range(first, first + len(site.dims))):
@@ -107,7 +113,7 @@ def _places(site: Site) -> list[int]:
 
 
 def _coordinates(site: Site, data: Output, indices: Sequence[Output]) -> Output:
-    """Join the indices of several dimensions to tuples, each counted from the start."""
+    """Combine the indices of several dimensions into tuples, counted from the start."""
     shape = _shape_of(data)
     counted = [_from_start(index, _sizes(shape, [dim])) for index, dim in zip(indices, site.dims, strict=True)]
     if not site.options["alike"]:
@@ -120,7 +126,7 @@ def _coordinates(site: Site, data: Output, indices: Sequence[Output]) -> Output:
 
 
 def _from_start(index: Output, size: Output) -> Output:
-    """Count an index from the start. One that is out of bounds stays out of bounds."""
+    """Count an index from the start; one out of bounds stays out of bounds."""
     wide = index if index.get_element_type().get_type_name() == "i64" else ops.convert(index, "i64").output(0)
     zero, far = ops.constant(0, np.int64), ops.constant(FAR, np.int64)
     counted = ops.add(wide, size)
@@ -128,7 +134,7 @@ def _from_start(index: Output, size: Output) -> Output:
 
 
 def _cut(tensor: Output, index: Output, dims: Sequence[int]) -> Output:
-    """Cut a tensor down to the sizes of the indices, in some dimensions."""
+    """Slice a tensor to the sizes of the indices, in some dimensions."""
     if not dims:
         return tensor
     axes = ops.constant(list(dims), np.int64)
@@ -144,7 +150,7 @@ def _shape_of(tensor: Output) -> Output:
 
 
 def _sizes(shape: Output, dims: Sequence[int] | range) -> Output:
-    """Select some sizes of a shape, in this order."""
+    """Select sizes of a shape, in this order."""
     node = shape.get_node()
     if node.get_type_name() == "Constant":
         return ops.constant(np.asarray(node.data)[list(dims)].astype(np.int64)).output(0)
@@ -166,13 +172,13 @@ def _transposed(tensor: Output, order: Sequence[int]) -> Output:
 
 
 def _named(site: Site, node: Node) -> Output:
-    """Give an operation the name of the node in the program."""
+    """Name an operation after its node in the program."""
     node.set_friendly_name(site.name)
     return node.output(0)
 
 
 def _typed(tensor: Output, like: Output) -> Output:
-    """Give a tensor the type of another: the front end may have given it a wider one."""
+    """Convert a tensor to the type of another; the front end may have widened it."""
     same = tensor.get_element_type() == like.get_element_type() and not like.get_element_type().is_dynamic()
     return tensor if same else ops.convert_like(tensor, like).output(0)
 
@@ -182,11 +188,11 @@ def _like(tensor: Output, number: int) -> Any:
 
 
 _BY_KIND: Mapping[str, Callable[[Site, Sequence[Output]], Output]] = {
-    "gather": _gather,
-    "take": _take,
-    "scatter": _scatter,
-    "add_slices": _write_slices,
-    "copy_slices": _write_slices,
-    "pick": _pick,
-    "put": _put,
+    "gather": _gather,  # case 1
+    "take": _take,  # case 2
+    "scatter": _scatter,  # case 3
+    "add_slices": _write_slices,  # case 4
+    "copy_slices": _write_slices,  # case 4, with reduction="none"
+    "pick": _pick,  # case 5
+    "put": _put,  # case 6
 }

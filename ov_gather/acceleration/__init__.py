@@ -1,1 +1,1 @@
-"""OpenVINO models with other gathers: `ov_gather.accelerate`, and its passes, one a file."""
+"""Rewrites of an `openvino.Model`: `accelerate` and its passes, one a file; `harden`."""

@@ -1,4 +1,8 @@
-"""A Transpose of the last two dimensions behind our GatherElements, which then writes its output that way itself."""
+"""Fusion of our GatherElements with a Transpose of its last two dimensions.
+
+before: ov_gather.GatherElements -> Transpose([0, ..., -1, -2])
+after:  ov_gather.GatherElements(transpose=true)
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from ov_gather.extension.python_api import Model, Node
 
 
 def absorb_transposes(model: Model, tracker: Tracker) -> None:
-    """A Transpose that a MatMul reads stays: OpenVINO makes it a part of that."""
+    """Fuse the Transpose, unless a MatMul reads it: OpenVINO fuses that pair itself."""
     for gather in nodes_of(model, "ov_gather.GatherElements"):
         behind, attributes = readers(gather), gather.get_attributes()
         is_known = gather.get_output_partial_shape(0).rank.is_static

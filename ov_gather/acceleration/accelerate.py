@@ -1,4 +1,4 @@
-"""`ov_gather.accelerate`: the passes in their order, on one model."""
+"""`ov_gather.accelerate`: the pass pipeline."""
 
 from __future__ import annotations
 
@@ -68,28 +68,28 @@ def accelerate(
     passes: Collection[str] | None = None,
     leave: Collection[str] = (),
 ) -> Summary:
-    """Make the gathers and scatters of a model, and of its sub-graphs, faster, in place.
+    """Make the gathers and scatters of a model and its sub-graphs faster, in place.
 
-    What it computes in f32 stays the same, bit by bit, and it raises where it raised. In bf16, OpenVINO's default on CPUs that
-    have it, and in f16 what the summary names may be rounded elsewhere, and is no less accurate.
-    But OpenVINO reads some gathers of constants in the wrong layout: these become constants, which it reads right.
+    Results in f32 stay bit-identical, and errors are raised as before. In bf16 (the default on CPUs that support it) and f16,
+    changes that the summary marks may round at other places, no less accurately. One exception: OpenVINO reads some gathers of
+    constants in the wrong layout; they are folded to constants, which it reads correctly.
 
     Args:
-        model: as read or converted, not compiled. To read it again once it is saved, a core must be `register`ed.
-        portable: only what needs no extension, with stock operations.
-        assume_in_bounds: with `portable`, also where no index is known to be in bounds: for one that is not, Gather-8 writes
-            zeros where GatherElements-6 raises.
-        passes: names of PASSES, or with `portable` of PORTABLE; all if not given. They run in the order of those.
-        leave: gathers and scatters that stay as they are, named as `Change.layer` does; but what OpenVINO would read in the
-            wrong layout becomes a constant even so.
+        model: a model that is not compiled. A core must be `register`ed to read it again once it is saved.
+        portable: use stock operations only, so that no extension is needed.
+        assume_in_bounds: with `portable`, assume that every index is in bounds. Gather-8, which then replaces GatherElements-6
+            without a proof, writes zeros for an index out of bounds, where GatherElements-6 raises.
+        passes: names from PASSES, or from PORTABLE with `portable`; all by default. They run in the order of that list.
+        leave: names (as in `Change.layer`) of gathers and scatters to leave unchanged. Those that OpenVINO would read in the
+            wrong layout are folded all the same.
 
     Returns:
-        What was done to each gather and scatter, or why nothing; prints as a table.
+        For each gather and scatter, the changes or the reason why there are none; prints as a table.
 
     Raises:
-        TypeError: this is no `openvino.Model`.
-        ValueError: there is no such pass, or `assume_in_bounds` without `portable`.
-        FileNotFoundError, ImportError: there is no extension for this OpenVINO, as `register` says.
+        TypeError: `model` is not an `openvino.Model`.
+        ValueError: a pass is unknown, or `assume_in_bounds` is set without `portable`.
+        FileNotFoundError, ImportError: there is no extension for this OpenVINO, see `register`.
     """
     if not isinstance(model, Model):
         hint = ": accelerate it before it is compiled" if type(model).__name__ == "CompiledModel" else ""
@@ -108,7 +108,7 @@ def accelerate(
         "to-gather": partial(to_gather, assume_in_bounds=assume_in_bounds),
     }
     tracker, manager = Tracker(model, leave), Manager()
-    manager.set_per_pass_validation(False)  # which would lose what `symbols` keeps apart
+    manager.set_per_pass_validation(False)  # it would drop the symbols of dimensions
     for name in known:
         if passes is None or name in passes:
             manager.register_pass(_ModelPass(work[name], tracker))

@@ -1,6 +1,10 @@
-"""A scatter whose constant indices name a block becomes a Concat of the updates and of what is around them.
+"""Scatters whose constant indices name a block become a Concat of the updates and the data around them.
 
-Exporters write every assignment to a slice as such a scatter, and a loop over time as a chain of them.
+1. before: ScatterElementsUpdate or ScatterNDUpdate(data [8, 4], rows 2..4, updates [3, 4])
+   after:  Concat(data[0:2], updates, data[5:8], axis 0)
+2. A chain of such scatters, as exporters unroll a loop over time: each Concat reads the original pieces.
+3. A block cut out of several axes: nested Concats, one per axis.
+4. The same Transpose before data and updates: it moves behind the Concat.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ _TYPES = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A _Piece is a range of the axis, from `start` to `stop`, that `source` has from `offset` on."""
+    """Positions `start` to `stop` of the axis, copied from `source` at `offset`."""
 
     source: Output
     offset: int
@@ -42,12 +46,12 @@ class _Piece:
     stop: int
 
     def between(self, start: int, stop: int) -> list[_Piece]:
-        """Cut this, and give what is left, if anything."""
+        """Clip the piece to a range; return it in a list, which is empty if they do not overlap."""
         first, last = max(start, self.start), min(stop, self.stop)
         return [_Piece(self.source, self.offset + first - self.start, first, last)] if first < last else []
 
     def alone(self, axis: int) -> Output:
-        """Compute this."""
+        """Return the piece as a tensor: a Slice of `source`, or `source` if the piece covers it."""
         if self.stop - self.start == self.source.get_shape()[axis]:
             return self.source
         ends = (ops.constant(np.array([end])) for end in (self.offset, self.offset + self.stop - self.start, 1, axis))
@@ -55,7 +59,7 @@ class _Piece:
 
 
 def assign_blocks(model: Model, tracker: Tracker) -> None:
-    """Rewrite blocks that are cut out of one axis, and large ones that are cut out of several."""
+    """Rewrite blocks that are cut out of one axis (1, 2), and large blocks that are cut out of several (3)."""
     quantised = is_quantised(model)
     known: dict[tuple[int, int], tuple[int, list[_Piece]]] = {}
     for scatter in [node for _, node in walk(model) if node.get_type_name() in ("ScatterElementsUpdate", "ScatterNDUpdate")]:
@@ -71,7 +75,7 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
             continue
         block = block if order is None else block.moved(order)
         earlier = data.get_node()
-        if len(block.cut) == 1:
+        if len(block.cut) == 1:  # cases 1 and 2
             (axis,) = block.cut
             along, pieces = known.get(identity(data), (axis, []))
             left = _overwritten(pieces, block, axis) if along == axis else []
@@ -93,13 +97,13 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
 
 
 def _overwritten(pieces: list[_Piece], block: Block, axis: int) -> list[_Piece]:
-    """Give what a block leaves of some pieces."""
+    """Return the parts of the pieces outside the block."""
     start, stop = block.starts[axis], block.starts[axis] + block.sizes[axis]
     return [part for ends in ((0, start), (stop, block.whole[axis])) for piece in pieces for part in piece.between(*ends)]
 
 
 def _may_raise(value: Output) -> bool:
-    """Tell whether an index may be out of bounds on the way to a value, so that it must be computed though nothing reads it."""
+    """Return True if computing a value may raise for an index out of bounds. It must then stay, even if nothing reads it."""
     left, seen = [value.get_node()], set()
     while left:
         node = left.pop()
@@ -113,7 +117,7 @@ def _may_raise(value: Output) -> bool:
 
 
 def _why_not(scatter: Node, block: Block, quantised: bool) -> str:
-    """Tell why a scatter of a block stays; empty if it should not."""
+    """Return the reason to leave a scatter of a block as it is; empty to rewrite it."""
     data, updates, kind = scatter.input_value(0), scatter.input_value(2), scatter.get_element_type()
     if is_computed_early([data, updates]):
         return COMPUTED_EARLY
@@ -129,16 +133,16 @@ def _why_not(scatter: Node, block: Block, quantised: bool) -> str:
 
 
 def _may_be_overwritten(scatter: Node, block: Block) -> bool:
-    """Return True if a Concat in the place of a scatter may lose its elements before the last of several readers.
+    """Return True if a Concat in place of a scatter could be overwritten before its last reader has read it.
 
-    OpenVINO 2026.4.1 lets the parts of a Concat lie in its memory if no dimension before the axis is larger than 1. Abs, and
-    others like it, then write their output there, too, though the Concat is still read.
+    OpenVINO 2026.4.1 places the inputs of a Concat in its memory if all dimensions before the axis are 1. Operations that run
+    in place, such as Abs, then write their output there, although the Concat is still read.
     """
     return len(readers(scatter)) > 1 and prod(block.whole[: block.cut[0]]) == 1
 
 
 def _operands(scatter: Node, block: Block) -> tuple[Output, Output, list[int] | None]:
-    """Return data and updates; where the same Transpose stands before both, what these read, and its order."""
+    """Return data, updates and None; if the same Transpose precedes both (case 4), its inputs and its order."""
     data, updates = scatter.input_value(0), scatter.input_value(2)
     if tuple(updates.get_shape()) != block.sizes:
         return data, ops.reshape(updates, ops.constant(np.array(block.sizes)), special_zero=False).output(0), None
@@ -151,7 +155,7 @@ def _operands(scatter: Node, block: Block) -> tuple[Output, Output, list[int] | 
 
 
 def _around(data: Output, updates: Output, block: Block, cut: list[int]) -> Node:
-    """Put what is around the updates, axis after axis, around them."""
+    """Put data around the updates, one nested Concat per axis in `cut` (case 3)."""
     axis, *inner = cut
     start, stop, size = block.starts[axis], block.starts[axis] + block.sizes[axis], block.whole[axis]
     before, between, after = (

@@ -1,4 +1,4 @@
-"""The sizes of the axes that indices go along are computed here, each of them once, however many guards need it."""
+"""Axis sizes and bounds for guards, each computed once per model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ov_gather.extension.python_api import opset13 as ops
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds are the sizes of the axes that indices go along, as tensors: one scalar, or a vector of one size a coordinate.
+    """The bounds of indices as tensors: scalars, or vectors with one element per coordinate.
 
     Attributes:
-        size: the sizes, of the type of the indices.
-        lowest, highest: the least and the greatest index that is in bounds.
-        filled: the sizes once more. To compute this, or `highest`, raises where an axis is empty though there are indices.
+        size: the axis sizes, in the element type of the indices.
+        lowest, highest: the least and the greatest index in bounds.
+        filled: the axis sizes. Computing `filled` or `highest` raises if an axis is empty although there are indices.
     """
 
     size: Output
@@ -32,13 +32,13 @@ class Bounds:
 
 
 class AxisSizes:
-    """AxisSizes remembers what was made for one model."""
+    """Cache of the size computations added to one model."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Output] = {}
 
     def bounds(self, sites: Sequence[Unproved], indices: Output) -> Bounds:
-        """Make the bounds for the indices of gathers and scatters of the same limit."""
+        """Return the bounds for the indices of sites that index axes of the same sizes."""
         kind, site = indices.get_element_type(), sites[0]
         numbers = constant_size(site.node)
         if numbers is not None:
@@ -60,7 +60,7 @@ class AxisSizes:
         return Bounds(size, low, high, filled)
 
     def zeros(self, site: Unproved, indices: Output, needs: tuple[int, ...]) -> Output:
-        """Make a 0 for each axis of a site. This raises where there are indices, but fewer elements than needed."""
+        """Return one 0 per axis of a site. Computing it raises if there are indices but fewer than `needs` elements."""
         needs = needs[:1] if len(set(needs)) == 1 else tuple(needs)
         return self._zeros(self._size(site, indices.get_element_type()), needs, site.count, indices)
 
@@ -71,7 +71,7 @@ class AxisSizes:
         )
 
     def _size(self, site: Unproved, kind: Type) -> Output:
-        """Compute the sizes of the axes, each of them once."""
+        """Return the axis sizes of a site as a tensor."""
         node = site.node
         data = node.input_value(0) if site.size_of is None else site.size_of[0].output(0)
         sizes = self._once((identity(data), str(kind)), lambda: ops.shape_of(data, output_type=kind.get_type_name()))
@@ -97,7 +97,7 @@ class AxisSizes:
 
 
 def _raising(size: Output, needs: tuple[int, ...], indices: Output | None) -> Node:
-    """Make zeros of the shape of sizes; this raises where one is less than needed, and there are indices, if some are given."""
+    """Return zeros in the shape of `size`; computing them raises if a size is too small, and `indices`, if any, not empty."""
     kind, is_vector = size.get_element_type(), len(size.get_partial_shape()) == 1
     none, needed = ops.constant(0, kind), ops.constant(list(needs) if is_vector else needs[0], kind)
     if indices is not None:
@@ -105,13 +105,13 @@ def _raising(size: Output, needs: tuple[int, ...], indices: Output | None) -> No
         count = ops.reduce_prod(shape, ops.constant([0]), keep_dims=False)
         needed = ops.multiply(needed, ops.minimum(count, ops.constant(1, kind)))
     missing = ops.reshape(ops.maximum(ops.subtract(needed, size), none), ops.constant([-1]), False)
-    # The only index of one element is 0, and the CPU plugin's GatherElements raises for every other that is not below 0.
+    # `missing` indexes a tensor of one element: the CPU plugin's GatherElements raises for every index above 0.
     found = ops.gather_elements(ops.constant([0], kind), missing, 0)
     return found if is_vector else ops.squeeze(found, ops.constant([0]))
 
 
 def constant_size(node: Node) -> NDArray[Any] | None:
-    """Tell the sizes of the axes where they are known before the model runs."""
+    """Return the axis sizes if they are static, else None."""
     shape = node.get_input_partial_shape(0)
     if shape.rank.is_dynamic:
         return None
@@ -125,17 +125,17 @@ def constant_size(node: Node) -> NDArray[Any] | None:
 
 
 def takes_tuples(node: Node) -> bool:
-    """Tell whether the indices of a gather or scatter are tuples of coordinates."""
+    """Return True if the indices of a gather or scatter are tuples of coordinates."""
     return node.get_type_name() in ("GatherND", "ScatterND", "ScatterNDUpdate")
 
 
 def batch_dims(node: Node) -> int:
-    """Return how many leading dimensions of data the tuples of a node do not count."""
+    """Return the number of leading batch dimensions of a gather."""
     return int(node.get_attributes().get("batch_dims", 0))
 
 
 def tuple_length(node: Node) -> int | None:
-    """Return how many coordinates a tuple of indices has; None while that is open."""
+    """Return the number of coordinates per tuple; None if it is dynamic."""
     shape = node.get_input_partial_shape(1)
     if shape.rank.is_dynamic or shape[-1].is_dynamic:
         return None
@@ -143,12 +143,12 @@ def tuple_length(node: Node) -> int | None:
 
 
 def axis_operand(node: Node) -> Output:
-    """Return the input that tells the axis of a gather or scatter."""
+    """Return the axis input of a gather or scatter."""
     return node.input_value(2 if node.get_type_name() == "Gather" else 3)
 
 
 def axis_of_site(node: Node) -> int | None:
-    """Return the axis that indices go along, from the first dimension; None while that, or the rank of data, is not known."""
+    """Return the axis of a gather or scatter, counted from the first dimension; None if it or the rank of data is unknown."""
     rank = node.get_input_partial_shape(0).rank
     if rank.is_dynamic:
         return None

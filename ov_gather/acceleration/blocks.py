@@ -1,4 +1,4 @@
-"""A block is what a scatter with constant indices overwrites, if that is a range of each axis, in the order of its updates."""
+"""Blocks: scatters with constant indices that overwrite one contiguous range per axis, in the order of the updates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ov_gather.extension.python_api import Node
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A Block is a range of each axis of data whose sizes are `whole`: from `starts` so many elements."""
+    """A block of a tensor of shape `whole`: elements `starts[i]` to `starts[i] + sizes[i]` of each axis i."""
 
     whole: tuple[int, ...]
     starts: tuple[int, ...]
@@ -22,18 +22,18 @@ class Block:
 
     @property
     def cut(self) -> list[int]:
-        """The axes of which it holds only a part."""
+        """The axes that the block covers only in part."""
         return [axis for axis, size in enumerate(self.whole) if self.sizes[axis] < size]
 
     def moved(self, order: list[int]) -> Block:
-        """Give the same block of what a Transpose by `order` makes the data of."""
+        """Return this block in coordinates of the input of a Transpose by `order`."""
         source = [order.index(axis) for axis in range(len(order))]
         whole, starts, sizes = (tuple(one[i] for i in source) for one in (self.whole, self.starts, self.sizes))
         return Block(whole, starts, sizes)
 
 
 def block_of(scatter: Node) -> Block | None:
-    """Tell which block a scatter of static shapes overwrites; None where indices are no constant, or name no block."""
+    """Return the block that a scatter overwrites; None if there is none, indices are not constant, or a shape is dynamic."""
     shape, elements = scatter.get_input_partial_shape(0), constant(scatter.input_value(1))
     if shape.is_dynamic or elements is None or not elements.size or scatter.get_attributes().get("reduction", "none") != "none":
         return None
@@ -71,7 +71,7 @@ def _along(whole: tuple[int, ...], indices: NDArray[Any], axis: int) -> Block | 
 
 
 def _from_start(indices: NDArray[Any], sizes: NDArray[Any]) -> NDArray[Any] | None:
-    """Count indices from the start; None where one is out of bounds."""
+    """Convert negative indices to positions from the start; return None if an index is out of bounds."""
     if ((indices < -sizes) | (indices >= sizes)).any():
         return None
     return np.asarray(np.where(indices < 0, indices + sizes, indices))

@@ -1,4 +1,4 @@
-"""This module tells what became of each gather and scatter of a model, and why."""
+"""Record of the changes to each gather and scatter of a model, and of the reasons for making none."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 
 SMALL = 8192
-"""Elements of an output below which the microseconds to call an operation that is not OpenVINO's own are more than it saves."""
+"""Number of output elements below which calling a custom operation, a few microseconds, costs more than it saves."""
 
 
 STAYS = "LogSoftmax stays before it"
-"""The start of a reason that stands beside those of later passes."""
+"""Prefix of a reason to which reasons of later passes are appended."""
 
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
 
 
 @dataclass(slots=True)
 class Change:
-    """A gather or scatter as it was (`layer` with the layers of the sub-graphs around it), what was done, and why no more.
+    """A gather or scatter, the rewrites applied to it, and the reason why no more were.
 
-    `rounds_elsewhere`: the model may give other bits where it is computed in bf16 or f16, no less accurate ones.
+    `layer` begins with the names of the layers around it. `rounds_elsewhere`: bf16 and f16 results may differ in the last bits.
     """
 
     layer: str
@@ -56,23 +56,23 @@ class Change:
 
     @property
     def steps(self) -> list[str]:
-        """What was done, in words, and what that means."""
+        """The applied rewrites as text, with a note if results may round differently."""
         return [*self.done, *([ROUNDS_ELSEWHERE] if self.rounds_elsewhere else [])]
 
 
 @dataclass(frozen=True, slots=True)
 class Summary(InNotebooks):
-    """All gathers and scatters of a model that was accelerated. `str` makes a table of them."""
+    """The changes to all gathers and scatters of an accelerated model. `str` formats them as a table."""
 
     changes: tuple[Change, ...]
 
     @property
     def changed(self) -> tuple[Change, ...]:
-        """The gathers and scatters to which something was done."""
+        """The gathers and scatters that were rewritten."""
         return tuple(change for change in self.changes if change.done)
 
     def table(self) -> Table:
-        """Return one row a gather or scatter, for `rich.print`."""
+        """Return a table with one row per gather or scatter, for `rich.print`."""
         rows = ((change.layer, change.operation, change.shapes, change.steps or "no", change.reason) for change in self.changes)
         return table_of(("layer", "operation", "data, indices", "changed", "why no more"), rows)
 
@@ -81,7 +81,7 @@ class Summary(InNotebooks):
 
 
 def why_not_ours(gather: Node, result: Node) -> str:
-    """Tell why an operation of ours should not compute `result` of what `gather` takes; empty if it should."""
+    """Return the reason why our operation should not replace `gather` and compute `result`; empty if it should."""
     if is_computed_early(gather.input_values()):
         return COMPUTED_EARLY
     data = gather.input_value(0)
@@ -94,16 +94,16 @@ def why_not_ours(gather: Node, result: Node) -> str:
 
 
 def too_small(value: Output, times: int = 1) -> bool:
-    """Tell whether a value has fewer elements than so many times what is worth while, whatever the inputs are."""
+    """Return True if the value has fewer than `times * SMALL` elements for every input shape."""
     shape = value.get_partial_shape()
     return bool(shape.is_static and prod(shape.to_shape()) < times * SMALL)
 
 
 class Tracker:
-    """Follows gathers from node to node while the passes run. It does not know those of another graph that shares nodes."""
+    """The changes so far, keyed by the node that computes a gather's result now. Nodes of other models are ignored."""
 
     def __init__(self, model: Model, leave: Collection[str] = ()) -> None:
-        """Begin with the layers of a model; `leave` names those that are to stay as they are."""
+        """Start with all gathers and scatters of a model; those named in `leave` stay unchanged."""
         self._changes = {
             node.get_instance_id(): [_as_it_is(place, node)]
             for place, node in walk(model)
@@ -118,11 +118,11 @@ class Tracker:
                 change.reason = "it was to stay as it is"
 
     def leaves(self, node: Node) -> bool:
-        """Tell whether a gather or scatter is to stay as it is."""
+        """Return True if the user asked to leave a gather or scatter unchanged."""
         return node.get_instance_id() in self._left
 
     def replace_by_ours(self, gather: Node, indices: Output, *, broadcast: bool) -> None:
-        """Our GatherElements takes the place of `gather`, where that is possible and gains something."""
+        """Replace `gather` by our GatherElements if that is possible and faster; else record the reason."""
         if reason := why_not_ours(gather, gather):
             self.kept(gather, reason)
             return
@@ -131,10 +131,7 @@ class Tracker:
         self.replace(gather, ours("GatherElements", [gather.input_value(0), indices], attributes))
 
     def replace(self, gather: Node, other: Node, *, rounds: bool | None = None) -> None:
-        """Replace `gather` by `other`, unless `other` has a divergence that `gather` has not, or its shape is less known.
-
-        rounds: as in `done`.
-        """
+        """Replace `gather` by `other`, unless it adds a divergence or has a less precise shape. `rounds` is as in `done`."""
         before, after = gather.get_output_partial_shape(0), other.get_output_partial_shape(0)
         if before != after:
             self.kept(gather, f"of its output shape {before} only {after} would be known")
@@ -146,9 +143,9 @@ class Tracker:
         self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other, rounds=rounds)
 
     def done(self, gather: Node, what: str, now: Node, *, rounds: bool | None = None) -> None:
-        """Something was done to `gather`, which is `now` from here on; several may become one.
+        """Record a rewrite of `gather` to `now`, which several gathers may share.
 
-        rounds: whether this rounds elsewhere, if another reason than `now` itself tells.
+        `rounds` overrides whether bf16 and f16 results may differ in the last bits; by default that is derived from `now`.
         """
         rounds = rounds_elsewhere(now) if rounds is None else rounds
         changes = self._changes.pop(gather.get_instance_id(), [])
@@ -159,12 +156,12 @@ class Tracker:
         self._changes.setdefault(now.get_instance_id(), []).extend(changes)
 
     def joined(self, earlier: Node, now: Node) -> None:
-        """What was done to others made `earlier`, which `now` stands for, too, from here on."""
+        """Move the changes recorded for `earlier` to `now`, which computes its result, too."""
         others = self._changes.pop(earlier.get_instance_id(), [])
         self._changes.setdefault(now.get_instance_id(), [])[:0] = others
 
     def kept(self, gather: Node, reason: str) -> None:
-        """Remember why a pass did nothing. The last pass that says something has its say."""
+        """Record the reason why a pass left a gather unchanged. Later reasons replace earlier ones, except after STAYS."""
         if self.leaves(gather):
             return
         for change in self._changes.get(gather.get_instance_id(), []):
@@ -172,7 +169,7 @@ class Tracker:
             change.reason = f"{earlier}; {reason}" if earlier.startswith(STAYS) else reason
 
     def summary(self, model: Model) -> Summary:
-        """Return all that was done, in the order of the model."""
+        """Return the changes in topological order of the model."""
         return Summary(tuple(change for _, node in walk(model) for change in self._changes.get(node.get_instance_id(), ())))
 
 

@@ -1,4 +1,4 @@
-"""Our operations check every index: one takes the place of a gather where its indices must be in bounds."""
+"""Replacement of stock gathers by our operations, which raise for an index out of bounds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ov_gather.extension.python_api import Node
 
 
 def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
-    """Make ours of the same inputs; None where there is none, or where less would be known of its shape.
+    """Return our operation on the same inputs; None if there is none or its output shape would be less precise.
 
-    OpenVINO's Gather of compressed weights stays, because it decompresses only what it takes.
+    Gathers of compressed weights have none: OpenVINO's Gather decompresses only what it gathers, but before ours all weights.
     """
     kind, (data, indices) = gather.get_type_name(), gather.input_values()[:2]
     if not kind.startswith("Gather") or not counts_from_end or data.get_element_type().bitwidth % 8:
@@ -27,6 +27,6 @@ def checking_operation(gather: Node, *, counts_from_end: bool) -> Node | None:
         other = ours("GatherElements", [data, indices], attributes)
     else:
         if batch_dims(gather) > 1 and gather.get_type_info().version_id == "opset5":
-            return None  # it joins batch dimensions
+            return None  # its output joins the batch dimensions
         other = ours("GatherND", [data, indices], {"batch_dims": batch_dims(gather)})
     return other if other.get_output_partial_shape(0) == gather.get_output_partial_shape(0) else None

@@ -1,8 +1,12 @@
-"""Gathers of compressed weights decompress what they take, and nothing else.
+"""Gathers of compressed weights that decompress only the gathered elements.
 
-Before an operation of ours OpenVINO decompresses all weights when it compiles. Ours so gathers numbers of 16 bits as they are,
-and what was gathered is converted. Where weights are compressed otherwise, ours takes the positions themselves, which raises
-where an index is out of bounds, and a stock Gather, which decompresses only what it takes, takes the weights there.
+OpenVINO decompresses the whole table at compile time if our operation reads it. Two rewrites avoid that:
+1. A table of 16-bit floats:
+   before: ov_gather.Gather(Convert(table f16), indices)
+   after:  Convert(ov_gather.Gather(table f16, indices))
+2. Other compressed tables: our Gather checks the indices by gathering positions, and the stock Gather reads the table.
+   before: ov_gather.Gather(Multiply(Convert(table i8), scale), indices)
+   after:  Gather(Multiply(Convert(table i8), scale), ov_gather.Gather([0, 1, 2, ...], indices))
 """
 
 from __future__ import annotations
@@ -18,16 +22,16 @@ _DECOMPRESSION = ("Convert", "Multiply", "Reshape", "Subtract")
 
 
 def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
-    """Rewrite a model in place. It returns the names of the gathers.
+    """Rewrite a model in place and return the names of the rewritten gathers.
 
     Args:
-        model: whose gathers are ours.
-        halved: it will be written with its floating-point constants as float16.
+        model: a model with gathers of ours.
+        halved: assume that the model will be saved with float16 constants.
     """
     kept = []
     for gather in nodes_of(model, "ov_gather.Gather"):
         data, indices, along = gather.input_values()
-        if is_half_table(data):
+        if is_half_table(data):  # case 1
             of_half_table(gather, data.get_node().input_value(0))
             kept.append(gather.get_friendly_name())
             continue
@@ -37,6 +41,7 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
         size = shape[int(axis.item())]
         if size.is_dynamic or not is_compressed(data, halved=halved):
             continue
+        # Case 2
         positions, first = ops.constant(np.arange(size.get_length(), dtype=np.int32)), ops.constant(np.array(0))
         checked = ours("Gather", [positions.output(0), indices, first.output(0)], {"batch_dims": 0, "bounds": "error"})
         checked.set_friendly_name(f"{gather.get_friendly_name()}/positions")
@@ -46,7 +51,7 @@ def keep_compressed(model: Model, *, halved: bool = False) -> list[str]:
 
 
 def is_compressed(data: Output, *, halved: bool = False) -> bool:
-    """Tell whether it is decompressed from a Constant of a smaller type, or will be once the model is written."""
+    """Return True if data are decompressed from a Constant of a narrower type, or will be once saved as float16 (`halved`)."""
     inner = data
     while inner.get_node().get_type_name() in _DECOMPRESSION:
         inner = inner.get_node().input_value(0)

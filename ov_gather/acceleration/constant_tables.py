@@ -1,4 +1,8 @@
-"""Several sites may take constants as indices of axes of the same size: one guard of all these constants serves them."""
+"""One guard for the constant indices of several sites.
+
+before: Gather(a [n], [0, 5]); Gather(b [n], [3])
+after:  VariadicSplit(guard([0, 5, 3])) feeds both
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def sharing_constants(sites: Sequence[Unproved]) -> list[list[Unproved]]:
-    """Group the sites that may share a guard of their constants: two or more, not in bodies."""
+    """Group the sites outside of bodies whose constant indices can share a guard; return the groups of two or more."""
     groups: dict[Hashable, list[Unproved]] = {}
     for site in sites:
         if site.sizes and not site.is_in_body and constant(site.indices) is not None:
@@ -26,12 +30,12 @@ def sharing_constants(sites: Sequence[Unproved]) -> list[list[Unproved]]:
 
 
 def joined_indices(sites: Sequence[Unproved]) -> Output:
-    """Put the constants of some sites into one: a vector, or a row for each tuple."""
+    """Concatenate the constant indices of several sites: to a vector, or to rows of tuples."""
     return ops.constant(np.concatenate([_flat(site) for site in sites]), _kind(sites[0])).output(0)
 
 
 def distribute(joined: Output, sites: Sequence[Unproved]) -> None:
-    """Let each of some sites take its part of what `joined_indices` has made, or of a tensor of the same shape."""
+    """Split `joined`, the guarded result of `joined_indices`, and feed each site its part."""
     lengths = [len(_flat(site)) for site in sites]
     parts = ops.variadic_split(joined, ops.constant(0), ops.constant(lengths)).outputs()
     for site, part in zip(sites, parts, strict=True):
@@ -40,7 +44,6 @@ def distribute(joined: Output, sites: Sequence[Unproved]) -> None:
 
 
 def _flat(site: Unproved) -> NDArray[Any]:
-    """Give the constant of a site as a vector, or as rows of tuples."""
     numbers = constant(site.indices)
     assert numbers is not None
     return numbers.reshape(-1, numbers.shape[-1]) if takes_tuples(site.node) else numbers.reshape(-1)

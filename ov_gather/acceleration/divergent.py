@@ -1,7 +1,7 @@
-"""The gate that passes consult before they write an operation of OpenVINO: its known divergences.
+"""Check of replacements against the known divergences of OpenVINO.
 
-Before: GatherND-8 of data [1,50], batch_dims=1, which is right. After: it stays, because Gather-8 with batch_dims=1 has the
-divergence batches-of-one for these shapes.
+For example, GatherND-8 of data [1, 50] with batch_dims=1 stays, because Gather-8 with batch_dims=1 has the divergence
+batches-of-one for these shapes.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _HARMLESS = frozenset({Observed.AGREES, Observed.AVOIDED})
 def added_divergence(written: Node, replaced: Node) -> str:
     """Return the first known divergence of `written` that `replaced` does not have; empty if there is none.
 
-    Open dimensions count as 1, or as the size next to 1 that they may have: `reshape` may make them so, and divergences concern
-    small sizes. Values of indices are not looked at: whether they are in bounds is for the pass to prove.
+    Dynamic dimensions count as 1, or as the nearest size that they can have, because divergences concern small sizes. Values of
+    indices are not considered: each pass proves on its own that they are in bounds.
     """
     had = {known.name for known in _divergences(replaced)}
     added = (known for known in _divergences(written) if known.name not in had)
@@ -39,7 +39,7 @@ def added_divergence(written: Node, replaced: Node) -> str:
 
 
 def _divergences(node: Node) -> list[Divergence]:
-    """List the known divergences of this release of OpenVINO that concern a gather or scatter, whatever its indices are."""
+    """Return the known divergences of this release of OpenVINO for a gather or scatter, for any index values."""
     view = _smallest(node)
     if view is None:
         return []
@@ -60,7 +60,7 @@ def _divergences(node: Node) -> list[Divergence]:
 
 
 def _smallest(node: Node) -> LayerView | None:
-    """Return a gather or scatter as a layer of the smallest sizes that hold elements; None for others, and for open ranks."""
+    """Return a gather or scatter as a layer of the smallest non-empty sizes; None for other nodes and dynamic ranks."""
     shapes = [_shape(value) for value in node.input_values()]
     view = _view(node, shapes)
     if view is None or not all(dims(value) is not None for value in node.outputs()):
@@ -80,7 +80,7 @@ def _view(node: Node, shapes: Sequence[PartialShape]) -> LayerView | None:
 
 
 def _input(builder: ModelBuilder, value: Output, shape: PartialShape) -> Value:
-    """Add what feeds an input. Only single integers are copied from constants: one may be the axis."""
+    """Add the source of an input. Only scalar integer constants, one of which may be the axis, are added with their value."""
     numbers, element_type = constant(value), _type(value)
     if numbers is None:
         return builder.parameter("", element_type, shape)

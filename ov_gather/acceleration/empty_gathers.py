@@ -1,4 +1,4 @@
-"""Gathers of static empty shapes: OpenVINO's CPU plugin divides by zero when it compiles one, which ends the process."""
+"""Gathers with static empty shapes, whose compilation crashes OpenVINO's CPU plugin (division by zero)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def empty_gathers(model: Model) -> list[Node]:
-    """List the Gathers, also those in bodies, that the CPU plugin cannot compile because data or indices have no elements."""
+    """Return the Gathers, bodies included, that the CPU plugin cannot compile because data or indices are empty."""
     return [node for _, node in walk(model) if node.get_type_name() == "Gather" and not is_ours(node) and _is_empty(node)]
 
 
@@ -24,7 +24,7 @@ def _is_empty(gather: Node) -> bool:
 
 
 def fill(gather: Node) -> None:
-    """Let an empty Gather take a slice of zeros, and cut the result to the shape that it had.
+    """Pad the inputs of an empty Gather with zeros and slice the result back to its shape.
 
     before: Gather(data [0, 4], indices [3], axis 1)
     after:  Slice(Gather(Pad(data) [1, 4], indices [3], axis 1), to [0, 3])
@@ -39,7 +39,7 @@ def fill(gather: Node) -> None:
 
 
 def _filled(tensor: Output) -> Output:
-    """Return a tensor whose axes of size 0 have size 1."""
+    """Return a tensor in which the axes of size 0 are padded to size 1."""
     shape = list(tensor.get_shape())
     if 0 not in shape:
         return tensor

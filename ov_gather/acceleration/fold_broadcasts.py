@@ -1,4 +1,8 @@
-"""An index that is repeated off the axis: our GatherElements repeats it by itself."""
+"""Fusion of our GatherElements with a Broadcast of its indices off the axis.
+
+before: GatherElements-6(data [8, 64], Broadcast(i [5, 1] to [5, 64]), axis 0)
+after:  ov_gather.GatherElements(data, i, axis 0, broadcast=true)
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from ov_gather.extension.python_api import Model
 
 
 def fold_broadcasts(model: Model, tracker: Tracker) -> None:
-    """Other readers of the index keep it as it is."""
+    """Rewrite the gathers whose indices repeat. Other readers of the indices keep the Broadcast."""
     for gather in [node for _, node in walk(model) if gathers_elements(node) and not tracker.leaves(node)]:
         index = gather.input_value(1)
         smaller, axis = unrepeated(index), axis_of(gather)

@@ -1,7 +1,10 @@
-"""GatherElements and GatherND of constants become constants.
+"""Folding of GatherElements and GatherND of constants.
 
-OpenVINO 2026.4.1 cannot fold them: its CPU plugin executes them when it compiles. A batched MatMul that then reads such a
-result through a Transpose reads it in the wrong layout.
+OpenVINO 2026.4.1 cannot fold them: its CPU plugin executes them at compile time. A batched MatMul that reads such a result
+through a Transpose then reads it in the wrong layout.
+
+before: GatherElements-6(Constant, Constant) -> Transpose -> MatMul
+after:  Constant -> Transpose -> MatMul
 """
 
 from __future__ import annotations
@@ -18,15 +21,15 @@ from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
 
 LARGEST = 2**26
-"""Bytes of a result that may be larger than the constants that it is gathered from."""
+"""Bytes up to which a folded result may be larger than the constants that it is computed from."""
 
 _STOCK = ("GatherElements-6", "GatherND-5", "GatherND-8")
 
 
 def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True) -> None:
-    """Fold where a MatMul would misread the result, whatever its size; or all of which the model does not grow too large.
+    """Fold constant gathers that a batched MatMul would misread; without `only_misread` also others that are small (`_fits`).
 
-    As a constant, a result that is not misread may be fused with what follows it, and be rounded elsewhere.
+    OpenVINO may fuse a constant that is not misread with its readers, and round differently.
     """
     for gather in [node for name in _STOCK for node in nodes_of(model, name)]:
         if not is_computed_early(gather.input_values()) or gather.get_output_partial_shape(0).is_dynamic:
@@ -40,9 +43,10 @@ def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True)
 
 
 def _is_misread(gather: Node) -> bool:
-    """Tell whether a batched MatMul may read the result through constant operations with a Transpose that moves the batch.
+    """Return True if a batched MatMul may read the result through constant operations, and a Transpose moves the batch axis.
 
-    An Einsum becomes such a MatMul, and OpenVINO makes the last of several Transposes a part of the MatMul.
+    The MatMul must also transpose: by `transpose_b`, or as OpenVINO fuses it with the last of several Transposes. Einsum is
+    lowered to such a MatMul.
     """
     left, seen = [(gather, 0, False)], set()
     while left:
@@ -69,7 +73,7 @@ def _moves_batch(transpose: Node) -> bool:
 
 
 def _fits(gather: Node) -> bool:
-    """Tell whether the result is no larger than the constants that it is computed from, or not large."""
+    """Return True if the result has at most LARGEST bytes or is no larger than the constants that it is computed from."""
     size, operands = _size(gather.output(0)), Model(gather.input_values(), []).get_ops()
     return size <= LARGEST or size <= sum(_size(node.output(0)) for node in operands if node.get_type_name() == "Constant")
 
@@ -79,9 +83,7 @@ def _size(value: Output) -> int:
 
 
 def _folded(gather: Node) -> Node | None:
-    """Return the result as a Constant; None where OpenVINO cannot compute the operands before it compiles, or an index is out
-    of bounds, which stays an error.
-    """
+    """Return the result as a Constant; None if operands cannot be folded, or an index is out of bounds and must still raise."""
     kind, attributes = gather.get_element_type(), gather.get_attributes()
     if kind.bitwidth % 8 or kind.get_type_name() == "string":
         return None
@@ -101,7 +103,7 @@ def _folded(gather: Node) -> Node | None:
 
 
 def value_before_compiling(value: Output) -> NDArray[Any] | None:
-    """Return what OpenVINO computes from constants without compiling; None if it cannot."""
+    """Return the constant that OpenVINO's ConstantFolding computes for a value; None if it cannot."""
     if (known := constant(value)) is None:
         alone, manager = Model([value], []).clone(), Manager()
         manager.register_pass(ConstantFolding())
@@ -111,5 +113,5 @@ def value_before_compiling(value: Output) -> NDArray[Any] | None:
 
 
 def _bytes(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the elements as they lie in memory: OpenVINO shows some types as others."""
+    """Return the elements as unsigned integers of the same size: OpenVINO exposes some element types as others."""
     return array.view(f"u{array.itemsize}")

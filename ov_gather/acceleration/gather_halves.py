@@ -1,8 +1,10 @@
-"""Tables of 16-bit numbers, as IRs have them that are saved compressed, are gathered as they are, and only what is gathered is
-converted.
+"""Gathers of 16-bit float tables, as compressed IRs store them, that convert only the gathered elements.
 
-OpenVINO's Gather-8 reads such a table, too, but converts element by element: ours and a Convert are up to 7 times as fast.
-Before other operations it converts the whole table when it compiles, which then takes twice the memory.
+before: Gather(Convert(table f16), indices)
+after:  Convert(ov_gather.Gather(table f16, indices))
+
+OpenVINO's Gather-8 reads the 16-bit table, too, but converts element by element: ours with a Convert is up to 7 times as
+fast. Before other operations OpenVINO converts the whole table at compile time, which doubles its memory.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from ov_gather.extension.python_api import opset13 as ops
 
 _OURS = ("ov_gather.Gather", "ov_gather.GatherElements", "ov_gather.GatherND")
 _GATHERS = {"f16": ("Gather-8", *_OURS), "bf16": ("Gather-8",)}
-"""What gathers a table of each type as it is. In a table of f32 the plugin makes denormal numbers zeros, and only bf16 has
-numbers that are denormal in f32."""
+"""Gathers that are rewritten, by table type. bf16: for our gathers the plugin converts the table to f32 and flushes denormals,
+which bf16, unlike f16, can hold; the rewrite would keep them.
+"""
 
 
 def gather_halves(model: Model, tracker: Tracker) -> None:
-    """Rewrite where nothing but gathers read the table, and each of them gains."""
+    """Rewrite if only gathers read the table and our operation is faster for each."""
     for convert in nodes_of(model, "Convert-1"):
         table, gathers = convert.input_value(0), readers(convert)
         if not is_half_table(convert.output(0)) or any(map(tracker.leaves, gathers)):
@@ -40,14 +43,14 @@ def gather_halves(model: Model, tracker: Tracker) -> None:
 
 
 def _why_not(gather: Node) -> str:
-    """Tell why a gather stays; empty if ours gains. To call ours takes 5 us more where shapes are open."""
+    """Return the reason to leave a gather; empty if ours is faster. With dynamic shapes, calling ours costs 5 us more."""
     if operation(gather) == "Gather-8" and gather.get_output_partial_shape(0).is_dynamic:
         return "how much it gathers is open, and a little OpenVINO's own gathers faster"
     return why_not_ours(gather, gather)
 
 
 def is_half_table(data: Output) -> bool:
-    """Tell whether f32 is converted from a Constant of f16 or bf16."""
+    """Return True if `data` are f32 converted from a Constant of f16 or bf16."""
     convert = data.get_node()
     if convert.get_type_name() != "Convert" or data.get_element_type().get_type_name() != "f32":
         return False
@@ -56,9 +59,9 @@ def is_half_table(data: Output) -> bool:
 
 
 def of_half_table(gather: Node, table: Output) -> Node:
-    """Let a gather of ours of the table, and a Convert behind it, take the place of one; return the gather of ours.
+    """Replace a gather by ours on the 16-bit table with a Convert behind it; return the new gather.
 
-    It yields zeros where Gather-8 does, for an index out of bounds.
+    Like Gather-8, it writes zeros for indices out of bounds if it replaces one.
     """
     inputs = [table, *gather.input_values()[1:]]
     if operation(gather) == "Gather-8":

@@ -1,7 +1,9 @@
-"""A few elements that are gathered from LogSoftmax are gathered from what it reads, and only for those its last steps are done.
+"""GatherElements of few elements of LogSoftmax, rewritten to gather the logits and subtract from the gathered elements only.
 
-LogSoftmax(x) is x - max(x) - tracker(sum(exp(x - max(x)))), in this order also in the CPU plugin, which so takes it apart. Both
-differences as large as x are only written to be read here and there.
+before: GatherElements(LogSoftmax(x), i)
+after:  GatherElements(x, i) - max(x) - log(sum(exp(x - max(x))))
+
+The CPU plugin computes LogSoftmax in the same order. The two differences in the shape of x are no longer written to memory.
 """
 
 from __future__ import annotations
@@ -28,11 +30,11 @@ from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
 _IN_CACHE = 64
-"""So many times what is too small otherwise stays in caches, where the steps of LogSoftmax cost no more than other calls."""
+"""Below this multiple of SMALL elements, logits stay in caches, and splitting LogSoftmax does not pay."""
 
 
 def gather_logits(model: Model, tracker: Tracker) -> None:
-    """Gather before LogSoftmax where all that read it gather at most half of it, along its axis."""
+    """Rewrite if every reader of LogSoftmax is a GatherElements along its axis of at most half of its elements."""
     quantised = is_quantised(model)
     for softmax in nodes_of(model, "LogSoftmax-5"):
         gathers = readers(softmax)
@@ -60,13 +62,13 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
 
 
 def _why_not(gather: Node, softmax: Node) -> str:
-    """Tell why a reader of LogSoftmax does not gather at most half of it along its axis, or what follows stands against it."""
+    """Return the reason why a reader of LogSoftmax prevents the rewrite; empty if it does not."""
     if not gathers_elements(gather):
         return f"{operation(gather)} reads it, too"
     have, want, axis = dims(softmax.output(0)), dims(gather.input_value(1)), axis_of(gather)
     if have is None or want is None or axis is None or axis != axis_of(softmax):
         return "it is gathered along another axis, or a rank is open"
-    if not 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length():  # -1 is no maximum
+    if not 0 < 2 * want[axis].get_max_length() <= have[axis].get_min_length():  # -1: no maximum
         return "it may not be less than half that is gathered"
     if not has_same_shape(gather):
         return "whether indices have its shape off the axis is not known"
@@ -77,9 +79,9 @@ _SUMS = ("ReduceMean", "ReduceSum")
 
 
 def _keeps_bits(gather: Node) -> bool:
-    """Tell whether only outputs of the model or sums are made of what is gathered, maybe negated or masked before.
+    """Return True if the gathered elements reach only outputs of the model or sums, negated or masked at most.
 
-    The plugin would fuse other arithmetic with ours. It so fuses a negation, which rounds nothing, but begins anew at a sum.
+    The plugin would fuse other arithmetic with our subtractions. It also fuses a negation, which rounds nothing.
     """
     left, seen = readers(gather), set()
     while left:
@@ -95,12 +97,12 @@ def _keeps_bits(gather: Node) -> bool:
 
 
 def _negates(node: Node) -> bool:
-    """Tell whether a node multiplies by -1, as OpenVINO's front ends write a negation."""
+    """Return True if a node multiplies by -1, as OpenVINO's front ends express a negation."""
     factors = [constant(value) for value in node.input_values()] if node.get_type_name() == "Multiply" else []
     return any(factor is not None and factor.size == 1 and factor.item() == -1 for factor in factors)
 
 
 def _alone(taken: Node, maximum: Node) -> Output:
-    """Return the difference, in a rank of its own: the plugin would fuse it with the next one."""
+    """Return `taken - maximum`, computed in another rank so that the plugin does not fuse it with the next subtraction."""
     whole = ops.constant(np.array([0]))
     return ops.squeeze(ops.subtract(ops.unsqueeze(taken, whole), ops.unsqueeze(maximum, whole)), whole).output(0)

@@ -1,8 +1,14 @@
-"""GatherND whose tuples have several coordinates becomes one whose tuples have one; of single elements it becomes Gather-8.
+"""Simplification of GatherND, which PyTorch exports for every index that is a tensor.
 
-PyTorch's exporter writes GatherND for every index that is a tensor. Its CPU plugin moves slices by GatherND no slower than by
-Gather-8, single elements slower; and to put the coordinates side by side takes longer than to gather. OpenVINO checks no tuple:
-for one that is out of bounds GatherND reads whatever lies there, before and after this, and Gather-8 writes zeros.
+1. Tuples of several coordinates:
+   before: GatherND(data [2, 3, 4], Concat(i, j))
+   after:  GatherND(Reshape(data) [6, 4], 3 * i + j)
+2. Tuples of one coordinate that gather single elements:
+   before: GatherND(data [6], i [n, 1])
+   after:  Gather-8(data, i [n], axis 0)
+
+The CPU plugin moves slices by GatherND as fast as by Gather-8, but single elements slower; concatenating coordinates takes
+longer than gathering. OpenVINO checks no tuple: GatherND reads arbitrary memory for one out of bounds, Gather-8 writes zeros.
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def gather_tuples(model: Model, tracker: Tracker) -> None:
-    """Rewrite tuples of several coordinates where they are in bounds for finite inputs, and not few."""
+    """Rewrite case 1 if the tuples are proved in bounds for finite inputs and the output is large; then, or alone, case 2."""
     gathers = [node for _, node in walk(model) if node.get_type_name() == "GatherND" and not tracker.leaves(node)]
     gathers = [node for node in gathers if dims(node.input_value(0)) is not None]
     several = [node for node in gathers if (tuple_length(node) or 0) > 1]
@@ -41,7 +47,7 @@ def gather_tuples(model: Model, tracker: Tracker) -> None:
             if reason := _why_not_flat(gather, is_placed=gather.get_instance_id() in placed):
                 tracker.kept(gather, reason)
                 continue
-            flat = _flat(gather)
+            flat = _flat(gather)  # case 1
             if flat is None:
                 tracker.kept(gather, "the coordinates of a tuple are not computed one by one, in known sizes")
                 continue
@@ -56,7 +62,7 @@ def gather_tuples(model: Model, tracker: Tracker) -> None:
 
 
 def _why_not_single(other: Node, gather: Node, quantised: bool) -> str:
-    """Return why Gather-8 should not take the place of `other`, whose tuples have one coordinate; empty if it should."""
+    """Return the reason why Gather-8 should not replace `other` (case 2), a rewrite of `gather`; empty if it should."""
     data, batch = other.input_value(0), batch_dims(other)
     if not all(map(is_one, (dims(data) or [])[batch + 1 :])):
         return "OpenVINO's own is as fast"
@@ -90,13 +96,13 @@ def _why_not_flat(gather: Node, *, is_placed: bool) -> str:
 
 
 def _flat(gather: Node) -> tuple[Output, Output] | None:
-    """Join the dimensions of data that tuples have coordinates of, and make tuples of one coordinate.
+    """Return data with the indexed dimensions joined, and tuples of one coordinate; None if sizes are dynamic or too large.
 
-    A first coordinate that counts from the end makes a place that does so, too.
+    If the first coordinate counts from the end, so does the joined one.
     """
     data, tuples = gather.input_values()
     sizes = constant_size(gather)
-    if sizes is None or prod(sizes.tolist()) >= 2**31:  # OpenVINO computes indices as i32
+    if sizes is None or prod(sizes.tolist()) >= 2**31:  # OpenVINO computes indices in i32
         return None
     steps = [*accumulate(sizes[:0:-1].tolist(), lambda step, size: step * size, initial=1)][::-1]
     rest = (dims(data) or [])[len(steps) :]
@@ -108,17 +114,14 @@ def _flat(gather: Node) -> tuple[Output, Output] | None:
 
 
 def _places(tuples: Output, steps: list[int]) -> Output | None:
-    """Count the places of tuples, whose coordinates a Concat puts side by side, or which are constant."""
+    """Return the joined coordinate of tuples that are constant or a Concat of coordinates; None for others."""
     if (known := constant(tuples)) is not None:
         return ops.constant((known.astype(np.int64) * steps).sum(-1, keepdims=True).astype(np.int32)).output(0)
-    node, kind, last = tuples.get_node(), tuples.get_element_type(), len(tuples.get_partial_shape()) - 1
+    node, kind = tuples.get_node(), tuples.get_element_type()
     if node.get_type_name() != "Concat" or kind.get_type_name() not in ("i32", "i64"):
         return None
     coordinates = node.input_values()
-    is_split = node.get_attributes()["axis"] % (last + 1) == last and len(coordinates) == len(steps)
-    if not is_split or not all(is_one((dims(one) or [])[-1]) for one in coordinates):
-        return None
-    if _are_slices_of_one(coordinates):
+    if not all(is_one((dims(one) or [])[-1]) for one in coordinates) or _are_slices_of_one(coordinates):
         return None
     place = coordinates[-1]
     for coordinate, step in zip(coordinates[-2::-1], steps[-2::-1], strict=True):
@@ -127,7 +130,7 @@ def _places(tuples: Output, steps: list[int]) -> Output | None:
 
 
 def _are_slices_of_one(coordinates: list[Output]) -> bool:
-    """Tell whether coordinates are cut out of one tensor: OpenVINO then takes that, and puts nothing together."""
+    """Return True if the coordinates are slices of one tensor: OpenVINO then reads that tensor and drops the Concat."""
     sources = set()
     for coordinate in coordinates:
         node = coordinate.get_node()

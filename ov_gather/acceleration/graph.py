@@ -1,6 +1,4 @@
-"""This module tells what the passes share: the gathers of a model and of its sub-graphs, what is known of their shapes, and how
-one takes the place of another.
-"""
+"""Helpers of the passes: traversal, shapes and replacement of nodes."""
 
 from __future__ import annotations
 
@@ -20,23 +18,23 @@ Found = TypeVar("Found")
 
 
 def operation(node: Node) -> str:
-    """Return the operation in the words of its opset: `GatherElements-6`, or `ov_gather.GatherElements` of ours."""
+    """Return type and opset version of a node, e.g. `GatherElements-6` or `ov_gather.GatherElements`."""
     kind, opset = node.get_type_name(), node.get_type_info().version_id
     return f"{opset}.{kind}" if opset == CUSTOM_OPSET else f"{kind}-{opset.removeprefix('opset')}"
 
 
 def is_gather(node: Node) -> bool:
-    """Tell whether a node is of the gather family, stock or ours."""
+    """Return True if a node is a gather, stock or ours."""
     return node.get_type_name() in ("Gather", "GatherElements", "GatherND")
 
 
 def is_scatter(node: Node) -> bool:
-    """Tell whether a node is a scatter, stock or ours."""
+    """Return True if a node is a scatter, stock or ours."""
     return node.get_type_name() in ("ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate")
 
 
 def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
-    """Yield the nodes of a model and of its sub-graphs, in topological order; with the names of the layers that hold them."""
+    """Yield the nodes of a model and its sub-graphs in topological order, each behind its enclosing layers, as "If_1/"."""
     left = [(place, iter(model.get_ordered_ops()))]
     while left:
         place, nodes = left[-1]
@@ -50,25 +48,26 @@ def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
 
 
 def bodies(node: Node) -> list[Model]:
-    """Return the sub-graphs of a node."""
+    """Return the sub-graphs of If, Loop and TensorIterator."""
     if node.get_type_name() == "If":
         return [node.get_then_body(), node.get_else_body()]
     return [node.get_function()] if node.get_type_name() in ("Loop", "TensorIterator") else []
 
 
 def ours(kind: str, inputs: list[Output], attributes: dict[str, Any]) -> Node:
-    """Return a gather or scatter of opset `ov_gather`, which takes indices of i32 and i64: others are converted before it.
+    """Create a gather or scatter of opset `ov_gather`. Indices are converted to i32 or i64 if they have another type.
 
-    Raises ImportError, FileNotFoundError as `register` does.
+    Raises:
+        ImportError, FileNotFoundError: see `register`.
     """
     data, indices, *others = inputs
     return _factory().create(kind, [data, wide(indices), *others], attributes)
 
 
 def wide(indices: Output) -> Output:
-    """Convert indices to a type that holds every index that OpenVINO reads, and its negative; i32 and i64 stay.
+    """Convert indices to i32 or i64, so that every index and its negative are representable; i32 and i64 stay.
 
-    A u64 beyond i64 saturates, so that it stays out of bounds, as in the CPU plugin's own conversion of constants to i32.
+    A u64 above the maximum of i64 saturates and so stays out of bounds, as in the CPU plugin's conversion of constants to i32.
     """
     kind = indices.get_element_type().get_type_name()
     if kind in ("i32", "i64"):
@@ -86,7 +85,7 @@ def _factory() -> NodeFactory:
 
 
 def like(gather: Node, data: Output) -> Node:
-    """Return a GatherElements like a given one, of other data."""
+    """Return a copy of a GatherElements that gathers from other data."""
     index, attributes = gather.input_value(1), gather.get_attributes()
     if operation(gather) == "GatherElements-6":
         return ops.gather_elements(data, index, attributes["axis"])
@@ -94,38 +93,38 @@ def like(gather: Node, data: Output) -> Node:
 
 
 def copied(node: Node, inputs: Sequence[Output]) -> Node:
-    """Return a node of OpenVINO that does the same to other inputs."""
+    """Return a copy of a stock node with other inputs."""
     other = NodeFactory(node.get_type_info().version_id).create(node.get_type_name(), list(inputs), node.get_attributes())
     other.set_friendly_name(f"{node.get_friendly_name()}/in_bounds")
     return other
 
 
 def nodes_of(model: Model, name: str) -> list[Node]:
-    """Return the nodes of an operation, named as `operation` names it, in a model and its sub-graphs."""
+    """Return the nodes of a model and its sub-graphs whose `operation` is `name`."""
     return [node for _, node in walk(model) if operation(node) == name]
 
 
 def readers(node: Node) -> list[Node]:
-    """Return the nodes that read the output of a node of one output; twice what reads it twice."""
+    """Return the nodes that read the only output of a node, once per input."""
     return [port.get_node() for port in node.output(0).get_target_inputs()]
 
 
 def gathers_elements(node: Node) -> bool:
-    """Tell whether a node is GatherElements-6, or a GatherElements of ours that does no more."""
+    """Return True if a node is GatherElements-6, or ours without additional attributes."""
     attributes, kind = node.get_attributes(), operation(node)
     more = any(attributes.get(name) for name in ("broadcast", "transpose", "lanes"))
     return kind == "GatherElements-6" or (kind == "ov_gather.GatherElements" and not more)
 
 
 def demands_same_shape(node: Node) -> bool:
-    """Tell whether a GatherElements, stock or ours, raises where indices are smaller than data off the axis."""
+    """Return True if a GatherElements, stock or ours, raises if indices are smaller than data off the axis."""
     return operation(node) == "GatherElements-6" or bool(node.get_attributes().get("same_shape"))
 
 
 def has_same_shape(gather: Node) -> bool:
-    """Tell whether indices of a GatherElements have data's shape off the axis whatever the inputs are."""
+    """Return True if indices of a GatherElements have data's shape off the axis for every input shape."""
     data, indices = (dims(value) for value in gather.input_values())
-    if data is None or indices is None or len(data) != len(indices):  # data in lanes has a dimension more
+    if data is None or indices is None or len(data) != len(indices):  # lanes are an additional dimension of data
         return False
     axis = axis_of(gather)
     return all(same(have, want) for i, (have, want) in enumerate(zip(data, indices, strict=True)) if i != axis)
@@ -134,7 +133,7 @@ def has_same_shape(gather: Node) -> bool:
 def from_inputs(
     value: Output, inputs_of: Callable[[Output], list[Output]], compute: Callable[[Output, list[Found]], Found]
 ) -> Found:
-    """Compute something of a value from the same of the values that `inputs_of` names; no recursion, for graphs are deep."""
+    """Compute a property of a value bottom-up from the values that `inputs_of` returns; iterative, because graphs are deep."""
     known: dict[tuple[int, int], Found] = {}
     left = [value]
     while left:
@@ -150,12 +149,12 @@ def from_inputs(
 
 
 def identity(value: Output) -> tuple[int, int]:
-    """Return a key that is the same for the same output of the same node, whichever Python object stands for that."""
+    """Return a key that identifies an output; OpenVINO creates a new Python object on each access."""
     return value.get_node().get_instance_id(), value.get_index()
 
 
 def take_place(old: Node, new: Node) -> None:
-    """Make all that read `old` read `new`, which gets the name of `old`, the names of its tensor and its rt_info."""
+    """Redirect all readers of `old` to `new`, and copy its friendly name, tensor names and rt_info."""
     new.set_friendly_name(old.get_friendly_name())
     for key, value in old.get_rt_info().items():
         new.set_rt_info(value, key)
@@ -163,23 +162,21 @@ def take_place(old: Node, new: Node) -> None:
 
 
 def constant(value: Output) -> NDArray[Any] | None:
-    """Return the elements of a Constant."""
+    """Return the elements of a Constant; None for other nodes."""
     node = value.get_node()
     return np.asarray(node.data) if node.get_type_name() == "Constant" else None
 
 
 COMPUTED_EARLY = "OpenVINO computes it when it compiles"
-"""Why a gather stays of which `is_computed_early` says that."""
+"""Reason reported for gathers that OpenVINO folds at compile time (`is_computed_early`)."""
 
 
 _NEVER_EARLY = ("Multinomial", "RandomUniform", "ReadValue")
-"""Operations that yield something else from time to time, though all that they read is constant."""
+"""Operations whose output changes between inferences even if all inputs are constant."""
 
 
 def is_computed_early(values: list[Output]) -> bool:
-    """Tell whether values depend on nothing but constants: OpenVINO computes them when it compiles, with what it has for
-    that.
-    """
+    """Return True if the values depend on constants only: OpenVINO then computes them at compile time."""
     left, seen = [value.get_node() for value in values], set()
     while left:
         node = left.pop()
@@ -194,31 +191,31 @@ def is_computed_early(values: list[Output]) -> bool:
 
 
 def axis_of(node: Node) -> int | None:
-    """Return the axis of a GatherElements or LogSoftmax, from the first dimension; None while the rank is not known."""
+    """Return the axis of a GatherElements or LogSoftmax, counted from the first dimension; None if the rank is dynamic."""
     rank = node.get_input_partial_shape(0).rank
     return int(node.get_attributes()["axis"]) % rank.get_length() if rank.is_static else None
 
 
 def dims(value: Output) -> list[Dimension] | None:
-    """Return the dimensions of a value; None while its rank is not known."""
+    """Return the dimensions of a value; None if its rank is dynamic."""
     shape = value.get_partial_shape()
     return list(shape) if shape.rank.is_static else None
 
 
 def same(one: Dimension, other: Dimension) -> bool:
-    """Tell whether two dimensions are the same whatever the inputs are."""
+    """Return True if two dimensions are equal for all inputs."""
     if one.is_static and other.is_static:
         return bool(one == other)
     return one.has_symbol() and other.has_symbol() and bool(one.get_symbol() == other.get_symbol())
 
 
 def is_one(dim: Dimension) -> bool:
-    """Tell whether a dimension is 1 whatever the inputs are."""
+    """Return True if a dimension is 1 for all inputs."""
     return bool(dim.is_static and dim.get_length() == 1)
 
 
 def stand_behind(node: Node, last: Node, readers: set[object]) -> None:
-    """Let all that read a node read another one, which bears the names of its tensor from now on."""
+    """Redirect `readers` of `node` to `last`, and move its tensor names there."""
     last.set_friendly_name(f"{node.get_friendly_name()}/in_bounds")
     names = node.output(0).get_names()
     node.output(0).set_names(set())

@@ -1,7 +1,7 @@
-"""Guards are stock operations in front of indices, or behind a gather, that make indices out of bounds harmless.
+"""Guards: stock operations before indices that clamp them, or raise for an index out of bounds.
 
-They count on what OpenVINO's CPU plugin (2026.4.1) does for certain: its GatherElements raises for an index out of bounds of an
-axis that is not empty, with one thread and with many, in asynchronous inference.
+They rely on a guarantee of OpenVINO's CPU plugin (2026.4.1): in asynchronous inference, with one thread or many, GatherElements
+raises for an index out of bounds of a non-empty axis.
 """
 
 from __future__ import annotations
@@ -16,20 +16,24 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 
 
 def clamped(indices: Output, bounds: Bounds) -> Output:
-    """Move indices out of bounds to the nearest that is in bounds. Of an empty axis there is none: that raises."""
+    """Return Maximum(Minimum(indices, highest), lowest), which raises at inference if the axis is empty."""
     highest, shape, node = bounds.highest, indices.get_partial_shape(), indices.get_node()
-    # OpenVINO drops a Broadcast of one index to none in front of a Maximum of a constant.
+    # OpenVINO drops a Broadcast of one index to zero elements before a Maximum with a constant.
     if node.get_type_name() == "Broadcast" and len(highest.get_partial_shape()) == 0:
         return copied(node, [clamped(node.input_value(0), bounds), *node.input_values()[1:]]).output(0)
-    # OpenVINO fuses Maximum(Minimum(one constant index of shape [1], open scalar), 0) to a Clamp of the scalar, of its shape.
+    # OpenVINO fuses Maximum(Minimum(constant of shape [1], dynamic scalar), 0) to a Clamp, and loses the shape [1].
     if shape.is_static and len(shape) > 0 and set(indices.get_shape()) == {1} and constant(highest) is None:
         highest = ops.reshape(highest, ops.constant(list(indices.get_shape())), False).output(0)
     return ops.maximum(ops.minimum(indices, highest), bounds.lowest).output(0)
 
 
 def checked(indices: Output, bounds: Bounds, *, counts_from_end: bool, portable: bool) -> Output:
-    """Give indices that mean the same, or raise where one is out of bounds."""
-    # A GatherElements whose indices have an open shape may raise anew in the inference after one in which it has raised.
+    """Return indices whose computation raises if one is out of bounds. There are two ways:
+
+    1. GatherElements([0, 1, 2, ...], i), or our Gather: it also converts negative indices.
+    2. i + GatherElements([0], any(i is out of bounds)): the only position in bounds is 0, so it adds 0 or raises.
+    """
+    # After GatherElements with indices of dynamic shape has raised, it may raise again in the next inference.
     is_stable = not portable or indices.get_partial_shape().is_static
     if counts_from_end and is_stable and len(bounds.size.get_partial_shape()) == 0:
         return _looked_up(indices, bounds, portable)
@@ -41,7 +45,7 @@ def checked(indices: Output, bounds: Bounds, *, counts_from_end: bool, portable:
 
 
 def _looked_up(indices: Output, bounds: Bounds, portable: bool) -> Output:
-    """Gather the positions 0, 1, 2 and so on by the indices: that raises, and counts those from the end from the start."""
+    """Gather the positions 0, 1, 2, ... by the indices (way 1)."""
     kind = indices.get_element_type()
     start, step = (ops.constant(number, kind) for number in (0, 1))
     positions = ops.range(start, bounds.filled if portable else bounds.size, step, kind.get_type_name())
@@ -59,12 +63,12 @@ _SHORT = 64
 
 
 def raises_by_itself(node: Node) -> bool:
-    """Return True if an operation, of OpenVINO or ours, raises for every index out of bounds of an axis that is not empty."""
+    """Return True if an operation, stock or ours, raises for every index out of bounds of a non-empty axis."""
     return node.get_type_name() in _RAISE and not _may_scatter_shortly(node)
 
 
 def _may_scatter_shortly(node: Node) -> bool:
-    """Tell whether the plugin may scatter by its short way for up to 64 integers, which does not check indices."""
+    """Return True if the plugin may use its path for at most 64 integers, which does not check indices."""
     if node.get_type_name() != "ScatterUpdate" or node.get_input_element_type(0).get_type_name() not in _AS_I32:
         return False
     data = node.get_input_partial_shape(0)
@@ -72,5 +76,5 @@ def _may_scatter_shortly(node: Node) -> bool:
 
 
 def is_ours(node: Node) -> bool:
-    """Tell whether an operation is one of this package."""
+    """Return True if a node is an operation of this package."""
     return bool(node.get_type_info().version_id == CUSTOM_OPSET)

@@ -1,4 +1,4 @@
-"""`ov_gather.harden`: what is not proved to be in bounds is made safe."""
+"""`ov_gather.harden`: guards for indices that are not proved to be in bounds."""
 
 from __future__ import annotations
 
@@ -37,26 +37,24 @@ def harden(
 ) -> HardeningSummary:
     """Make a model safe, in place: whatever integers its inputs hold, no gather or scatter reads or writes out of bounds.
 
-    What is proved to be in bounds stays as it is. For inputs whose indices are in bounds the model computes the same as before,
-    in f32 bit by bit.
+    Sites whose indices are proved to be in bounds stay unchanged. If all indices are in bounds the results are the same as
+    before, bit-identical in f32.
 
     Args:
-        model: as read or converted, not compiled.
-        policy: what happens to an index out of bounds, in the model and its bodies. "raise": the inference fails. "clamp": the
-            nearest index in bounds takes its place. "zero": what a gather reads by it is 0, and what a scatter would write by
-            it is dropped. Indices of an empty axis always raise.
-        portable: "raise" does without our operations, which a core has to be `register`ed for. "clamp" and "zero" never need
-            them.
-        assume: what is taken for granted of inputs and of open dimensions, as `prove` takes it. What is proved by that stays as
-            it is.
+        model: a model that is not compiled.
+        policy: the treatment of an index out of bounds, in the model and its bodies. "raise": the inference fails. "clamp": the
+            nearest index in bounds is used. "zero": gathers read 0, and scatters drop the update. Empty axes always raise.
+        portable: implement "raise" with stock operations; by default it uses ours, which require a core that is `register`ed.
+            "clamp" and "zero" always use stock operations.
+        assume: bounds of inputs and dynamic dimensions, as in `prove`. Sites that these prove stay unchanged.
 
     Returns:
-        What was proved of each gather and scatter, and what was done to it; prints as a table.
+        What was proved for each gather and scatter, and the changes; prints as a table.
 
     Raises:
-        TypeError: this is no `openvino.Model`.
-        ValueError: there is no such policy; `assume` names what the model does not have, or contradicts itself or the model.
-        FileNotFoundError, ImportError: there is no extension for this OpenVINO, as `register` says.
+        TypeError: `model` is not an `openvino.Model`.
+        ValueError: the policy is unknown; `assume` names an unknown input, or contradicts itself or the model.
+        FileNotFoundError, ImportError: there is no extension for this OpenVINO, see `register`.
     """
     if not isinstance(model, Model):
         hint = ": harden it before it is compiled" if type(model).__name__ == "CompiledModel" else ""
@@ -111,7 +109,7 @@ class _Hardening:
             if not (is_alone and self._replace(root.sites[0])):
                 self._guard(root)
         self._model.validate_nodes_and_infer_types()
-        for gather in empty_gathers(self._model):  # proved ones, too: OpenVINO would not survive them
+        for gather in empty_gathers(self._model):  # proved ones, too: they crash OpenVINO's compiler
             fill(gather)
             told = self._told[gather.get_instance_id()]
             told.done = "; ".join(filter(None, (told.done, "an empty axis is filled, and cut off behind")))
@@ -122,7 +120,7 @@ class _Hardening:
         return self._told[site.node.get_instance_id()]
 
     def _unproved(self) -> list[Unproved]:
-        """List what is neither proved, by the model as it is now, nor guarded."""
+        """Return the sites that are neither guarded nor proved in the current state of the model."""
         safe, left = unproved_sites(self._model, self._given, self._is_open)
         for node in safe:
             self._told[node.get_instance_id()].kept = "in bounds since an input is clamped"
@@ -142,10 +140,10 @@ class _Hardening:
         return bool(self._tell(site).kept)
 
     def _check_sizes(self, sites: Sequence[Unproved]) -> None:
-        """Let the indices of some sites depend on one check of the size of their axes, where that is all they need."""
+        """Add one shared size check to sites that are in bounds if their axes are large enough."""
         needs = {site: self._needs(site) for site in sites}
         if self._policy == "clamp" and any(site.has_constants and needs[site] is None for site in sites):
-            needs |= dict.fromkeys([site for site in sites if site.has_constants])  # which one clamp serves, then
+            needs |= dict.fromkeys([site for site in sites if site.has_constants])  # one clamp will serve them all
         served = [site for site in sites if needs[site] is not None]
         if not served or (len(served) == 1 and self._policy == "raise" and not self._portable):
             return
@@ -161,7 +159,7 @@ class _Hardening:
         self._guards += 1
 
     def _needs(self, site: Unproved) -> tuple[int, ...] | None:
-        """Tell how large axes have to be at least, where a check of that makes a site safe as the policy says."""
+        """Return the least axis sizes for which a site is safe under the policy; None if a size check does not make it safe."""
         if self._policy == "raise" and raises_by_itself(site.node) and not site.is_in_body:
             return tuple(1 for _ in site.sizes) or None
         if site.needs is None or self._policy == "raise" or set(site.needs) == {1}:
@@ -169,7 +167,6 @@ class _Hardening:
         return None
 
     def _clamp_constants(self, sites: Sequence[Unproved]) -> None:
-        """Clamp the constant indices of several sites at once."""
         table = joined_indices(sites)
         bounds = self._sizes.bounds(sites, table)
         distribute(clamped(table, bounds), sites)
@@ -187,7 +184,7 @@ class _Hardening:
         return True
 
     def _keep(self, site: Unproved) -> bool:
-        """Replace a gather that OpenVINO would remove with its checks."""
+        """Replace a gather that OpenVINO would remove at compile time, checks included, by one that stays."""
         axis = removed_axis(site.node)
         if axis is None:
             return False
@@ -198,7 +195,7 @@ class _Hardening:
         return True
 
     def _clear(self, site: Unproved) -> bool:
-        """Clear what a gather of compressed weights reads out of bounds: a larger table would be decompressed as a whole."""
+        """Zero what a gather of compressed weights reads out of bounds. Padding the table would decompress all of it."""
         if why_not_zeros(site.node) or not is_compressed(site.node.input_value(0)):
             return False
         indices = wide(site.indices)
@@ -208,7 +205,6 @@ class _Hardening:
         return True
 
     def _guard(self, root: Root) -> None:
-        """Clamp or check the indices of one or more sites."""
         indices = wide(root.indices)
         safe, what = self._safe(root, indices)
         source = root.indices.get_node()
@@ -220,7 +216,7 @@ class _Hardening:
             self._tell(site).done = f"{what or what_is_zero(site.node)}{where}{_shared(root.sites)}"
 
     def _safe(self, root: Root, indices: Output) -> tuple[Output, str]:
-        """Make indices that are in bounds, or raise, and tell what was made, but for zeros."""
+        """Return guarded indices and a description of the guard, which is empty for zeros."""
         site = root.sites[0]
         bounds = self._sizes.bounds(root.sites, indices)
         if self._policy == "clamp":

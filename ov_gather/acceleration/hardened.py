@@ -1,4 +1,4 @@
-"""This module tells what became of each gather and scatter of a model that was hardened, and why."""
+"""Record of what `harden` proved and changed for each gather and scatter."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class HardenedSite:
-    """A HardenedSite is a gather or scatter as it was, and what was done to it.
+    """A gather or scatter, and what was proved and changed.
 
     Attributes:
-        layer: the name of the layer, behind those of the layers in whose bodies it is.
+        layer: its name, behind the names of the layers whose bodies contain it.
         operation: e.g. "Gather-8".
-        status: what was proved of the indices: "proved", "refuted", "conditional", "unknown".
-        reason: why this is the status.
-        done: what was done; empty where the site stays as it was.
-        kept: why nothing had to be done; empty where something was.
+        status: "proved", "refuted", "conditional" or "unknown".
+        reason: why the proof has this status.
+        done: the change; empty if there is none.
+        kept: why an unproved site needs no guard; empty otherwise.
     """
 
     layer: str
@@ -34,10 +34,10 @@ class HardenedSite:
 
 @dataclass(frozen=True, slots=True)
 class HardeningSummary(InNotebooks):
-    """All gathers and scatters of a model that was hardened. `str` makes a table of them.
+    """The gathers and scatters of a hardened model. `str` formats them as a table.
 
     Attributes:
-        guards: how many guards were inserted; one may serve several sites.
+        guards: number of inserted guards; one may serve several sites.
     """
 
     sites: tuple[HardenedSite, ...]
@@ -45,11 +45,11 @@ class HardeningSummary(InNotebooks):
 
     @property
     def changed(self) -> tuple[HardenedSite, ...]:
-        """The gathers and scatters to which something was done."""
+        """The gathers and scatters that were changed."""
         return tuple(site for site in self.sites if site.done)
 
     def table(self) -> Table:
-        """Return one row a gather or scatter, for `rich.print`."""
+        """Return a table with one row per gather or scatter, for `rich.print`."""
         rows = (
             (site.layer, site.operation, site.status, site.done or "no", "; ".join(filter(None, (site.reason, site.kept))))
             for site in self.sites

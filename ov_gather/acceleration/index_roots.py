@@ -1,4 +1,8 @@
-"""Several sites may take the same indices in other shapes: one guard where these come from serves them all."""
+"""Common sources of indices: one guard serves all sites whose indices are moved, reshaped or split from the same tensor.
+
+before: Gather(a, Reshape(i)); Gather(b, Transpose(i))
+after:  g = guard(i); Gather(a, Reshape(g)); Gather(b, Transpose(g))
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ _SPLITS = ("Split", "VariadicSplit")
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """A _Path leads from the indices of a site up to where they come from, by operations that only move elements."""
+    """The tensors from the indices of a site up to their source, through operations that only move elements."""
 
     site: Unproved
     tensors: list[Output]
@@ -26,7 +30,7 @@ class _Path:
         return self.tensors[-1]
 
     def climb(self, *, by_part: bool = False) -> None:
-        """Go up by operations that keep all elements; `by_part`: at first by one that takes some of them."""
+        """Extend the path through operations that keep all elements; with `by_part`, first through one that selects some."""
         while by_part or _only_moves(self.top.get_node()):
             self.tensors.append(self.top.get_node().input_value(0))
             by_part = False
@@ -34,27 +38,27 @@ class _Path:
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """A Root is a tensor whose elements are the indices of some sites, in the order of the graph."""
+    """A tensor whose elements are the indices of some sites, which are in topological order."""
 
     paths: Sequence[_Path]
 
     @property
     def indices(self) -> Output:
-        """The tensor."""
+        """The tensor to guard."""
         return self.paths[0].top
 
     @property
     def sites(self) -> list[Unproved]:
-        """The sites."""
+        """The sites that use it."""
         return [path.site for path in self.paths]
 
     @property
     def is_input(self) -> bool:
-        """Whether the indices come from an input as it is, of the model or of a body."""
+        """True if the indices are a Parameter of the model or of a body."""
         return bool(self.indices.get_node().get_type_name() == "Parameter")
 
     def feed(self, other: Output) -> None:
-        """Let the sites take another tensor in the place of this one. What else reads it, or its shape, still does so."""
+        """Replace the tensor by `other` for the sites, copying the operations between. Other readers keep the original."""
         known = {identity(self.indices): other}
         for path in self.paths:
             for tensor in reversed(path.tensors[:-1]):
@@ -67,14 +71,14 @@ class Root:
 
 
 def roots(sites: Sequence[Unproved], *, is_exact: bool) -> list[Root]:
-    """Find where the indices of some sites come from, in the order of their first sites.
+    """Return the common sources of the indices of some sites, in the order of their first sites.
 
-    A root lies above operations that only move elements, or divide them among each other.
+    Operations between a root and its sites only move elements, or split them.
 
     Args:
-        sites: in the order of the graph.
-        is_exact: a root holds no element that is no index, because that may be anything. Otherwise one may, if several sites
-            share the root.
+        sites: in topological order.
+        is_exact: require that every element of a root is an index of a site, since others may have any value. Otherwise a
+            root that several sites share may hold more elements.
     """
     paths = [_Path(site, [site.indices]) for site in sites]
     movable = [path for path in paths if path.site.sizes and not takes_tuples(path.site.node)]
@@ -87,7 +91,7 @@ def roots(sites: Sequence[Unproved], *, is_exact: bool) -> list[Root]:
 
 
 def _parted(paths: Sequence[_Path], is_exact: bool) -> list[_Path]:
-    """Choose the paths whose tops are parts of one tensor, and may share a guard there."""
+    """Return paths whose tops are parts of one tensor and may share a guard there; empty if there are none."""
     candidates = [path for path in paths if _is_part(path.top.get_node())]
     for group in _grouped(candidates, lambda path: path.top.get_node().input_value(0)):
         tops = {identity(path.top): path.top for path in group}
@@ -98,7 +102,7 @@ def _parted(paths: Sequence[_Path], is_exact: bool) -> list[_Path]:
 
 
 def _grouped(paths: Iterable[_Path], tensor_of: Callable[[_Path], Output]) -> list[list[_Path]]:
-    """Group paths by a tensor, and by what their indices are in bounds of: only then sites may share a guard."""
+    """Group paths by a tensor and by the bounds of their indices: sites share a guard only if both are the same."""
     groups: dict[Hashable, list[_Path]] = {}
     for path in paths:
         groups.setdefault((identity(tensor_of(path)), _limit(path.site)), []).append(path)
@@ -111,12 +115,12 @@ def _limit(site: Unproved) -> Hashable:
 
 
 def _is_part(node: Node) -> bool:
-    """Tell whether an operation gives out some elements of its first input, and nothing else."""
+    """Return True if an operation outputs only elements of its first input, maybe not all."""
     return node.get_type_name() in (*_SPLITS, "Slice", "StridedSlice") or _pick(node) is not None
 
 
 def _is_all(parts: Iterable[Output]) -> bool:
-    """Tell whether every element of a tensor is in one of some parts of it."""
+    """Return True if the parts together contain every element of their tensor."""
     splits: dict[int, set[int]] = {}
     picks: dict[int, set[int]] = {}
     for part in parts:
@@ -134,7 +138,7 @@ def _is_all(parts: Iterable[Output]) -> bool:
 
 
 def _pick(node: Node) -> tuple[int, set[int], int] | None:
-    """Tell along which axis a Gather takes which of how many positions, where constants say so, and all are in bounds."""
+    """Return axis, positions and axis size of a Gather by constant indices in bounds; None for other nodes."""
     if node.get_type_name() != "Gather" or node.get_attributes().get("batch_dims"):
         return None
     shape, positions, axis = dims(node.input_value(0)), constant(node.input_value(1)), constant(node.input_value(2))
@@ -148,7 +152,7 @@ def _pick(node: Node) -> tuple[int, set[int], int] | None:
 
 
 def _only_moves(node: Node) -> bool:
-    """Tell whether every element of the first input, and nothing else, is in the output."""
+    """Return True if the output contains every element of the first input and nothing else."""
     kind = node.get_type_name()
     if kind not in _MOVES:
         return False
@@ -161,8 +165,7 @@ def _only_moves(node: Node) -> bool:
 
 def _repeats_at_least_once(broadcast: Node) -> bool:
     before, after = dims(broadcast.input_value(0)), dims(broadcast.output(0))
-    if before is None or after is None or len(before) > len(after):
+    if before is None or after is None:
         return False
-    added = len(after) - len(before)
-    kept = [False] * added + [dim.get_min_length() == 0 for dim in before]
+    kept = [False] * (len(after) - len(before)) + [dim.get_min_length() == 0 for dim in before]
     return all(may_be_empty or dim.get_min_length() > 0 for may_be_empty, dim in zip(kept, after, strict=True))

@@ -1,5 +1,10 @@
-"""GatherElements of whole slices of the same data, side by side in a Concat, become one Gather: as graph networks put the
-features of the nodes at both ends of each edge together. The Gather has the name of the first."""
+"""GatherElements of slices of the same data, joined by a Concat, become one Gather, which is named like the first.
+
+Graph networks concatenate the features of both ends of each edge so.
+
+before: Concat(GatherElements(x, Broadcast(i)), GatherElements(x, Broadcast(j)))
+after:  Reshape(Gather(x, Concat(Unsqueeze(i), Unsqueeze(j))))
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
-    """Join them to Gather-8 where `why_not_stock` has no objection; else to our Gather, unless `portable`."""
+    """Rewrite to Gather-8 unless `why_not_stock` objects; else to our Gather, unless `portable`."""
     quantised, bounds = is_quantised(model), Bounds(model)
     for concat in nodes_of(model, "Concat-1"):
         gathers = [value.get_node() for value in concat.input_values()]
@@ -42,7 +47,7 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
 
 
 def _side_by_side(concat: Node, gathers: list[Node], bounds: Bounds) -> Slices | None:
-    """Return all slices as one, if nothing else reads them and they lie side by side, along the dimension next to the axis."""
+    """Return all slices as one if only the Concat reads them and it joins them along the dimension after the axis."""
     if any(not gathers_elements(gather) or len(gather.output(0).get_target_inputs()) > 1 for gather in gathers):
         return None
     found = [slices for gather in gathers if isinstance(slices := slices_of(gather, bounds), Slices)]

@@ -1,13 +1,14 @@
-"""OpenVINO's own operation takes the place of ours where no index can be out of bounds, so that there is nothing to check.
+"""Replacement of our operations by stock ones if all indices are proved to be in bounds.
 
-Its Gather is cheaper to call, and OpenVINO infers more of the shapes that are computed by it; the others are cheaper where
-little is moved. Its GatherND copies long slices no slower, and its scatter writes into the memory of data that it has computed,
-which ours has to copy.
+before: ov_gather.Gather(data, i), i proved
+after:  Gather-8(data, i)
 
-Ours stays where OpenVINO would do more than move: remove the Gather, fuse over it, compute in 8 bits behind it, or alter the
-bits of a type; and where it reduces. It stays, too, where something may have no elements, because OpenVINO's compiler dies of
-that, and its other operations are not executed then; and in models with a value of open rank, as these are compiled for static
-shapes.
+OpenVINO's Gather is cheaper to call, with more precise shapes; its other operations are cheaper for few elements. Its GatherND
+copies long slices as fast as ours, and its scatter writes in place into data that OpenVINO has computed, which ours copies.
+
+Ours stays if OpenVINO would do more than move elements: remove the Gather, fuse across it, compute in 8 bits behind it, or
+alter bits. It also stays if it reduces; if a tensor may be empty, which crashes OpenVINO's compiler and skips its other
+operations; and in models with a dynamic rank, which are compiled for static shapes.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from ov_gather.extension.python_api import opset8 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 _SHORT = 64
-"""Bytes of the longest slices that our GatherND copies faster than OpenVINO's."""
+"""Maximum slice length in bytes up to which our GatherND copies faster than OpenVINO's."""
 
 
 def use_stock_where_proved(model: Model) -> list[str]:
-    """Rewrite a model in place, and its sub-graphs. It returns the names of the gathers and scatters."""
+    """Rewrite a model and its sub-graphs in place; return the names of the rewritten gathers and scatters."""
     if any(dims(output) is None for node in model.get_ops() for output in node.outputs()):
         return []
     quantised, done = is_quantised(model), []
@@ -47,7 +48,7 @@ def use_stock_where_proved(model: Model) -> list[str]:
 
 
 def _only_moves(node: Node) -> bool:
-    """Tell whether an operation of ours moves elements, bits of which OpenVINO does not alter, and does nothing else."""
+    """Return True if our operation only moves elements, of a type that OpenVINO moves exactly."""
     attributes = node.get_attributes()
     is_plain = attributes.get("bounds", "error") == "error" and attributes.get("reduction", "none") == "none"
     is_moved = node.get_input_element_type(0).get_type_name() in MOVED_EXACTLY
@@ -63,7 +64,7 @@ def _stock_gather(gather: Node, quantised: bool) -> Node | None:
 
 
 def _stock(node: Node) -> Node | None:
-    """Return what does the same as an operation of ours where there is something to move, and ours does not move it faster."""
+    """Return the stock operation for one of ours; None if an input may be empty, or ours moves this much data faster."""
     inputs, attributes = node.input_values(), node.get_attributes()
     if any(dim.get_min_length() == 0 for value in inputs for dim in dims(value) or ()):
         return None
@@ -78,7 +79,7 @@ def _stock(node: Node) -> Node | None:
 
 
 def _slice_bytes(gather: Node) -> int:
-    """Count the bytes at least that a tuple names; 0 where its length is open."""
+    """Return a lower bound of the bytes per tuple; 0 if the tuple length is dynamic."""
     length, shape = tuple_length(gather), dims(gather.input_value(0))
     if length is None or shape is None:
         return 0

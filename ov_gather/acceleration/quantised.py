@@ -1,7 +1,6 @@
-"""This module tells which values of a quantised model OpenVINO's low-precision passes may reach.
+"""Reach of OpenVINO's low-precision passes in a quantised model, where OpenVINO 2026.4.1 crashes on compiling some Gathers.
 
-They start from FakeQuantize and from dequantisation (Convert, Subtract, Multiply). Of some Gathers in such a model OpenVINO
-2026.4.1 crashes when it compiles.
+The passes start at FakeQuantize and dequantisation (Convert, Subtract, Multiply).
 """
 
 from __future__ import annotations
@@ -14,16 +13,12 @@ _INTEGERS = ("i8", "u8", "i4", "u4", "i2", "u2")
 
 
 def is_quantised(model: Model) -> bool:
-    """Tell whether OpenVINO runs its low-precision passes: if there is a FakeQuantize. Compressed weights alone are not
-    enough.
-    """
+    """Return True if OpenVINO runs its low-precision passes: if there is a FakeQuantize. Compressed weights do not suffice."""
     return any(node.get_type_name() == "FakeQuantize" for _, node in walk(model))
 
 
 def is_low_precision(value: Output) -> bool:
-    """Tell whether a value of a quantised model may come from 8 bits: quantisation or dequantisation is among what computes
-    it.
-    """
+    """Return True if a value of a quantised model depends on (de)quantised data, so that it may be computed in 8 bits."""
     left, seen = [value], set()
     while left:
         node = left.pop().get_node()

@@ -1,4 +1,4 @@
-"""This module tells whether indices are in bounds whatever the inputs are: it asks the analysis of ranges."""
+"""Proofs of index bounds for the passes, by the range analysis."""
 
 from __future__ import annotations
 
@@ -16,31 +16,27 @@ from ov_gather.ranges.sites import Obstacle, Site
 
 
 class Bounds:
-    """Bounds answer questions about a model. What is known of its values stays true while gathers are replaced by others that
-    give the same.
-    """
+    """Bounds queries on one model. They remain valid while passes replace gathers by equivalent ones."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     def are_kept(self, data: Output, indices: Output, axis: int) -> bool:
-        """Tell whether no index is out of bounds along an axis of data, negative indices counted from its end.
+        """Return True if every index is proved to be in bounds of the axis of `data`; negative indices count from its end.
 
-        The values may also be of new nodes that read what the model computes.
+        Both values may be outputs of new nodes that read values of the model.
         """
         site = Site("", "GatherElements", 0, self._graph.key(data), self._graph.key(indices), axis)
         analysis = analyse(self._graph, steps_to(self._graph, [site]), CPU_PLUGIN, Assumption())
         return analysis.outcome(site) is Outcome.IN_BOUNDS
 
     def in_bounds(self, gathers: Sequence[Node]) -> list[Node]:
-        """Choose the gathers of the model of which no index is out of bounds."""
+        """Return the gathers whose indices are all proved to be in bounds."""
         analysis, pairs = self._analysed(gathers)
         return [node for node, site in pairs if analysis.outcome(site) is Outcome.IN_BOUNDS]
 
     def counted_from_start(self, gathers: Sequence[Node]) -> list[Node]:
-        """Choose the gathers by tuples that are in bounds, and whose coordinates but the first are never negative, if what the
-        model takes is finite.
-        """
+        """Return the gathers by tuples that are in bounds, with only first coordinates negative, for finite inputs."""
         reals = [name for name, key in self._graph.inputs.items() if not is_integer(self._graph.declared(key).element_type)]
         analysis, pairs = self._analysed(gathers, Assumption({name: Interval(-FINITE, FINITE) for name in reals}))
         found = []

@@ -1,4 +1,4 @@
-"""Gathers that OpenVINO removes when it compiles a model, together with every check of their indices."""
+"""Gathers that OpenVINO removes at compile time, together with the check of their indices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.extension.python_api import opset13 as ops
 def removed_axis(gather: Node) -> int | None:
     """Return the axis of a Gather of one index along an axis of size 1; None for others.
 
-    Its output is data, so OpenVINO drops the Gather.
+    OpenVINO removes it because its output equals data.
     """
     if gather.get_type_name() != "Gather" or is_ours(gather):
         return None
@@ -23,14 +23,14 @@ def removed_axis(gather: Node) -> int | None:
 
 
 def as_gather_elements(gather: Node, axis: int, *, counts_from_end: bool) -> Node:
-    """Return a GatherElements that computes the same as a removed Gather; OpenVINO keeps it, and it raises.
+    """Return an equivalent GatherElements, which OpenVINO keeps and which raises.
 
     before: Gather(data [2, 1], indices [2, 1], axis 1, batch_dims 1)
     after:  GatherElements(data, Broadcast(Maximum(i, -1 - i)), axis 1)
     """
     data, indices = gather.input_value(0), wide(gather.input_value(1))
     shape, batch = list(data.get_shape()), batch_dims(gather)
-    # An index of -1 is 0 where it counts from the end, and 1, which is out of bounds, where it does not.
+    # Map -1 to 0 if it counts from the end; else to 1, which is out of bounds.
     negated = ops.negative(indices)
     mirrored = ops.add(negated, ops.constant(-1, indices.get_element_type())) if counts_from_end else negated
     positions = ops.reshape(ops.maximum(indices, mirrored), ops.constant([*shape[:batch], *[1] * (len(shape) - batch)]), False)

@@ -1,4 +1,4 @@
-"""Indices that repeat: the smaller value that Broadcast, Tile or Concat makes larger, and when it may stand for the larger."""
+"""Repeated indices: the smaller tensor that Broadcast, Tile or Concat repeats, and whether it can replace the larger one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def unrepeated(index: Output) -> Output:
-    """Return what Broadcast, Tile and Concat of equals repeat to make `index`, in its rank and type; `index` itself if none
-    does.
-    """
+    """Return the tensor that Broadcast, Tile or a Concat of equals repeats, in the rank and type of `index`; else `index`."""
     smaller, types = index, []
     while (inner := _converted(smaller) or _repeated(smaller)) is not None:
         types.append(smaller.get_element_type())
@@ -26,10 +24,9 @@ def unrepeated(index: Output) -> Output:
 
 
 def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
-    """Tell why `smaller`, broadcast to data off the axis, is not what `gather` takes its index for; empty if it is.
+    """Return the reason why `gather` by `smaller`, broadcast to data off the axis, would differ; empty if it would not.
 
-    GatherElements-6 raises where indices differ from data off the axis, and so must what takes its place. Ours without
-    same_shape gathers less then.
+    If indices differ from data off the axis, GatherElements-6 raises, and ours without same_shape gathers less.
     """
     have, want, given = dims(gather.input_value(0)), dims(gather.input_value(1)), dims(smaller)
     raises = demands_same_shape(gather)
@@ -47,15 +44,12 @@ def why_not_exact(gather: Node, smaller: Output, axis: int) -> str:
 
 
 def _converted(value: Output) -> Output | None:
-    """Return what a Convert reads."""
     node = value.get_node()
     return node.input_value(0) if node.get_type_name() == "Convert" else None
 
 
 def _repeated(value: Output) -> Output | None:
-    """Return what one node repeats along dimensions of 1, in the rank of `value`; None if it does not, or may do something
-    else.
-    """
+    """Return the tensor that one node repeats along dimensions of 1, in the rank of `value`; None if it may do more."""
     node = value.get_node()
     if node.get_type_name() not in ("Broadcast", "Tile", "Concat"):
         return None
@@ -67,7 +61,7 @@ def _repeated(value: Output) -> Output | None:
 
 
 def _aligned(node: Node) -> Output | None:
-    """Return what a Broadcast or Tile reads, with dimensions of 1 where its output has more."""
+    """Return the input of a Broadcast or Tile, unsqueezed to the rank of the output."""
     inner = node.input_value(0)
     before, after = dims(inner), dims(node.output(0))
     if before is None or after is None:
@@ -87,7 +81,7 @@ def _first_of_equals(concat: Node) -> Output | None:
 
 
 def _equal(one: Output, other: Output) -> bool:
-    """Tell whether two values are the same, or the same value in the same shape."""
+    """Return True if two values are the same, or reshapes of the same value to the same shape."""
     left, seen = [(one, other)], set()
     while left:
         one, other = left.pop()

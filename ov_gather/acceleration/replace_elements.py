@@ -1,4 +1,4 @@
-"""GatherElements-6 becomes ours."""
+"""Replacement of GatherElements-6 by our GatherElements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ov_gather.extension.python_api import Model
 
 
 def replace_elements(model: Model, tracker: Tracker) -> None:
-    """Where shapes are open and GatherElements-6 may raise for indices smaller than data off the axis, ours does so, too."""
+    """Rewrite all. Like GatherElements-6, ours with `same_shape` raises for indices that are smaller than data off the axis."""
     for gather in nodes_of(model, "GatherElements-6"):
         if not tracker.leaves(gather):
             tracker.replace_by_ours(gather, gather.input_value(1), broadcast=False)

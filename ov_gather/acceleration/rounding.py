@@ -1,7 +1,7 @@
-"""This module tells where a model that OpenVINO computes in bf16 or f16 may round elsewhere once its gathers were replaced.
+"""Rewrites of gathers that change how a model rounds in bf16 or f16; in f32 nothing changes.
 
-In f32 nothing changes. In less, a value is rounded between operations that OpenVINO does not fuse. Over Gather-8 it fuses
-operations that it does not fuse over GatherElements, and before and behind ours it changes the precision.
+In these types values are rounded between operations, unless OpenVINO fuses them. It fuses across Gather-8, but not across
+GatherElements, and it changes the precision before and after our operations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ov_gather.extension.python_api import Node, Output
 from ov_gather.ops.meanings import OPENVINO, Selection, operators
 
 _MOVES = operators(OPENVINO, lambda meaning: meaning.rearranges)
-"""Operations that round nothing. Convert does, but as before, whatever is fused. Select is not one: OpenVINO fuses it."""
+"""Operations that do not round; and Convert, which rounds the same whatever is fused. Not Select, which OpenVINO fuses."""
 
 IN_WHOLE = operators(
     OPENVINO,
@@ -22,14 +22,14 @@ IN_WHOLE = operators(
         meaning.sources == (0,) and meaning.selection in (Selection.IN_ORDER, Selection.REORDERED) and not meaning.converts
     ),
 )
-"""Operations whose output holds each element of their data once, and nothing else."""
+"""Operations whose output holds each element of their data exactly once and nothing else."""
 
 
 def rounds_elsewhere(gather: Node) -> bool:
-    """Tell whether this may be so for a gather, which has taken the place of another.
+    """Return True if replacing a gather by this one lets OpenVINO round differently in bf16 or f16.
 
-    Of numbers that are given and only moved, ours keeps each bit. Of them Gather-8 does so as long as nothing is computed
-    behind it: OpenVINO moves such an operation before the Gather, where it reads what is not rounded yet.
+    Our gathers keep every bit of data that are not computed. So does Gather-8, unless something is computed behind it: OpenVINO
+    moves such an operation before the Gather, where it reads unrounded values.
     """
     if not is_gather(gather) or not gather.get_output_element_type(0).is_real():
         return False
@@ -39,12 +39,12 @@ def rounds_elsewhere(gather: Node) -> bool:
 
 
 def stays_given(gather: Node) -> bool:
-    """Tell whether what is gathered is only moved then, until it leaves the model."""
+    """Return True if the gathered elements are only moved until they leave the model."""
     return goes_out(gather, _MOVES)
 
 
 def is_computed(value: Output) -> bool:
-    """Tell whether arithmetic is among what makes a value, not counting what makes the indices that it is gathered by."""
+    """Return True if a value depends on arithmetic; that on the indices it is gathered by does not count."""
     left, seen = [value.get_node()], set()
     while left:
         node = left.pop()
@@ -58,18 +58,19 @@ def is_computed(value: Output) -> bool:
 
 
 FUSED_OVER = "OpenVINO would fuse what is behind a Gather with what is before, and the last bit may differ"
-"""Why a GatherElements stays for which `is_fused_over` says that."""
+"""Reason reported for GatherElements that stay because of `is_fused_over`."""
 
 
 def is_fused_over(data: Output, gathered: Node) -> bool:
-    """Tell whether OpenVINO would fuse what is computed from `gathered`, a Gather-8 of `data`, with what computes `data`. Fused
-    they may differ, also in f32."""
+    """Return True if OpenVINO would fuse across `gathered`, a Gather-8 of `data`: results may then differ, even in f32."""
     return is_computed_before(gathered) and is_computed(data)
 
 
 def is_computed_before(gathered: Node) -> bool:
-    """Tell whether OpenVINO would move what is computed from `gathered`, a Gather-8, before it: operations on single elements,
-    of one value and maybe numbers."""
+    """Return True if OpenVINO would move the operation behind `gathered`, a Gather-8, before it.
+
+    It moves elementwise operations with one operand that is not a scalar constant.
+    """
     while gathered.get_output_element_type(0).is_real() and len(readers(gathered)) == 1:
         (gathered,) = readers(gathered)
         if gathered.get_type_name() not in ("Gather", *IN_WHOLE):
@@ -83,7 +84,7 @@ def _is_number(value: Output) -> bool:
 
 
 def goes_out(source: Node, moves: Collection[str]) -> bool:
-    """Tell whether nothing is made of the output of a node but outputs of the model, and that by operations of these types."""
+    """Return True if operations of the types `moves` take the output of a node to outputs of the model, and nowhere else."""
     left, seen = [port.get_node() for port in source.output(0).get_target_inputs()], set()
     while left:
         node = left.pop()

@@ -1,7 +1,10 @@
-"""ScatterElementsUpdate of whole rows, whose index a Broadcast repeats, becomes a scatter by one index a row; so does ours.
+"""Scatters of whole rows by elements, with indices repeated by a Broadcast, become scatters by one index per row.
 
-Graph networks add their messages up so. ScatterNDUpdate-15 computes each reduction as ScatterElementsUpdate-12 does, in the
-same order. Only where it writes without reduction its threads race for a row that is written twice: there ours takes its place.
+1. before: ScatterElementsUpdate-12(data, Broadcast(i [n, 1]), updates, axis 0, reduction="sum"), as graph networks write it
+   after:  ScatterNDUpdate-15(data, i [n, 1], updates, reduction="sum"), which reduces in the same order
+2. Without a reduction, to ours: threads of ScatterNDUpdate race for a row that is written twice.
+3. before: ov_gather.ScatterElements(...)
+   after:  ov_gather.ScatterND(...)
 """
 
 from __future__ import annotations
@@ -27,11 +30,11 @@ from ov_gather.extension.python_api import opset13 as ops
 _BY_ELEMENTS = ("ScatterElements", "ScatterElementsUpdate")
 _MOVED = ("boolean", "i8", "u8", "i32", "i64", "f16", "bf16", "f32")
 _REDUCED = ("i32", "i64", "f32")
-"""Types that OpenVINO reduces in the same arithmetic, whichever scatter does so."""
+"""Types that all scatters of OpenVINO reduce with the same arithmetic."""
 
 
 def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> None:
-    """Rewrite along the first axis, for rows of more than one element."""
+    """Rewrite scatters along the first axis with rows of more than one element."""
     for scatter in [node for _, node in walk(model) if node.get_type_name() in _BY_ELEMENTS]:
         is_ours = scatter.get_type_name() == "ScatterElements"
         if tracker.leaves(scatter) or (is_ours and (portable or scatter.get_attributes()["lanes"] != "none")):
@@ -45,11 +48,11 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
         rows = ops.squeeze(smaller, ops.constant(np.arange(2, rank))) if rank > 2 else smaller.get_node()
         index = rows.output(0) if rank > 2 else smaller
         reduction = scatter.get_attributes().get("reduction", "none")
-        if is_ours:
+        if is_ours:  # case 3
             other = ours("ScatterND", [data, index, updates], {"reduction": reduction})
-        elif reduction != "none":
+        elif reduction != "none":  # case 1
             other = NodeFactory("opset15").create("ScatterNDUpdate", [data, index, updates], {"reduction": reduction})
-        elif portable:
+        elif portable:  # case 2
             tracker.kept(scatter, "threads of OpenVINO's ScatterNDUpdate race for a row that is written twice")
             continue
         elif reason := why_not_ours(scatter, scatter):
@@ -86,13 +89,13 @@ def _rows(scatter: Node) -> Output | str:
 
 
 def same_bits(scatter: Node) -> bool:
-    """Tell whether OpenVINO and ours give the same bits, of the type that a ScatterElementsUpdate has."""
+    """Return True if OpenVINO's and our scatter compute the same bits for the element type of a ScatterElementsUpdate."""
     is_moved = scatter.get_attributes().get("reduction", "none") == "none"
     return scatter.get_element_type().get_type_name() in (_MOVED if is_moved else _REDUCED)
 
 
 def _first_of_rows(index: Output) -> Output | None:
-    """Return one index a row, with dimensions of 1, if a row has but one; as many as rows, also where these are open."""
+    """Return one index per row, with dimensions of 1; None if the indices of a row may differ."""
     smaller = unrepeated(index)
     given, want = dims(smaller), dims(index)
     if given is not None and want is not None and smaller != index and all(map(is_one, given[1:])) and same(given[0], want[0]):

@@ -1,6 +1,9 @@
-"""ScatterNDUpdate whose last coordinates run over whole axes becomes one by shorter tuples, each of which names a slice.
+"""ScatterNDUpdate whose last coordinates cover whole axes becomes one by shorter tuples, each for a slice.
 
-Exporters write an assignment where a mask is true so, and a tuple for each element.
+Exporters lower an assignment through a mask to one tuple per element.
+
+before: ScatterNDUpdate(data [8, 4], Concat(Broadcast(i [n, 1] to [n, 4]), Broadcast([0, 1, 2, 3] to [n, 4])), updates)
+after:  ScatterNDUpdate(data [8, 4], Concat(Broadcast(i [n])), updates)
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def scatter_slices(model: Model, tracker: Tracker) -> None:
-    """Rewrite where a Broadcast makes each coordinate as large as all others."""
+    """Rewrite if a Broadcast expands each coordinate to the shape of the others."""
     for scatter in [node for _, node in walk(model) if node.get_type_name() == "ScatterNDUpdate" and not tracker.leaves(node)]:
         coordinates = _coordinates(scatter)
         if not coordinates:
@@ -33,7 +36,7 @@ def scatter_slices(model: Model, tracker: Tracker) -> None:
 
 
 def _coordinates(scatter: Node) -> list[Node]:
-    """List the Broadcasts that make the coordinates of the tuples; nothing if other operations do."""
+    """Return the Broadcasts that compute the coordinates of the tuples; empty if other operations do."""
     tuples = scatter.input_value(1)
     rank, concat = tuples.get_partial_shape().rank, tuples.get_node()
     if concat.get_type_name() != "Concat" or rank.is_dynamic or is_computed_early([tuples]):
@@ -52,7 +55,7 @@ def _is_broadcast(node: Node, rank: int) -> bool:
 
 
 def _whole_axes(scatter: Node, coordinates: list[Node]) -> int:
-    """Count the last coordinates that are 0, 1 and so on to the end of their axis, each along a dimension of its own."""
+    """Return the number of trailing coordinates that count 0, 1, ... to the end of their axis, each along its own dimension."""
     sizes = dims(scatter.input_value(0))
     if sizes is None:
         return 0
@@ -71,12 +74,12 @@ def _whole_axes(scatter: Node, coordinates: list[Node]) -> int:
 
 
 def _counts_up(value: Output) -> bool:
-    """Tell whether the elements of a value of static shape are 0, 1 and so on."""
+    """Return True if the elements of a value of static shape are 0, 1, 2, ..."""
     node = value.get_node()
     while node.get_type_name() in ("Convert", "Reshape", "Squeeze", "Unsqueeze"):
         value = node.input_value(0)
         node = value.get_node()
-    if node.get_type_name() == "Range":  # its end may be the size of an input, and known only by the shape of what it gives
+    if node.get_type_name() == "Range":  # its end may be a computed size; the static output shape has it
         start, step = (constant(node.input_value(port)) for port in (0, 2))
         return start is not None and step is not None and (start.item(), step.item()) == (0, 1)
     known = value_before_compiling(value) if is_computed_early([value]) else None
@@ -84,7 +87,7 @@ def _counts_up(value: Output) -> bool:
 
 
 def _are_same_for_slices(coordinates: list[Node], whole: int) -> bool:
-    """Tell whether none of some coordinates differs along the last dimensions."""
+    """Return True if no coordinate varies along the last `whole` dimensions."""
     shapes = [(dims(node.input_value(0)), dims(node.output(0))) for node in coordinates]
     return all(
         given is not None and wanted is not None and len(given) == len(wanted) > whole and all(map(is_one, given[-whole:]))
@@ -93,7 +96,7 @@ def _are_same_for_slices(coordinates: list[Node], whole: int) -> bool:
 
 
 def _of_slices(broadcast: Node, whole: int) -> Output:
-    """Give a coordinate one element for each slice."""
+    """Return a coordinate with one element per slice."""
     given, shape = broadcast.input_values()[:2]
     rank = len(dims(given) or ())
     start, stop, step = (ops.constant(np.array([place])) for place in (0, rank - whole, 1))

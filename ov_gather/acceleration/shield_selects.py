@@ -1,11 +1,10 @@
-"""Conversions that let OpenVINO's CPU plugin compile a Select of what our scatters write in 64 bits.
+"""Conversions that let OpenVINO's CPU plugin compile a Select of 64-bit results of our scatters.
 
-The plugin puts a Convert to i32 behind each operation of a type that it has not heard of and that gives 64-bit integers, which
-our scatters are. It does so before it narrows the rest of the model, and the Select that it copies in between has i32 on one
-side and i64 on the other:
+The plugin inserts a Convert to i32 behind each operation of unknown type with 64-bit integer outputs, such as our scatters,
+before it narrows the rest of the model. A Select in between then has an i32 and an i64 operand:
 
-    Scatter(i64) -> Select                                 "Argument 1 and 2 element types must match"
-    Scatter(i64) -> Convert(i32) -> Convert(i64) -> Select   every Select sees i64 until all is narrowed
+before: Scatter(i64) -> Select                                   "Argument 1 and 2 element types must match"
+after:  Scatter(i64) -> Convert(i32) -> Convert(i64) -> Select   each Select sees i64 until everything is narrowed
 
 The plugin computes in 32 bits anyway, and removes the second Convert.
 """
@@ -17,14 +16,12 @@ from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
-_UNKNOWN_TO_PLUGIN = ("ScatterElements", "ScatterND")  # there are stock operations with the names of our gathers
+_UNKNOWN_TO_PLUGIN = ("ScatterElements", "ScatterND")  # the plugin knows the type names of our gathers from stock operations
 _WIDE = ("i64", "u64")
 
 
 def shield_selects(model: Model) -> None:
-    """Insert the conversions, in place and in bodies, if there is a Select anywhere: a pass of the plugin may bring it next
-    to a scatter.
-    """
+    """Insert the conversions, in place and in bodies, if there is any Select: a pass of the plugin may move it to a scatter."""
     nodes = [node for _, node in walk(model)]
     if not any(node.get_type_name() == "Select" for node in nodes):
         return
@@ -45,6 +42,6 @@ def _is_wide_scatter(node: Node) -> bool:
 
 
 def _is_safe(reader: Node) -> bool:
-    """Return True for a Result, which names the tensor it reads, and for a Convert to another type, which stays."""
+    """Return True for a Result, which names the tensor it reads, and for a Convert to a narrower type, which stays."""
     kind = reader.get_type_name()
     return kind == "Result" or (kind == "Convert" and reader.get_output_element_type(0).get_type_name() not in _WIDE)

@@ -1,4 +1,8 @@
-"""A constant index that repeats off the axis becomes a smaller constant and a Broadcast."""
+"""A constant index that repeats off the axis becomes a smaller constant and a Broadcast.
+
+before: GatherElements-6(data, Constant [5, 64])
+after:  GatherElements-6(data, Broadcast(Constant [5, 1] to [5, 64]))
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def shrink_constants(model: Model, tracker: Tracker) -> None:
-    """Rewrite without an extension. The Broadcast is left to be folded, or for OpenVINO to fold when it compiles."""
+    """Rewrite without an extension. A later pass fuses the Broadcast, or OpenVINO folds it at compile time."""
     made: dict[tuple[int, int], Node | None] = {}
     for gather in nodes_of(model, "GatherElements-6"):
         index, axis = gather.input_value(1), axis_of(gather)
@@ -30,9 +34,7 @@ def shrink_constants(model: Model, tracker: Tracker) -> None:
 
 
 def _shrunk(elements: NDArray[Any], axis: int) -> NDArray[Any]:
-    """Return one slice along each dimension off the axis along which all are equal. OpenVINO cannot fold a Broadcast of
-    nothing.
-    """
+    """Drop dimensions off the axis along which elements repeat. Empty constants stay: OpenVINO cannot fold their Broadcast."""
     for i, size in enumerate(elements.shape):
         first = elements.take([0], i) if size > 1 and i != axis and elements.size else elements
         if (first == elements).all():

@@ -1,4 +1,4 @@
-"""GatherElements whose index is the same for whole slices, as what Gather takes."""
+"""GatherElements that gathers whole slices, expressed as operands of Gather."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from ov_gather.extension.python_api import Dimension, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
 MOVED_EXACTLY = ("boolean", "i8", "u8", "i32", "i64", "f32")
-"""Types of which OpenVINO's Gather gives out the same bits as went in."""
+"""Types that OpenVINO's Gather moves without changing bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """What Gather takes: `indices` has the `batch_dims` that it shares with data, and one more. `out_of_bounds` is empty if no
-    index is, whatever the inputs are; else why one may be."""
+    """Operands of a Gather. `indices` has `batch_dims` leading dimensions and one more.
+
+    `out_of_bounds` is the reason why an index may be out of bounds; empty if all are proved in bounds.
+    """
 
     data: Output
     indices: Output
@@ -32,7 +34,7 @@ class Slices:
 
 
 def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool) -> str:
-    """Tell why Gather-8 should not gather them; empty if it should."""
+    """Return the reason why Gather-8 should not gather these slices; empty if it should."""
     if is_quantised and is_low_precision(slices.data):
         return low_precision.REASON
     if _is_taken_for_none(slices):
@@ -41,7 +43,7 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
 
 
 def slices_of(gather: Node, bounds: Bounds) -> Slices | str:
-    """Return what Gather takes in the place of a GatherElements, or the reason why it does not gather whole slices."""
+    """Return the operands of the Gather that can replace a GatherElements, or the reason why there is none."""
     data, index = gather.input_values()
     if is_computed_early([data, index]):
         return COMPUTED_EARLY
@@ -59,8 +61,9 @@ def slices_of(gather: Node, bounds: Bounds) -> Slices | str:
 
 
 def _is_taken_for_none(slices: Slices) -> bool:
-    """Tell whether OpenVINO 2026.4.1 may remove the Gather. It does where constant indices are 0, 1 and so on to the axis' end,
-    also where that is so of all batches together, and each batch takes only a few of them.
+    """Return True if OpenVINO 2026.4.1 may remove the Gather because it takes it for an identity.
+
+    It does so if constant indices count 0, 1, ... to the end of the axis, even if all batches only do so together.
     """
     if not slices.batch_dims or not is_computed_early([slices.indices]):
         return False
@@ -69,7 +72,7 @@ def _is_taken_for_none(slices: Slices) -> bool:
 
 
 def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int | None:
-    """Tell how many leading dimensions data and indices share, if of the others indices have only that of the axis."""
+    """Return the number of leading dimensions that data and indices share, if all others of indices, but the axis, are 1."""
     batch_dims = max((i + 1 for i in range(axis) if not is_one(index[i])), default=0)
     shared = all(same(*pair) for pair in zip(data[:batch_dims], index, strict=False))
     return batch_dims if shared and all(map(is_one, index[axis + 1 :])) else None

@@ -1,4 +1,8 @@
-"""Gathers that take the positions of an axis one by one become one Split, as recurrent models unrolled over time have them."""
+"""Gathers of single positions of one axis become a Split, as recurrent models unrolled over time contain them.
+
+before: Gather(x, 0), Gather(x, 1), ..., Gather(x, 9)
+after:  Split(x, 10), each part squeezed
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,11 @@ from ov_gather.extension.python_api import Dimension, Model, Node
 from ov_gather.extension.python_api import opset13 as ops
 
 _LEAST = 4
-"""Positions of an axis below which as many Gathers are not slower than a Split."""
+"""Minimum number of positions: for fewer, Gathers are no slower than a Split."""
 
 
 def split_gathers(model: Model, tracker: Tracker) -> None:
-    """Rewrite where every position is taken, in one graph, and OpenVINO would compute nothing on the whole before a Gather."""
+    """Rewrite if the Gathers of one graph take every position, and OpenVINO moves no operation before one of them."""
     if is_quantised(model):
         return
     groups: dict[Hashable, dict[Node, tuple[int, int, int]]] = {}
@@ -39,7 +43,7 @@ def split_gathers(model: Model, tracker: Tracker) -> None:
         for gather, (position, _, _) in group.items():
             part = parts.output(position)
             taken = ops.constant(np.array([axis]))
-            # A Reshape of the same shape has the name of the Gather, and OpenVINO removes it.
+            # A Concat of one part changes nothing; it bears the name of the Gather, and OpenVINO removes it.
             indices = len(dims(gather.input_value(1)) or ())
             alone = ops.squeeze(part, taken) if indices == 0 else ops.concat([part], axis)
             take_place(gather, alone)
@@ -47,7 +51,7 @@ def split_gathers(model: Model, tracker: Tracker) -> None:
 
 
 def _position(gather: Node) -> tuple[int, int, int] | None:
-    """Tell which position of which axis of what size a Gather takes alone; None for others."""
+    """Return position, axis and axis size of a Gather of one constant position; None for others."""
     if gather.get_type_name() != "Gather" or not operation(gather).startswith("Gather-"):
         return None
     data, indices, along = gather.input_values()

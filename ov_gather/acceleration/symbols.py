@@ -1,4 +1,4 @@
-"""This module tells which dynamic dimensions of a model are the same whatever the inputs are."""
+"""Symbols for dynamic dimensions: two that are equal for all inputs get the same symbol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.extension.python_api import Dimension, Model, Node, Output, Parti
 
 @contextmanager
 def symbols(model: Model) -> Iterator[None]:
-    """Name the dynamic dimensions of the inputs meanwhile: OpenVINO's shape inference tells then which others are the same."""
+    """Assign symbols to the dynamic dimensions of the inputs and propagate them by shape inference; remove them on exit."""
     shapes = {
         parameter: PartialShape(parameter.get_partial_shape())
         for parameter in model.get_parameters()
@@ -42,9 +42,12 @@ def _named(shape: PartialShape) -> PartialShape:
 
 
 def _infer(node: Node) -> None:
-    """Infer shapes as OpenVINO does, but for four things. GatherElements-6 takes data and indices for the same off the axis,
-    which is what is to be found out. Sizes that are computed keep their names. Each dynamic dimension has a name: OpenVINO
-    takes one without for the same as what it is broadcast with, which may be 1. So does its Select with a condition."""
+    """Infer shapes as OpenVINO does, with corrections of four errors.
+
+    GatherElements-6 assumes that data and indices are equal off the axis. Broadcast and Tile lose symbols of computed target
+    sizes. A dimension without a symbol is taken for equal to the one it is broadcast with, although it may be 1, so that each
+    gets one. Select does the same with its condition.
+    """
     shape = _of_gather(node) if operation(node) == "GatherElements-6" else None
     if shape is None and not bodies(node):
         node.validate_and_infer_types()
@@ -56,7 +59,7 @@ def _infer(node: Node) -> None:
 
 
 def _of_gather(node: Node) -> list[Dimension] | None:
-    """The dimensions of a GatherElements are those of indices; a size that is known only of data is theirs, too."""
+    """Return the dimensions of indices, refined by static ones of data off the axis."""
     data, index = (dims(value) for value in node.input_values())
     if data is None or index is None:
         return None
@@ -68,7 +71,7 @@ def _of_gather(node: Node) -> list[Dimension] | None:
 
 
 def _of_broadcast(node: Node) -> list[Dimension] | None:
-    """What is 1 in the input becomes the size that is asked for."""
+    """Return the output dimensions, in which input dimensions of 1 take the symbol of the target size."""
     before, after, sizes = dims(node.input_value(0)), dims(node.output(0)), _sizes(node.input_value(1))
     if before is None or after is None or sizes is None or not len(before) == len(after) == len(sizes):
         return None
@@ -79,7 +82,7 @@ def _of_broadcast(node: Node) -> list[Dimension] | None:
 
 
 def _of_select(node: Node) -> list[Dimension] | None:
-    """What one input has is not the output's as long as another input may be larger."""
+    """Return the output dimensions; one loses its symbol if the inputs that are not 1 there differ."""
     given, after = [dims(value) for value in node.input_values()], dims(node.output(0))
     if after is None:
         return None
@@ -93,16 +96,16 @@ def _of_select(node: Node) -> list[Dimension] | None:
 _CORRECTED = {"Broadcast": _of_broadcast, "Select": _of_select, "Tile": _of_broadcast}
 
 _Sizes = list[Dimension | None] | None
-"""The dynamic dimension that each element of a vector or scalar is the size of, or None; None where it has more axes."""
+"""For each element of a shape vector or scalar, the dynamic dimension it holds, or None; None if the value has more axes."""
 
 
 def _sizes(value: Output) -> _Sizes:
-    """Return the sizes that a value holds."""
+    """Return the dynamic dimensions held by the elements of a value."""
     return from_inputs(value, _that_hold_sizes, _put_together)
 
 
 def _that_hold_sizes(value: Output) -> list[Output]:
-    """Return what a node that only moves sizes about reads them from."""
+    """Return the inputs from which a node only moves sizes."""
     node = value.get_node()
     kind, given = node.get_type_name(), node.input_values()
     if kind == "Concat":
@@ -125,8 +128,9 @@ def _put_together(value: Output, parts: list[_Sizes]) -> _Sizes:
 
 
 def _selected(node: Node, sizes: list[Dimension | None]) -> list[Dimension | None]:
-    """Return what a Gather or Slice takes from a vector, if it is constant which; else nothing. Out of bounds Gather-8 writes
-    zeros, and earlier ones do so for negative indices, too.
+    """Return the elements that a Gather or Slice with constant indices selects from a vector; empty if these are not constant.
+
+    Out of bounds Gather-8 writes zeros; earlier versions do so for negative indices, too.
     """
     given = [constant(value) for value in node.input_values()[1:4]]
     places = [indices.ravel().tolist() for indices in given if indices is not None]

@@ -1,4 +1,8 @@
-"""GatherElements of whole slices becomes Gather-8, which needs no extension."""
+"""GatherElements of whole slices becomes Gather-8, which needs no extension.
+
+before: GatherElements-6(data [8, 64], Broadcast(i [5, 1] to [5, 64]), axis 0)
+after:  Gather-8(data, i [5], axis 0)
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False) -> None:
-    """Rewrite where the index is in bounds whatever the inputs are, or `assume_in_bounds`: Gather-8 writes zeros where
-    GatherElements raises. What it gathers must not be values that OpenVINO would then compute in 8 bits."""
+    """Rewrite if indices are proved in bounds or assumed to be, and OpenVINO would not then compute data in 8 bits."""
     quantised, bounds = is_quantised(model), Bounds(model)
     for gather in [node for _, node in walk(model) if gathers_elements(node) and not tracker.leaves(node)]:
         found = slices_of(gather, bounds)

@@ -1,4 +1,4 @@
-"""This module lists the gathers and scatters whose indices may be out of bounds, with what guards need to know of them."""
+"""Gathers and scatters whose indices may be out of bounds, with the properties that guards need."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ov_gather.ranges.runs import joined
 from ov_gather.ranges.sites import Demand, Obstacle, Site
 
 INDICES = 1
-"""The input of every gather and scatter that takes indices."""
+"""Input port of the indices of every gather and scatter."""
 
 
 @dataclass(frozen=True, eq=False)
 class Unproved:
-    """An Unproved is a gather or scatter whose indices are not known to be in bounds.
+    """A gather or scatter whose indices are not proved to be in bounds.
 
     Attributes:
-        count: the same for sites that have indices in the same runs; an empty tuple where there always are some.
-        sizes: the sizes of the axes that the indices go along; empty where they cannot be told.
-        size_of: the input of the model, and its axis, whose size the axis of data has; None where that is not known.
-        may_be_empty: whether an axis may be empty though there are indices.
-        needs: how large the axes have to be so that every index is in bounds; None where that is not all that matters.
-        has_constants: whether the indices are a constant.
-        is_in_body: whether this is in the body of an operation.
+        count: a key; sites with equal keys have indices in the same inferences. An empty tuple: always.
+        sizes: the sizes of the indexed axes, as text; empty if unknown.
+        size_of: a Parameter and its axis whose size equals that of the data axis; None if unknown.
+        may_be_empty: whether an indexed axis may be empty although there are indices.
+        needs: the least axis sizes for which every index is in bounds; None if no sizes guarantee that.
+        has_constants: whether the bounds of the indices are attained, as those of a constant.
+        is_in_body: whether the node is in the body of an operation.
     """
 
     node: Node
@@ -46,12 +46,12 @@ class Unproved:
 
     @property
     def indices(self) -> Output:
-        """The indices, as the node takes them now."""
+        """The current indices of the node."""
         return self.node.input_value(INDICES)
 
 
 def unproved_sites(model: Model, given: Assumption, is_open: Callable[[Node], bool]) -> tuple[list[Node], list[Unproved]]:
-    """Look at some gathers and scatters, in the order of the graphs: list those in bounds, and describe the others."""
+    """Analyse the sites whose node `is_open`, in topological order; return the nodes proved in bounds, and the other sites."""
     graph = OpenvinoGraph(model)
     pairs = [(node, site) for node, site in graph.nodes_with_sites if is_open(node)]
     inputs = _sizes_of_inputs(graph, model)
@@ -90,14 +90,14 @@ def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, t
 
 
 def _needs_of_constants(wanted: Sequence[Demand]) -> tuple[int, ...] | None:
-    """Tell how large each axis has to be for indices that are a constant; None for others."""
+    """Return the least axis sizes that put constant indices in bounds; None for other indices."""
     if not all(demand.is_attained and (demand.indices.low >= 0 or demand.counts_from_end) for demand in wanted):
         return None
     return tuple(int(max(demand.indices.high + 1, -demand.indices.low)) for demand in wanted)
 
 
 def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[Site]) -> set[Site]:
-    """Choose the sites that are in bounds wherever they have indices and no axis is empty; of sites in bodies none."""
+    """Return the sites outside of bodies that are in bounds if no axis is empty whenever there are indices."""
     groups: dict[frozenset[str], list[Site]] = {}
     for site in sites:
         wanted = analysis.demands(site)
@@ -115,14 +115,14 @@ def _in_bounds_if_filled(analysis: Analysis, given: Assumption, sites: Sequence[
 
 
 def _names_of_count(analysis: Analysis, site: Site) -> frozenset[str] | None:
-    """Name the sizes that are all 1 or more if there are indices, and only then; None where that cannot be told."""
+    """Return the dimensions that are all at least 1 if and only if there are indices; None if unknown."""
     shape = analysis.value(site.indices).shape
     found = None if shape is None else [_names_if_filled(analysis, dim) for dim in shape]
     return None if found is None or None in found else frozenset().union(*(names or () for names in found))
 
 
 def _names_if_filled(analysis: Analysis, size: Polynomial) -> frozenset[str] | None:
-    """Name the sizes that are all 1 or more if a size is, and only then; None where that cannot be told."""
+    """Return the dimensions that are all at least 1 if and only if `size` is; None if unknown."""
     sizes = analysis.algebra.sizes
     if sizes.least(size) >= 1:
         return frozenset()
@@ -131,12 +131,12 @@ def _names_if_filled(analysis: Analysis, size: Polynomial) -> frozenset[str] | N
 
 
 def _filled(analysis: Analysis, names: frozenset[str]) -> dict[str, tuple[int, Number]]:
-    """Give the bounds of sizes that are 1 or more."""
+    """Return the bounds of dimensions under the assumption that they are at least 1."""
     return {name: (1, max(1, analysis.algebra.sizes.of(name)[1])) for name in names}
 
 
 def _sizes_of_inputs(graph: OpenvinoGraph, model: Model) -> dict[str, tuple[Node, int]]:
-    """Tell of each open dimension by which the analysis names it which axis of which input it is."""
+    """Map each symbolic dimension to the input axis that defines it."""
     nodes = {node.get_name(): node for node in model.get_parameters()}
     found = {}
     for key in graph.inputs.values():
@@ -147,7 +147,7 @@ def _sizes_of_inputs(graph: OpenvinoGraph, model: Model) -> dict[str, tuple[Node
 
 
 def grouped_by_sizes(sites: Sequence[Unproved]) -> list[list[Unproved]]:
-    """Group the sites whose axes have the same sizes, and which have indices in the same runs; those in bodies are left out."""
+    """Group the sites outside of bodies by axis sizes and `count`."""
     groups: dict[Hashable, list[Unproved]] = {}
     for site in sites:
         if site.sizes and not site.is_in_body:

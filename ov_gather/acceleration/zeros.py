@@ -1,4 +1,4 @@
-"""What a gather reads for an index out of bounds becomes 0, and what a scatter would write for one is dropped."""
+"""The policy "zero" of `harden`: gathers read 0 for an index out of bounds, and scatters drop the update."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 def why_not_zeros(node: Node) -> str:
-    """Tell why zeros cannot be had with stock operations; empty if they can."""
+    """Return the reason why stock operations cannot implement the policy for a node; empty if they can."""
     data, indices = dims(node.input_value(0)), dims(node.input_value(1))
     if data is None or indices is None:
         return "a rank is open"
@@ -29,13 +29,17 @@ def why_not_zeros(node: Node) -> str:
 
 
 def what_is_zero(site: Node) -> str:
-    """Tell what becomes of indices out of bounds, for people."""
+    """Return the description of the guard for the summary."""
     is_scatter = site.get_type_name().startswith("Scatter")
     return "updates out of bounds are dropped" if is_scatter else "elements out of bounds are 0"
 
 
 def clear_results(gather: Node, indices: Output, bounds: Bounds) -> None:
-    """Make the elements that a gather takes by indices out of bounds 0."""
+    """Zero the elements that a gather reads out of bounds.
+
+    before: Gather(data, i)
+    after:  Select(i == clamp(i), Gather(data, clamp(i)), 0)
+    """
     inside = clamped(indices, bounds)
     is_in_bounds = ops.equal(indices, inside)
     if takes_tuples(gather):
@@ -49,7 +53,7 @@ def clear_results(gather: Node, indices: Output, bounds: Bounds) -> None:
 
 
 def _axes_of_slices(gather: Node) -> list[int]:
-    """List the axes of the output along which one index, or tuple, gathers a whole slice."""
+    """Return the output axes along which one index, or tuple, gathers a slice."""
     kind, batch = gather.get_type_name(), batch_dims(gather)
     data, indices = (gather.get_input_partial_shape(port).rank.get_length() for port in (0, 1))
     if kind == "GatherElements":
@@ -62,10 +66,12 @@ def _axes_of_slices(gather: Node) -> list[int]:
 
 
 def to_added_slice(site: Node, indices: Output, bounds: Bounds) -> Output:
-    """Give indices counted from the start; those out of bounds lead to the slice behind the last one of the axis.
+    """Return indices counted from the start; those out of bounds are redirected to the slice that `add_slice` appends.
 
-    Together with `add_slice` this makes gathers read zeros, and scatters drop updates. Nothing is put behind a gather, where
-    OpenVINO might then fuse, and round, otherwise.
+    Nothing is added behind a gather, where OpenVINO might fuse, and round, differently.
+
+    before: Gather(data [n, 4], i)
+    after:  Gather(Pad(data) [n + 1, 4], Select(i is in bounds, i counted from the start, n))
     """
     is_in_bounds = ops.equal(indices, clamped(indices, bounds))
     is_negative = ops.less(indices, ops.constant(0, indices.get_element_type()))
@@ -80,7 +86,7 @@ def to_added_slice(site: Node, indices: Output, bounds: Bounds) -> Output:
 
 
 def add_slice(site: Node) -> None:
-    """Add a slice of zeros to the end of data, for indices out of bounds, and cut it off behind a scatter."""
+    """Append a slice of zeros to data along the indexed axis; cut it off again behind a scatter."""
     data, readers = site.input_value(0), site.output(0).get_target_inputs()
     axis = batch_dims(site) if takes_tuples(site) else axis_of_site(site) or 0
     shape = data.get_partial_shape()

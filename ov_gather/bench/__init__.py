@@ -1,1 +1,1 @@
-"""Our kernel beside its peers, on the same work, in one run."""
+"""Benchmarks of our kernel and its peers on the same work, in one run."""

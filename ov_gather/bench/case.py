@@ -1,4 +1,4 @@
-"""A case: one operation on certain arrays, as each contender's user would write it."""
+"""Benchmark cases: an operation on given arrays, as users of each contender would write it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 Run = Callable[[], Any]
 Create = Callable[[str, list[Any], dict[str, Any]], Any]
-"""Makes a node of the opset `ov_gather` of a type, inputs and attributes."""
+"""Creates a node of opset `ov_gather` from type, inputs and attributes."""
 
 
 @dataclass(frozen=True)
 class Case(ABC):
-    """A `Run` returns its result: `out`, where the contender can write to an array that is there."""
+    """An operation and its arrays. A `Run` returns the result: `out`, if the contender can write to it."""
 
     name: str
     data: NDArray[Any]
@@ -26,16 +26,16 @@ class Case(ABC):
     constant_indices: bool = field(default=False, kw_only=True)
 
     group: str = field(default="", kw_only=True)
-    """What is averaged together."""
+    """Cases of the same group are averaged."""
 
     @property
     def inputs(self) -> Mapping[str, NDArray[Any]]:
-        """What a model gets, in order."""
+        """The inputs of a model, in order."""
         return {"data": self.data, "indices": self.own_indices}
 
     @property
     def bytes_moved(self) -> int:
-        """Read once: the indices, and an element of data for each output; written once: the output."""
+        """Bytes read (the indices, and one element of data per output) and written (the output), each once."""
         return self.own_indices.nbytes + 2 * prod(self.shape) * self.data.itemsize
 
     @property
@@ -45,40 +45,40 @@ class Case(ABC):
 
     @abstractmethod
     def numpy(self) -> NDArray[Any]:
-        """Return the right output by NumPy, which is a contender, too."""
+        """Return the expected output, computed by NumPy, which is also a contender."""
 
     def places(self) -> NDArray[np.int32]:
-        """Return which element of data each element of the output is, counted from the first one."""
+        """Return for each element of the output its flat position in data."""
         numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.data.shape)
         return np.asarray(replace(self, data=numbered).numpy())
 
     @abstractmethod
     def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Yield the ways to do the same without indices and checks, of which the fastest is the limit."""
+        """Yield runs that do the same without indices and checks. The fastest is the limit."""
 
     @abstractmethod
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Return a call of our function from Python."""
+        """Return a call of our Python function."""
 
     @abstractmethod
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """Return a call of torch, in the fastest of its ways."""
+        """Return a call of torch's fastest equivalent."""
 
     @abstractmethod
     def onnx(self) -> Sequence[Any]:
-        """Return the ONNX nodes that lead from the inputs to "output"."""
+        """Return ONNX nodes from the inputs to "output"."""
 
     @abstractmethod
     def openvino(self, *inputs: Any) -> Any:
-        """Return the node of OpenVINO's own operation."""
+        """Return the node of OpenVINO's operation."""
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO. Raises LookupError where there is none."""
+        """Return the node of our OpenVINO operation. Raises LookupError if there is none."""
         raise LookupError("there is no such operation of ours")
 
 
 def onnx_constant(name: str, values: Sequence[int]) -> Any:
-    """Return a Constant node, int64."""
+    """Return an int64 Constant node."""
     from onnx import helper, numpy_helper
 
     return helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.array(values, np.int64)))

@@ -1,4 +1,4 @@
-"""The work: shapes and indices as real models have them, float32 data and int64 indices unless the name says otherwise."""
+"""Benchmark cases: shapes and indices as in real models, with float32 data and int64 indices unless the name says otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Reduction = Literal["none", "sum"]
 
 
 def _values(shape: Shape, dtype: Any = np.float32, below: int = 250) -> NDArray[Any]:
-    """Whole numbers that bfloat16 holds, and their sums, too, where they are below a smaller one."""
+    """Return integers that bfloat16 represents exactly, as well as their sums if `below` is small."""
     return np.random.default_rng(0).integers(0, below, shape, np.uint8).astype(dtype)
 
 
@@ -31,7 +31,7 @@ def _elements(name: str, data: Shape, indices: Shape, axis: int, dtype: Any = np
 
 
 def _deberta(name: str, heads: int, length: int, buckets: int) -> Case:
-    """Relative positions, clipped to the buckets; the same for every head, but materialised, as exports have it."""
+    """Build relative positions clipped to the buckets: equal for all heads, but materialised, as in exported models."""
     position = np.arange(length)
     relative = np.clip(position[:, None] - position + buckets // 2, 0, buckets - 1)
     shape = (heads, length, length)
@@ -50,7 +50,7 @@ def _pixels(name: str, data: Shape, points: int) -> Case:
 
 
 def _scatter(name: str, data: Shape, updates: Shape, axis: int, reduction: Reduction = "none") -> Case:
-    """No index occurs twice in a line along the axis."""
+    """Build a scatter in which no index occurs twice in a line along the axis."""
     every = np.broadcast_to(np.arange(data[axis])[:, None], (data[axis], updates[1 - axis]))
     permuted = np.random.default_rng(0).permuted(every, axis=0)[: updates[axis]]
     indices = np.ascontiguousarray(permuted if axis == 0 else permuted.T)
@@ -58,7 +58,7 @@ def _scatter(name: str, data: Shape, updates: Shape, axis: int, reduction: Reduc
 
 
 def _scatter_rows(name: str, data: Shape, updates: int, reduction: Reduction = "none") -> Case:
-    """One index a row. Sums add several rows up, as graph networks do with messages."""
+    """Build a scatter with one index per row. With "sum", rows repeat, as in graph networks that sum messages."""
     random = np.random.default_rng(0)
     rows = random.integers(0, data[0], updates) if reduction == "sum" else random.permutation(data[0])[:updates]
     below = 5 if reduction == "sum" else 250
@@ -133,6 +133,6 @@ NAMES = tuple(_GROUP_OF)
 
 
 def make(name: str) -> Case:
-    """Return the case of this name; the same data every time."""
+    """Return the case of this name, with the same data every time."""
     group = _GROUP_OF[name]
     return replace(_GROUPS[group][name](name), group=group)

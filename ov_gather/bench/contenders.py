@@ -1,4 +1,4 @@
-"""Who takes part: each gets a case as its user would write it, with preallocated output where it can."""
+"""Contenders: each runs a case as its user would write it, with a preallocated output if possible."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ov_gather.bench.case import Case, Run
 
 Result = Callable[[], NDArray[Any]]
 _TRIALS = 4
-"""Runs of each way of the limit, of which the best counts."""
+"""Runs per variant of the limit; the fastest counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The threads of everyone, and the precision that OpenVINO computes in: its hint."""
+    """The number of threads of all contenders, and OpenVINO's precision hint."""
 
     threads: int
     precision: str = "f32"
@@ -29,7 +29,7 @@ Contender = Callable[[Case, Conditions], tuple[Run, Result]]
 
 
 def kernel(case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """Our function is called with `out`."""
+    """Prepare a call of our Python function with `out`."""
     from ov_gather import set_num_threads
 
     set_num_threads(conditions.threads)
@@ -38,7 +38,7 @@ def kernel(case: Case, conditions: Conditions) -> tuple[Run, Result]:
 
 
 def torch(case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """The function of torch is called with `out`, where it has that."""
+    """Prepare a call of torch's function, with `out` if it has that."""
     import torch
 
     torch.set_num_threads(conditions.threads)
@@ -48,12 +48,12 @@ def torch(case: Case, conditions: Conditions) -> tuple[Run, Result]:
 
 
 def numpy(case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """NumPy has one thread, however many the others get."""
+    """Prepare a call of NumPy, which always uses one thread."""
     return case.numpy, case.numpy
 
 
 def onnxruntime(case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """onnxruntime executes a model of the operation alone, with IO binding, and its threads do not spin."""
+    """Prepare a model of the operation alone in onnxruntime, with IO binding and without spinning threads."""
     import onnx
     import onnxruntime as ort
     from onnx import helper, numpy_helper
@@ -80,14 +80,14 @@ def onnxruntime(case: Case, conditions: Conditions) -> tuple[Run, Result]:
 
 
 def openvino(case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """OpenVINO's CPU plugin executes its own operation."""
+    """Prepare OpenVINO's own operation in its CPU plugin."""
     import openvino as ov
 
     return _in_openvino(ov.Core(), case.openvino, case, conditions)
 
 
 def extension(case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """OpenVINO's CPU plugin executes our operation."""
+    """Prepare our operation in OpenVINO's CPU plugin."""
     import openvino as ov
 
     from ov_gather import extension_path, register
@@ -103,7 +103,7 @@ def extension(case: Case, conditions: Conditions) -> tuple[Run, Result]:
 
 
 def _in_openvino(core: Any, work: Callable[..., Any], case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """OpenVINO executes a model of the operation alone; the tensors are set before the time is taken."""
+    """Prepare a model of the operation alone in OpenVINO; setting the tensors is not timed."""
     import openvino as ov
 
     from ov_gather.extension.python_api import opset13 as ops
@@ -122,7 +122,7 @@ def _in_openvino(core: Any, work: Callable[..., Any], case: Case, conditions: Co
 
 
 def limit(case: Case, conditions: Conditions) -> tuple[Run, Result]:
-    """This is no contender but the limit, in the fastest of its ways."""
+    """Prepare the limit, which is not a contender, in its fastest variant."""
     from ov_gather import set_num_threads
 
     set_num_threads(conditions.threads)

@@ -1,4 +1,4 @@
-"""Gather."""
+"""Benchmark case of Gather."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from ov_gather.bench.limit import gathers
 
 @dataclass(frozen=True)
 class Gather(Case):
-    """`batch_dims` is 0, or equal to `axis`."""
+    """A Gather whose `batch_dims` is 0 or equal to `axis`."""
 
     axis: int
     batch_dims: int = 0
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the output: data's, with the dimensions of the indices in the place of the axis."""
+        """Data's shape, with the axis replaced by the dimensions of indices."""
         return self.data.shape[: self.axis] + self.own_indices.shape[self.batch_dims :] + self.data.shape[self.axis + 1 :]
 
     def numpy(self) -> NDArray[Any]:
-        """`np.take`, or fancy indexing by batch; neither is fast with `out`."""
+        """Call `np.take`, or index by arrays if there is a batch; neither is fast with `out`."""
         if not self.batch_dims:
             return np.take(self.data, self.own_indices, self.axis)
         slices: NDArray[Any] = self.data[(*_batch(self.own_indices, self.batch_dims), self.own_indices)]
         return slices
 
     def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Take slices at offsets."""
+        """Copy slices at offsets."""
         return gathers(self.data, self.places(), out)
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Our function, which writes to `out`."""
+        """Call our function with `out`."""
         from ov_gather import gather
 
         return lambda: gather(self.data, self.own_indices, self.axis, self.batch_dims, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """`torch.index_select`; where there is a batch fancy indexing, which is faster than `torch.take_along_dim`."""
+        """Call `torch.index_select`; with a batch, index by tensors, which is faster than `torch.take_along_dim`."""
         import torch
 
         data, indices = inputs
@@ -55,7 +55,7 @@ class Gather(Case):
         return lambda: torch.index_select(data, self.axis, flat, out=rows).view(self.shape)
 
     def onnx(self) -> Sequence[Any]:
-        """Gather; where there is a batch GatherND, as Gather has none in ONNX."""
+        """Return Gather; with a batch GatherND, since ONNX Gather has no batches."""
         from onnx import helper
 
         if not self.batch_dims:
@@ -67,19 +67,19 @@ class Gather(Case):
         ]
 
     def openvino(self, *inputs: Any) -> Any:
-        """Gather-8."""
+        """Return Gather-8."""
         from ov_gather.extension.python_api import opset13 as ops
 
         return ops.gather(*inputs, ops.constant(self.axis), self.batch_dims)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO; an index out of bounds is an error."""
+        """Return our operation, which raises for an index out of bounds."""
         from ov_gather.extension.python_api import opset13 as ops
 
         return create("Gather", [*inputs, ops.constant(self.axis).output(0)], {"batch_dims": self.batch_dims})
 
 
 def _batch(indices: NDArray[Any], batch_dims: int) -> list[NDArray[Any]]:
-    """Return indices that name the batch of each index, to be broadcast."""
+    """Return broadcastable indices of the batch dimensions."""
     shape = [size if i < batch_dims else 1 for i, size in enumerate(indices.shape)]
     return list(np.ix_(*map(np.arange, shape)))[:batch_dims]

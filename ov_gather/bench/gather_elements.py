@@ -1,4 +1,4 @@
-"""GatherElements."""
+"""Benchmark case of GatherElements."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from ov_gather.bench.limit import gathers
 
 @dataclass(frozen=True)
 class GatherElements(Case):
-    """`own_indices` are what their owner has, before expansion to the shape of the output."""
+    """A GatherElements; `own_indices` are the indices before they are expanded to the shape of the output."""
 
     output: tuple[int, ...]
     axis: int
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the output is that of the expanded indices."""
+        """The shape of the expanded indices."""
         return self.output
 
     @property
     def indices(self) -> NDArray[Any]:
-        """The indices in the shape of the output; a stride-0 view where they are expanded."""
+        """The indices in the shape of the output, as a stride-0 view if they are expanded."""
         return np.broadcast_to(self.own_indices, self.shape)
 
     @property
     def is_expanded(self) -> bool:
-        """Whether the indices are smaller than the output."""
+        """True if the indices are smaller than the output."""
         return self.own_indices.shape != self.shape
 
     def numpy(self) -> NDArray[Any]:
-        """`np.take_along_axis`, which has no `out`."""
+        """Call `np.take_along_axis`, which has no `out`."""
         return np.take_along_axis(self.data, self.indices, self.axis)
 
     def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Take elements at offsets; by columns, where the axis is not the last."""
+        """Copy elements at offsets; by columns if the axis is not the last."""
         before, after = self.data.shape[: self.axis], self.data.shape[self.axis + 1 :]
         if self.is_expanded or not after:
             return gathers(self.data, self.places(), out)
@@ -50,21 +50,21 @@ class GatherElements(Case):
         )
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Our function, which takes expanded indices as a view."""
+        """Call our function, which accepts expanded indices as a view."""
         from ov_gather import gather_elements
 
         indices = self.indices
         return lambda: gather_elements(self.data, indices, self.axis, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """`torch.gather`, which takes indices that `expand` made larger."""
+        """Call `torch.gather` on indices enlarged by `expand`."""
         import torch
 
         data, indices = inputs[0], inputs[1].expand(self.shape)
         return lambda: torch.gather(data, self.axis, indices, out=out)
 
     def onnx(self) -> Sequence[Any]:
-        """GatherElements, behind an Expand where indices are expanded."""
+        """Return GatherElements, after an Expand if indices are expanded."""
         from onnx import helper
 
         if not self.is_expanded:
@@ -76,7 +76,7 @@ class GatherElements(Case):
         ]
 
     def openvino(self, *inputs: Any) -> Any:
-        """GatherElements-6, behind a Broadcast where indices are expanded."""
+        """Return GatherElements-6, after a Broadcast if indices are expanded."""
         from ov_gather.extension.python_api import opset13 as ops
 
         data, indices = inputs
@@ -84,5 +84,5 @@ class GatherElements(Case):
         return ops.gather_elements(data, expanded, self.axis)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO, which broadcasts indices by itself."""
+        """Return our operation, which broadcasts indices itself."""
         return create("GatherElements", list(inputs), {"axis": self.axis, "broadcast": self.is_expanded})

@@ -1,4 +1,4 @@
-"""GatherND."""
+"""Benchmark case of GatherND."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ class GatherND(Case):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the output: a slice of data for each tuple of coordinates."""
+        """One slice of data per tuple."""
         return self.own_indices.shape[:-1] + self.data.shape[1 + self.own_indices.shape[-1] :]
 
     def numpy(self) -> NDArray[Any]:
-        """Fancy indexing."""
+        """Index by arrays."""
         batch = np.arange(len(self.data)).reshape(-1, *[1] * (self.own_indices.ndim - 2))
         slices: NDArray[Any] = self.data[(batch, *np.moveaxis(self.own_indices, -1, 0))]
         return slices
 
     def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Take slices at offsets."""
+        """Copy slices at offsets."""
         return gathers(self.data, self.places(), out)
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Our function, which writes to `out`."""
+        """Call our function with `out`."""
         from ov_gather import gather_nd
 
         return lambda: gather_nd(self.data, self.own_indices, 1, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """Fancy indexing."""
+        """Index by tensors."""
         import torch
 
         data, indices = inputs
@@ -47,17 +47,17 @@ class GatherND(Case):
         return lambda: data[(batch, *indices.unbind(-1))]
 
     def onnx(self) -> Sequence[Any]:
-        """GatherND."""
+        """Return GatherND."""
         from onnx import helper
 
         return [helper.make_node("GatherND", ["data", "indices"], ["output"], batch_dims=1)]
 
     def openvino(self, *inputs: Any) -> Any:
-        """GatherND-8."""
+        """Return GatherND-8."""
         from ov_gather.extension.python_api import opset13 as ops
 
         return ops.gather_nd(*inputs, 1)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO."""
+        """Return our operation."""
         return create("GatherND", list(inputs), {"batch_dims": 1})

@@ -1,4 +1,4 @@
-"""Inputs for a model that is measured: what is given, and for the rest what `generate_inputs` makes up."""
+"""Inputs for benchmarks of models: given arrays, and generated ones for the rest (`generate_inputs`)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ov_gather.crosscheck.inputs.openvino import generate_inputs
 from ov_gather.extension import reason
 
 OPEN_SIZE = 128
-"""The size of a dimension that is open, or the nearest to it that is allowed, for an input that is made up."""
+"""Size of dynamic dimensions of generated inputs, clamped to their bounds."""
 
 
 def inputs_for(model: ov.Model, given: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return one array for each Parameter of a model, in their order; `given` names some of them.
+    """Return one array per Parameter of a model, in order; `given` holds some of them by name.
 
-    Raises ValueError where a name is none of the model's, an array does not fit its input, or nothing can be made up.
+    Raises ValueError if a name is unknown, an array does not fit its input, or an input cannot be generated.
     """
     names = {name: node for node in model.get_parameters() for name in (*node.output(0).get_names(), node.get_friendly_name())}
     if unknown := sorted(set(given) - set(names)):

@@ -1,7 +1,6 @@
-"""The limit: the same memory is read and written, but offsets are ready, and nothing is checked.
+"""The speed limit of an operation: the same memory accesses with precomputed offsets, without checks.
 
-Ways to do so differ in how far ahead memory is fetched, in gather instructions, in writing around the caches, and in the order
-of the work.
+Variants differ in prefetch distance, gather instructions, streaming stores and the order of the work.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from ov_gather.bench.case import Run
 from ov_gather.kernels import native
 
 _LOADS = range(4)
-"""How `native/bench` loads: as it comes, fetched before, fetched in two stages, by gather instructions."""
+"""Values of `Loads` in `native/bench`: plain, prefetched, prefetched in two stages, by gather instructions."""
 _FROM_A_COPY = (0, 3)
 _PIECES = (64, 128, 256, 512, 1024, 2048, 4096)
-"""Elements of a row that are worked on together, where the axis is not the last."""
+"""Widths in elements of the columns that are processed together if the axis is not the last."""
 _PART = 1 << 17
-"""Bytes that a thread takes at once, where the order of the work is that of the output."""
+"""Bytes per thread and step if the work is in the order of the output."""
 
 
 def gathers(
     data: NDArray[Any], places: NDArray[np.int32], out: NDArray[Any], matrices: tuple[int, int, int, int] | None = None
 ) -> Iterator[Run]:
-    """Yield the ways to gather the elements of data at `places`, which has the shape of `out`.
+    """Yield variants that gather the elements of data at `places`, which has the shape of `out`.
 
-    Where each column is gathered by itself, `matrices` says how many there are in data, their rows, the rows of the output,
-    and the width of both.
+    For gathers along columns, `matrices` holds the number of matrices in data, their rows, the rows of the output, and the
+    width of both.
     """
     compiled = _compiled()
     places = places.ravel()
@@ -62,7 +61,7 @@ def gathers(
 
 
 def _unit(places: NDArray[np.int32]) -> int:
-    """Tell how many elements always follow each other in data and in the output."""
+    """Return the number of elements that always follow each other in data and in the output."""
     breaks = np.flatnonzero(np.diff(places) != 1) + 1
     return int(np.gcd.reduce(np.concatenate([[places.size, places[0]], breaks, places[breaks]])))
 
@@ -70,7 +69,7 @@ def _unit(places: NDArray[np.int32]) -> int:
 def scatters(
     data: NDArray[Any], places: NDArray[np.int32], updates: NDArray[Any], out: NDArray[Any], axis: int, adds: bool
 ) -> Iterator[Run]:
-    """Yield the ways to copy data, then to put or add updates at `places`. All arrays have two dimensions, and are float32."""
+    """Yield variants that copy data, then assign or add updates at `places`. All arrays are matrices; values are float32."""
     compiled = _compiled()
 
     def way(offsets: NDArray[np.int32], unit: int, steps: tuple[int, ...], line: int, fetched: bool) -> Run:
@@ -92,7 +91,7 @@ def scatters(
 
 
 def _compiled() -> ModuleType:
-    """Return our compiled module. Raises ImportError where it is missing."""
+    """Return our compiled module. Raises ImportError if it is missing."""
     module = native.load()
     if module is None:
         raise ImportError("the compiled kernel is missing", name="ov_gather._native")

@@ -1,4 +1,4 @@
-"""Side by side: blocks of calls, contender after contender, round after round, a pause before each."""
+"""Timing of contenders side by side: several rounds of blocks of calls, one block per contender, each after a pause."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ov_gather.bench.contenders import CONTENDERS, Conditions
 
 ROUNDS = 5
 PAUSE = 0.15
-"""Seconds before each block: the thread pools of a contender spin for a while after its last call."""
+"""Seconds before each block, because the thread pools of a contender spin for a while after its last call."""
 BLOCK = 0.08
-"""Seconds of calls in a block, but at least three."""
+"""Seconds of calls per block; it has at least three calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Median seconds of one call by contender; `excluded`: who did not take part, and why; `bytes`: what must be moved."""
+    """The median seconds per call of each contender, those `excluded` and why, and the bytes that must be moved."""
 
     case: str
     group: str
@@ -31,12 +31,12 @@ class Measurement:
     excluded: Mapping[str, str]
 
     def ratio(self, contender: str, ours: str = "kernel") -> float | None:
-        """Tell how many times faster we are; None if one of both did not take part."""
+        """Return how many times faster ours is than the contender; None if either did not take part."""
         return self.seconds[contender] / self.seconds[ours] if {contender, ours} <= self.seconds.keys() else None
 
 
 def measure(case: Case, conditions: Conditions) -> Measurement:
-    """Return all contenders on one case. One whose result differs from NumPy's is not reported."""
+    """Time all contenders on one case. Contenders whose result differs from NumPy's are excluded."""
     expected = case.numpy()
     runs: dict[str, Run] = {}
     excluded: dict[str, str] = {}
@@ -47,7 +47,7 @@ def measure(case: Case, conditions: Conditions) -> Measurement:
         except ImportError as error:
             excluded[name] = f"not installed ({error.name})"
             continue
-        except Exception as error:  # another project's code on a case that it may not support
+        except Exception as error:  # other projects raise anything for cases they do not support
             excluded[name] = (str(error).strip() or type(error).__name__).splitlines()[-1][:100]
             continue
         if np.array_equal(result(), expected):
@@ -78,6 +78,6 @@ def _block(run: Run) -> list[float]:
 
 
 def geometric_mean(ratios: Iterable[float]) -> float:
-    """Return the geometric mean of ratios; NaN if there is none."""
+    """Return the geometric mean of ratios; NaN if there are none."""
     values = list(ratios)
     return exp(sum(map(log, values)) / len(values)) if values else float("nan")

@@ -1,6 +1,6 @@
-"""A whole model beside another that computes the same, as `accelerate` makes it: time, which operations take it, and accuracy.
+"""Comparison of two equivalent models, such as before and after `accelerate`: time, time per operation type, accuracy.
 
-Measured in f32, and in the precision that OpenVINO computes in by default on this machine.
+Both are measured in f32 and in OpenVINO's default precision on this machine.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ov_gather.runtimes.session import Inference, Session
 Array = NDArray[Any]
 
 PAIRS = 10
-"""So many pairs of inferences are timed at least, and more until SECONDS have passed."""
+"""Minimum number of timed pairs of inferences; more are timed until SECONDS have passed."""
 SECONDS = 4.0
 TOLERANCE = 1.05
-"""How many times the error in bf16 or f16 may be what it was before."""
+"""Factor by which the error in bf16 or f16 may grow."""
 _PROFILED = 10
-"""Inferences whose operations are timed, after as many that are not."""
+"""Profiled inferences, after as many for warming up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class ModelMeasurement:
     """Times and errors of both models in one precision.
 
     Attributes:
-        seconds: the medians of an inference.
-        ratio: how many times faster it is, the median of pairs.
-        shares: what part of that time each type of operation takes.
-        same: whether the outputs are the same, bit by bit.
-        errors: how far the outputs are from those before in f32, as `error` tells.
+        seconds: median times of an inference.
+        ratio: how many times faster the second model is, the median of pairs.
+        shares: the fraction of the time per operation type.
+        same: whether the outputs are bit-identical.
+        errors: the errors of the outputs, relative to the first model in f32 (`error`).
     """
 
     precision: str
@@ -56,13 +56,13 @@ class ModelMeasurement:
 
     @property
     def is_worse(self) -> bool:
-        """Whether outputs differ in f32, or in another precision are less accurate than before."""
+        """True if outputs differ in f32, or are less accurate in another precision."""
         return not self.same and self.errors[1] > TOLERANCE * self.errors[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where models are executed: on a device of OpenVINO, with so many threads."""
+    """The OpenVINO device and the number of threads to execute on."""
 
     device: str
     threads: int
@@ -75,11 +75,11 @@ def measure(
     device: str = CPU,
     given: Mapping[str, Array] = MappingProxyType({}),
 ) -> list[ModelMeasurement]:
-    """Return both on the same inputs, on a device, in f32 and in its default precision if that is another.
+    """Measure both models on the same inputs and device, in f32 and in the device's default precision if that differs.
 
-    Inputs are those that are given by name, and for the rest random ones; where a dimension is open, of a size of 128.
+    Inputs in `given` are used by name. Others are random, with 128 for dynamic dimensions.
 
-    Raises ValueError for models whose inputs differ, as `inputs_for` does, and for a device that there is not.
+    Raises ValueError if the inputs of the models differ, the device does not exist, or `inputs_for` raises it.
     """
     require_device(device)
     place = Place(device, threads)
@@ -92,7 +92,7 @@ def measure(
 
 
 def default_precision(device: str = CPU) -> str:
-    """Return what the plugin of a device computes f32 in on this machine, if it is not told: f32, bf16 or f16."""
+    """Return the precision in which the device computes f32 by default on this machine: f32, bf16 or f16."""
     return str(ov.Core().get_property(device, "INFERENCE_PRECISION_HINT").get_type_name())
 
 
@@ -113,33 +113,29 @@ def _measure(
 
 
 def error(outputs: list[Array], exact: list[Array]) -> float:
-    """Tell how far outputs are from exact ones: the root of the mean square over all outputs, each relative to its own size.
-
-    Infinite where the shapes differ.
-    """
+    """Return the root mean square over all outputs of their relative distances from exact ones; infinite if shapes differ."""
     squares = [_relative(one, other) ** 2 for one, other in zip(outputs, exact, strict=True)]
     return sqrt(sum(squares) / len(squares)) if squares else 0.0
 
 
 def _relative(output: Array, exact: Array) -> float:
-    """Tell how far one output is off. It is infinite where only one of both arrays has a NaN, too."""
+    """Return the distance of an output, relative to the size of the exact one; infinite if NaNs are at different positions."""
     if output.shape != exact.shape or (np.isnan(output) != np.isnan(exact)).any():
         return inf
     have, want = (array[~np.isnan(exact)].astype(np.float64) for array in (output, exact))
-    differs = have != want  # infinity less infinity would be NaN
+    differs = have != want  # infinity minus infinity would be NaN
     size = np.sqrt(np.mean(np.square(want[np.isfinite(want)]))) if np.isfinite(want).any() else 0.0
     distance = np.sqrt(np.square(have[differs] - want[differs]).sum() / max(want.size, 1))
     return float(distance / size if size else distance)
 
 
 def _outputs(inference: Inference) -> list[Array]:
-    """Run an inference once more, and give its outputs."""
     inference.run()
     return inference.outputs()
 
 
 def by_turns(first: Inference, second: Inference, seconds: float | None = None) -> list[tuple[float, float]]:
-    """Return the seconds of pairs of inferences, of which now the one is first, now the other."""
+    """Return the seconds of pairs of inferences, which start alternately with the first and the second."""
     _seconds(first), _seconds(second)
     pairs: list[tuple[float, float]] = []
     end = time.perf_counter() + (SECONDS if seconds is None else seconds)
@@ -160,13 +156,13 @@ def _describe(port: Any) -> str:
 
 
 def prepare(model: ov.Model, inputs: list[Array], precision: str, place: Place, profile: bool = False) -> Inference:
-    """Compile a model for a precision, and return an inference that has its inputs."""
+    """Compile a model for a precision, and return an inference with these inputs."""
     properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": place.threads, "PERF_COUNT": profile}
     return Session(ov.Core(), model, place.device, properties).prepare(inputs)
 
 
 def _shares(model: ov.Model, inputs: list[Array], precision: str, place: Place) -> Mapping[str, float]:
-    """Return what part of the time each type of operation takes, the greatest first. Ours the plugin calls "Reference"."""
+    """Return the fraction of the time per operation type, greatest first. Ours are named; the plugin calls them "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
     inference = prepare(model, inputs, precision, place, profile=True)
     seconds: Counter[str] = Counter()
@@ -174,5 +170,5 @@ def _shares(model: ov.Model, inputs: list[Array], precision: str, place: Place) 
         inference.run()
         for info in inference.profile if i >= _PROFILED else ():
             seconds[ours.get(info.node_name, info.node_type)] += info.real_time.total_seconds()
-    total = seconds.total() or 1.0  # a device need not tell times
+    total = seconds.total() or 1.0  # some devices report no times
     return {name: value / total for name, value in seconds.most_common()}

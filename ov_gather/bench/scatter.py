@@ -1,4 +1,4 @@
-"""What the cases of scatters share."""
+"""Base of the benchmark cases of scatters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ov_gather.bench.case import Case
 
 @dataclass(frozen=True)
 class Scatter(Case):
-    """Data is copied, and the copy updated."""
+    """A scatter into a copy of data."""
 
     updates: NDArray[Any]
 
@@ -24,10 +24,10 @@ class Scatter(Case):
 
     @property
     def bytes_moved(self) -> int:
-        """The bytes that a copy of data moves, and those of the updates, which are read once."""
+        """The bytes moved by a copy of data, and those of the updates, which are read once."""
         return super().bytes_moved + self.updates.nbytes
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the output is that of data."""
+        """The shape of data."""
         return self.data.shape

@@ -1,4 +1,4 @@
-"""ScatterElements; ScatterElementsUpdate in OpenVINO."""
+"""Benchmark case of ScatterElements (ScatterElementsUpdate in OpenVINO)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ov_gather.kernels.reduction_names import onnx_name
 
 @dataclass(frozen=True)
 class ScatterElements(Scatter):
-    """`own_indices` are what their owner has, before expansion to the shape of the updates. Data has two dimensions.
+    """A ScatterElements of matrices; `own_indices` are the indices before they are expanded to the shape of the updates.
 
-    Without a sum no index occurs twice, so that the order of updates is of no account.
+    Without a sum no index occurs twice, so that the order of updates does not matter.
     """
 
     axis: int
@@ -27,21 +27,21 @@ class ScatterElements(Scatter):
 
     @property
     def indices(self) -> NDArray[Any]:
-        """The indices in the shape of the updates; a stride-0 view where they are expanded."""
+        """The indices in the shape of the updates, as a stride-0 view if they are expanded."""
         return np.broadcast_to(self.own_indices, self.updates.shape)
 
     @property
     def is_expanded(self) -> bool:
-        """Whether the indices are smaller than the updates: one for each row."""
+        """True if the indices are smaller than the updates: one per row."""
         return self.own_indices.shape != self.updates.shape
 
     def places(self) -> NDArray[np.int32]:
-        """Return which element of the output each update is for."""
+        """Return for each update its flat position in the output."""
         numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
         return np.take_along_axis(numbered, self.indices, self.axis)
 
     def numpy(self) -> NDArray[Any]:
-        """`np.put_along_axis`, or `np.add.at`, on a copy."""
+        """Call `np.put_along_axis` or `np.add.at` on a copy."""
         output = self.data.copy()
         if self.reduction == "sum":
             np.add.at(output.reshape(-1), self.places(), self.updates)
@@ -50,18 +50,18 @@ class ScatterElements(Scatter):
         return output
 
     def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy data, then put or add updates at offsets."""
+        """Copy data, then assign or add updates at offsets."""
         return scatters(self.data, self.places(), self.updates, out, self.axis, self.reduction == "sum")
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Our function, which writes to `out`."""
+        """Call our function with `out`."""
         from ov_gather import scatter_elements
 
         indices = self.indices
         return lambda: scatter_elements(self.data, indices, self.updates, self.axis, reduction=self.reduction, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """`torch.scatter` or `torch.scatter_add`, with `out`."""
+        """Call `torch.scatter` or `torch.scatter_add` with `out`."""
         import torch
 
         data, indices, updates = inputs[0], inputs[1].expand(self.updates.shape), inputs[2]
@@ -69,7 +69,7 @@ class ScatterElements(Scatter):
         return lambda: function(data, self.axis, indices, updates, out=out)
 
     def onnx(self) -> Sequence[Any]:
-        """ScatterElements, behind an Expand where indices are expanded."""
+        """Return ScatterElements, after an Expand if indices are expanded."""
         from onnx import helper
 
         indices = "expanded" if self.is_expanded else "indices"
@@ -84,7 +84,7 @@ class ScatterElements(Scatter):
         ]
 
     def openvino(self, *inputs: Any) -> Any:
-        """ScatterElementsUpdate-12, behind a Broadcast where indices are expanded."""
+        """Return ScatterElementsUpdate-12, after a Broadcast if indices are expanded."""
         from ov_gather.extension.python_api import opset13 as ops
 
         data, indices, updates = inputs
@@ -93,7 +93,7 @@ class ScatterElements(Scatter):
         return ops.scatter_elements_update(data, indices, updates, ops.constant(self.axis), self.reduction)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO; for expanded indices that which takes one for each row."""
+        """Return our operation; ScatterND if there is one index per row."""
         reduction = {"reduction": onnx_name(self.reduction)}
         if self.is_expanded:
             return create("ScatterND", list(inputs), reduction)

@@ -1,4 +1,4 @@
-"""ScatterND; ScatterNDUpdate in OpenVINO."""
+"""Benchmark case of ScatterND (ScatterNDUpdate in OpenVINO)."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ov_gather.bench.scatter import Scatter
 
 @dataclass(frozen=True)
 class ScatterND(Scatter):
-    """Rows of data, which has two dimensions, are replaced. No row occurs twice."""
+    """A ScatterND that replaces rows of a matrix. No row occurs twice."""
 
     def places(self) -> NDArray[np.int32]:
-        """Return which element of the output each update is for."""
+        """Return for each update its flat position in the output."""
         numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
         return np.take(numbered, self.own_indices[:, 0], axis=0)
 
     def numpy(self) -> NDArray[Any]:
-        """Fancy indexing of a copy."""
+        """Assign to a copy by array indexing."""
         output = self.data.copy()
         output[self.own_indices[:, 0]] = self.updates
         return output
 
     def limits(self, out: NDArray[Any]) -> Iterator[Run]:
-        """Copy data, then put updates at offsets."""
+        """Copy data, then assign updates at offsets."""
         return scatters(self.data, self.places(), self.updates, out, 0, False)
 
     def kernel(self, out: NDArray[Any]) -> Run:
-        """Our function, which writes to `out`."""
+        """Call our function with `out`."""
         from ov_gather import scatter_nd
 
         return lambda: scatter_nd(self.data, self.own_indices, self.updates, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
-        """`torch.index_copy` with `out`."""
+        """Call `torch.index_copy` with `out`."""
         import torch
 
         data, indices, updates = inputs
@@ -48,17 +48,17 @@ class ScatterND(Scatter):
         return lambda: torch.index_copy(data, 0, rows, updates, out=out)
 
     def onnx(self) -> Sequence[Any]:
-        """ScatterND."""
+        """Return ScatterND."""
         from onnx import helper
 
         return [helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"])]
 
     def openvino(self, *inputs: Any) -> Any:
-        """ScatterNDUpdate-3."""
+        """Return ScatterNDUpdate-3."""
         from ov_gather.extension.python_api import opset13 as ops
 
         return ops.scatter_nd_update(*inputs)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
-        """Our operation inside OpenVINO, which checks indices and makes updates in order."""
+        """Return our operation, which checks indices and applies updates in order."""
         return create("ScatterND", list(inputs), {"reduction": "none"})

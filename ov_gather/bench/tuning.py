@@ -1,7 +1,7 @@
-"""Acceleration that is chosen by measuring: each kind of change is timed in the model that it is made to, on this machine.
+"""Acceleration by measurement: each kind of change is timed in the model on this machine, and kept if it is faster.
 
-Changes at sites of the same operation and shapes are of one kind, and are kept or left together. A model with the changes of a
-kind and one without them infer the same inputs by turns; what does not gain is left, and the next kind is tried without it.
+Changes at sites with the same operation and shapes are one kind. For each kind, the models with and without it run alternately;
+a kind that is not faster is dropped before the next one is tried.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.session import Inference
 
 GAIN = 1.01
-"""How many times faster a model must be with the changes of a kind for these to be kept: what is less is noise."""
+"""Minimum ratio of times, without and with a kind, to keep it; less is noise."""
 _SECONDS = 2.0
 _MUST = "wrong layout"
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A Trial is what the changes of one kind gained.
+    """The result for one kind of change.
 
     Attributes:
         layers: the sites.
-        operation, shapes, done: what they were, and what was done to each.
-        ratio: how many times faster the model is with them, the median of pairs.
+        operation, shapes, done: their operation and shapes before, and the changes to each.
+        ratio: how many times faster the model is with the changes, the median of pairs.
     """
 
     layers: tuple[str, ...]
@@ -45,18 +45,18 @@ class Trial:
 
     @property
     def is_kept(self) -> bool:
-        """Whether that is a gain."""
+        """True if the changes are faster."""
         return self.ratio >= GAIN
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """A Tuning is the outcome for a whole model.
+    """The result for a model.
 
     Attributes:
-        trials: what each kind of change gained, in the order in which they were tried.
-        ratio: how many times faster the model is with all that were kept; 1.0 where none was.
-        summary: what was done to the model.
+        trials: the results per kind of change, in the order tried.
+        ratio: how many times faster the model is with all kept changes; 1.0 if there are none.
+        summary: the changes made to the model.
     """
 
     trials: tuple[Trial, ...]
@@ -72,9 +72,9 @@ def tune(
     portable: bool = False,
     assume_in_bounds: bool = False,
 ) -> Tuning:
-    """Accelerate a model in place by what gains, in the precision that OpenVINO computes in by default.
+    """Accelerate a model in place by the changes that are faster in OpenVINO's default precision.
 
-    Raises ValueError as `inputs_for` and `accelerate` do; OutOfBoundsError, RefusedError where the model does not execute.
+    Raises ValueError like `inputs_for` and `accelerate`; OutOfBoundsError, RefusedError if the model cannot be executed.
     """
     options = {"portable": portable, "assume_in_bounds": assume_in_bounds}
     arrays, left, trials = inputs_for(model, given), set[str](), []
@@ -105,7 +105,7 @@ def tune(
 
 
 def _kinds(summary: Summary) -> Iterator[list[Change]]:
-    """Yield the changes of each kind; not those that only mend what OpenVINO would misread."""
+    """Yield the changes of each kind, except those that only correct what OpenVINO would misread."""
     kinds: dict[tuple[str, ...], list[Change]] = {}
     for change in summary.changed:
         if not any(_MUST in what for what in change.done):

@@ -1,4 +1,4 @@
-"""Whole validation beside OpenVINO's reader: the same large IR, each time in a process of its own, by turns."""
+"""Comparison of validation with OpenVINO's reader on the same large IR, alternately, each time in a new process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 
-# Their imports are not measured.
+# Imports are not measured.
 _SCRIPT = """
 import json, sys, time
 {work}
@@ -34,7 +34,7 @@ _CHAINS = 8
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds and the peak of the process in MiB: of the validation, of `read_model`, and how many times as much the former."""
+    """Medians of validation and `read_model`, and of their ratio: of seconds, or of peak memory in MiB."""
 
     validate: float
     read_model: float
@@ -42,7 +42,7 @@ class Cost:
 
 
 def generate(path: Path, layers: int) -> None:
-    """Write a model of about so many layers: chains of a Const, an Add, and a ReLU or now and then a GatherElements.
+    """Write a model of about `layers` layers: chains of a Const, an Add, and a ReLU or, every 50th time, a GatherElements.
 
     With 50,000 layers the .xml has 21 MB and 720,000 lines.
     """
@@ -67,7 +67,7 @@ def generate(path: Path, layers: int) -> None:
 
 
 def measure(path: Path, rounds: int) -> tuple[Cost, Cost]:
-    """Time and peak memory: medians of so many rounds, ratios of each round's two. Raises ValueError for findings."""
+    """Return the costs in time and in peak memory, medians of `rounds` pairs. Raises ValueError if there are findings."""
     pairs = [(_run(_VALIDATE, path), _run(_READ_MODEL, path)) for _ in range(rounds)]
     if findings := next((ours[2] for ours, _ in pairs if ours[2] != "[]"), ""):
         raise ValueError(f"{path}: validation found {findings}")

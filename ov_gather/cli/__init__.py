@@ -1,4 +1,4 @@
-"""The `ov-gather` command. A subcommand is imported only when it is called."""
+"""The `ov-gather` command. Subcommands are imported on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ov_gather.extras import explained
 from ov_gather.imports import spare_imports
 from ov_gather.interrupts import end_cleanly, exit_code
 
-# With what the overview says of them, so that --help need not import them.
+# Summaries are repeated here so that --help does not import the commands.
 COMMANDS = {
     "check": "Parse, validate, execute and cross-check every gather-family layer.",
     "validate": "Find what is wrong in OpenVINO IR files, without any runtime.",
@@ -40,11 +40,11 @@ COMMANDS = {
 
 @contextmanager
 def _printable_errors() -> Iterator[None]:
-    """Let click, which prints its errors itself, print what was named on the command line on one line."""
+    """Escape control characters in the errors that click prints, which may quote the command line."""
     try:
         yield
     except click.ClickException as error:
-        if not error.message.startswith("Usage: "):  # the help is an error, too, where a command is missing
+        if not error.message.startswith("Usage: "):  # click raises the help as an error if a command is missing
             vars(error)["message"] = harmless(error.message)
         raise
 
@@ -60,7 +60,7 @@ class _LazyGroup(click.Group):
         return command
 
     def make_context(self, *given: Any, **options: Any) -> click.Context:
-        """Parse the options that stand before the command."""
+        """Parse the options before the command."""
         with _printable_errors():
             return super().make_context(*given, **options)
 
@@ -94,18 +94,18 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point: every error that a user can cause is one line on stderr and exit code 2; Ctrl+C 130, SIGTERM 143."""
-    if sys.stdout is None:  # closed by the caller: only the exit code is wanted
+    """Run the command line. User errors are one line on stderr and exit code 2; Ctrl+C exits 130, SIGTERM 143."""
+    if sys.stdout is None:  # closed by the caller, who wants only the exit code
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
     elif isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")  # names may have characters that the terminal cannot encode
     end_cleanly()
     spare_imports()
     run_command()
 
 
 def run_command(arguments: Sequence[str] | None = None) -> None:
-    """Run a command, that of the process by default. Raises SystemExit with its exit code."""
+    """Run a command, by default the command line of this process. Raises SystemExit with its exit code."""
     warnings.showwarning = lambda message, *_: warn(message)
     try:
         group(arguments)
@@ -115,7 +115,7 @@ def run_command(arguments: Sequence[str] | None = None) -> None:
         _fail(str(error) or type(error).__name__)
     except RuntimeError as error:
         if isinstance(error, RecursionError):
-            raise  # a fault of ours
+            raise  # our bug, so keep the traceback
         _fail(f"OpenVINO: {reason(error)}")
 
 

@@ -1,4 +1,4 @@
-"""`ov-gather accelerate`: faster gathers in any OpenVINO model."""
+"""The command `ov-gather accelerate`: faster gathers in any OpenVINO model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that the command line names."""
+"""Loading of arrays named on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def load_array(file: Path) -> NDArray[Any]:
         array = np.load(file)
     except OSError:
         raise
-    except Exception as error:  # a damaged header can make NumPy raise nearly anything
+    except Exception as error:  # NumPy raises many types for a damaged header
         raise ValueError(f"{file}: not a .npy file: {error or type(error).__name__}") from error
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{file}: holds several arrays; a .npy with one is needed")

@@ -1,4 +1,4 @@
-"""The option --assume: what a user takes for granted of inputs and of open dimensions."""
+"""The option --assume: bounds that a user assumes for inputs and open dimensions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEXT = re.compile(rf"(?P<name>.+)=(?P<low>{_NUMBER})?\.\.(?P<high>{_NUMBER})?",
 
 
 def assume_option(command: Command) -> Command:
-    """Give a command the option --assume. Its parameter `assume` is what `ov_gather.prove` takes by this name."""
+    """Add the option --assume to a command. The parameter `assume` has the form that `ov_gather.prove` accepts."""
     option = click.option(
         "--assume",
         multiple=True,
@@ -29,7 +29,7 @@ def assume_option(command: Command) -> Command:
 
 
 def parsed(texts: tuple[str, ...]) -> dict[str, Limits]:
-    """Read the values of the option. Raises UsageError."""
+    """Parse the values of the option. Raises UsageError."""
     found: dict[str, Limits] = {}
     for text in texts:
         match = _TEXT.fullmatch(text)

@@ -1,7 +1,6 @@
-"""`ov-gather bench`: our kernel beside torch, onnxruntime, NumPy, stock OpenVINO and its limit, in one run.
+"""The command `ov-gather bench`: our kernel, its peers and its limit measured in one run.
 
-`ov-gather bench validate`: whole validation beside OpenVINO's reader. `ov-gather bench model`: a model beside what `accelerate`
-makes of it.
+`bench validate` compares whole validation with OpenVINO's reader, `bench model` a model with its accelerated form.
 """
 
 from __future__ import annotations

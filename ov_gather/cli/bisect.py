@@ -1,4 +1,4 @@
-"""`ov-gather bisect`: the first node at which two models part."""
+"""The command `ov-gather bisect`: the first node at which two models differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def _bytes(context: click.Context, option: click.Parameter, given: str | None) -> int:
-    """Read a size such as 500MB."""
+    """Parse a size in bytes such as 500MB."""
     if given is None:
         return MEMORY
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]?)i?B?", given, re.ASCII | re.IGNORECASE)
@@ -142,7 +142,7 @@ def _load(inputs: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
 
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
-    """Tell on a terminal what is done; in a pipe nothing."""
+    """Yield a function that shows progress on a terminal; None in a pipe."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""`ov-gather check`, the main job: parse, validate, execute every layer on every runtime, and compare."""
+"""The command `ov-gather check`, the main job: parse, validate, execute every layer on every runtime, and compare."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _on_cluster(
     failures: Path,
     progress: Progress,
 ) -> CheckOutcome:
-    """Let a Dask cluster check what the command line names, or made-up layers if that is nothing."""
+    """Check the paths on a Dask cluster, or run a sweep there if there are none."""
     from ov_gather.cli.check_there import Checks
 
     checks = Checks(runtimes, seed, cases or (DEFAULT_CASES if paths else DEFAULT_SWEEP), device, failures)
@@ -163,7 +163,7 @@ def _check(
     inputs: tuple[str, ...],
     progress: Progress,
 ) -> CheckOutcome:
-    """Check what the command line names."""
+    """Check the paths in this process."""
     inputs_for = partial(load_inputs, texts=inputs) if inputs else None
     try:
         return check_paths(
@@ -182,7 +182,7 @@ def _check(
 
 
 def _sweep(runtimes: Sequence[str], seed: int, cases: int, device: str, failures: Path, progress: Progress) -> CheckOutcome:
-    """Check made-up layers."""
+    """Check generated layers."""
     try:
         result = sweep(runtimes, seed=seed, cases=cases, device=device, failures=failures, progress=progress)
         return CheckOutcome((result,))
@@ -193,7 +193,7 @@ def _sweep(runtimes: Sequence[str], seed: int, cases: int, device: str, failures
 
 
 def _report(outcome: CheckOutcome) -> CheckReport:
-    """Add the command and the date for the formats that tell them."""
+    """Return the report with the command line and the time."""
     command_line = shlex.join(["ov-gather", *map(redacted, sys.argv[1:])])
     now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
     return CheckReport(outcome.results, [*outcome.unreadable, *outcome.findings], command_line, now, outcome.stopped)

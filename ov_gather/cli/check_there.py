@@ -1,4 +1,4 @@
-"""How `ov-gather check` hands files, or the layers of a sweep, to a Dask cluster, and what the workers do with them."""
+"""`ov-gather check` on a Dask cluster: distribution of files or of a sweep, and the work of each worker."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
 
 _LAYERS = 8
-"""How many layers of a sweep make a task."""
+"""Number of layers of a sweep per task."""
 
 Files = Mapping[str, bytes]
-"""The files that a worker wrote, by their paths below the directory of failures."""
+"""Files written by a worker, by their final paths on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What is to be checked with: what `cross_check` takes, and where failures go on this machine."""
+    """Arguments of `cross_check` for all tasks, and the local directory of failures."""
 
     runtimes: tuple[str, ...]
     seed: int
@@ -43,7 +43,7 @@ class Checks:
     failures: Path
 
     def of_paths(self, paths: Sequence[Place], scheduler: str, progress: Progress) -> CheckOutcome:
-        """Let workers do what `check_paths` does, file by file. What is done when Ctrl+C comes is kept."""
+        """Run `check_paths` on the cluster, file by file. Ctrl+C keeps the results so far."""
         models = [path for path in paths if path.suffix == ".onnx"]
         others = [path for path in paths if path.suffix != ".onnx"]
         files = [*models, *(find_irs(others).files if others else ())]
@@ -76,7 +76,7 @@ class Checks:
         )
 
     def sweep(self, scheduler: str, progress: Progress) -> CheckOutcome:
-        """Let workers do what `sweep` does, some layers at a time."""
+        """Run `sweep` on the cluster, some layers per task."""
         progress.begin("made-up layers", self.cases, self.seed, "cases")
         layers: list[LayerResult] = []
         result, stopped = CrossCheckResult((), self.seed), ""
@@ -96,7 +96,7 @@ class Checks:
         return CheckOutcome((replace(result, layers=tuple(layers)),) if layers else (), stopped=stopped)
 
     def _parts(self, scheduler: str) -> Iterator[CrossCheckResult]:
-        """Yield the results of one part of the layers after another, without end."""
+        """Yield the results of successive parts of the sweep, in order and without end."""
         early: dict[int, CrossCheckResult] = {}
         following = 0
         items = zip(count(0, _LAYERS), self._new_folders(), strict=False)
@@ -110,7 +110,7 @@ class Checks:
                 following += 1
 
     def _new_folders(self) -> Iterator[str]:
-        """Yield folders for failures, after those of earlier runs: a file that is checked may be one of theirs."""
+        """Yield new folders for failures, numbered after those of earlier runs, which may be among the checked files."""
         earlier = [int(place.name) for place in self.failures.glob("*") if place.name.isdecimal()]
         return (str(self.failures / str(number)) for number in count(max(earlier, default=-1) + 1))
 
@@ -122,7 +122,7 @@ class Checks:
 
 
 def _check_file(item: tuple[Place, str, str], checks: Checks) -> tuple[CheckOutcome, list[str], Files]:
-    """Check a file on a worker, where it is at another path than the user has named."""
+    """Check a file on a worker, and restore the path that the user gave."""
     place, name, failures = item
     warnings: list[str] = []
     with scratch() as directory:
@@ -151,13 +151,13 @@ def _check_part(item: tuple[int, str], checks: Checks) -> tuple[CrossCheckResult
 
 
 def _written(directory: Path, failures: str) -> Files:
-    """Read what was written to a directory of the worker; the names are those that the files are to have."""
+    """Read all files below a directory of the worker, by their paths in the folder of failures."""
     files = (path for path in sorted(directory.rglob("*")) if path.is_file())
     return {str(Path(failures, path.relative_to(directory))): path.read_bytes() for path in files}
 
 
 def _moved(result: CrossCheckResult, directory: Path, failures: str) -> CrossCheckResult:
-    """Let the commands that run failures again name the place to which these are moved."""
+    """Replace the worker's directory by the final folder in all replay commands."""
     if not any(case.replay for layer in result.layers for case in layer.cases):
         return result
 

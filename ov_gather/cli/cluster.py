@@ -1,7 +1,7 @@
-"""Run a function over many items on the workers of a Dask cluster. A worker that dies costs the item that it died of, no other.
+"""Map a function over items on the workers of a Dask cluster. A worker that dies costs only the item that killed it.
 
-Items go out in batches that take a fraction of a second, because each task takes the scheduler and this process some
-milliseconds. Only so many batches are on their way at once as keep all workers busy, so that neither holds more than a few.
+Items are sent in batches of a fraction of a second, because a task costs the scheduler and this process some milliseconds. The
+number of batches in flight is just enough to keep all workers busy.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _PACKAGE = "ov-gather"
 _A_THREAD = 3
-"""How many batches are on their way for each thread of the workers: one that is done, one that is under way, one that waits."""
+"""Batches in flight per worker thread: one done, one running, one queued."""
 _AIM = 0.25
-"""The seconds that a batch should take."""
+"""Target duration of a batch in seconds."""
 _MOST = 128
-"""The most items of a batch: if one of them kills workers, each is tried alone afterwards."""
+"""Maximum number of items per batch; if a batch kills workers, each of its items is retried alone."""
 _LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.comm", "tornado.application")
 _PAUSE = 0.01
 _BETWEEN_LOOKS = 1.0
@@ -37,16 +37,16 @@ Numbered = tuple[int, Any]
 
 
 def in_cluster(function: Callable[[Any], Any], items: Iterable[Any], address: str) -> Iterator[tuple[int, Any]]:
-    """Yield the index of each item with its result, or with Died, in the order in which the items are done.
+    """Yield the index of each item with its result, or with Died, in the order of completion.
 
     Args:
-        function: is imported by the workers, so it must be one of a module of ours, or a partial of one.
-        items: are taken as workers become free.
-        address: where the scheduler is, such as "tcp://10.0.0.5:8786"; or "config".
+        function: a function of one of our modules, or a partial of one, so that workers can import it.
+        items: consumed as workers become free.
+        address: the address of the scheduler, such as "tcp://10.0.0.5:8786", or "config".
 
     Raises:
         ImportError: distributed is not installed.
-        ClusterError: there is no cluster, it has another version of ov-gather, or it is lost in the middle.
+        ClusterError: there is no cluster, it has another version of ov-gather, or the connection is lost.
     """
     require("distributed")
     cluster = _Cluster(address)
@@ -58,7 +58,7 @@ def in_cluster(function: Callable[[Any], Any], items: Iterable[Any], address: st
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """The results of a batch, and the seconds that it took the worker."""
+    """The results of a batch, and its duration on the worker in seconds."""
 
     seconds: float
     results: Sequence[Any]
@@ -72,7 +72,7 @@ class _Cluster:
         from distributed import Client
 
         for name in _LOGGERS:
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters of it becomes an error of ours
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that matter are raised as ours
         self.address = dask.config.get("scheduler-address", None) if address == CONFIGURED else address
         if not self.address:
             raise ClusterError("Dask's configuration has no scheduler-address: name the scheduler, e.g. tcp://10.0.0.5:8786")
@@ -89,30 +89,30 @@ class _Cluster:
             self.close()
             raise
         self._seen = self._looked = monotonic()
-        self._size = 1  # of the next batch
+        self._size = 1  # items in the next batch
 
     def close(self) -> None:
-        """Leave the cluster, which drops whatever is still on its way."""
-        with suppress(OSError, TimeoutError):  # nothing is left to be told to a cluster that is gone
+        """Disconnect, and cancel all batches in flight."""
+        with suppress(OSError, TimeoutError):  # the cluster may be gone already
             self._client.close(timeout=2)
 
     def run(self, function: Callable[[Any], Any], items: Iterator[Numbered]) -> Iterator[Numbered]:
-        """Yield what `in_cluster` yields."""
+        """Yield the results of `in_cluster`: all batches first, then each item of failed batches alone."""
         suspects: list[Numbered] = []
         batches = iter(lambda: list(islice(items, self._size)), [])
         for batch, results in self._results(function, batches, None):
             if isinstance(results, Died):
-                suspects += batch  # whichever of them it was, or one on another thread of the same worker
+                suspects += batch  # the cause may also be a batch on another thread of the same worker
             else:
                 yield from zip((index for index, _ in batch), results, strict=True)
-        # Alone on the cluster, an item can be blamed for what happens.
+        # Only an item that runs alone on the cluster can be blamed.
         for batch, results in self._results(function, ([suspect] for suspect in suspects), 1):
             yield batch[0][0], results if isinstance(results, Died) else results[0]
 
     def _results(
         self, function: Callable[[Any], Any], batches: Iterator[Sequence[Numbered]], at_once: int | None
     ) -> Iterator[tuple[Sequence[Numbered], Sequence[Any] | Died]]:
-        """Yield each batch with its results, or with Died where it took workers with it."""
+        """Yield each batch with its results, or with Died if it killed workers."""
         from distributed import KilledWorker, as_completed
 
         under_way: dict[Future, Sequence[Numbered]] = {}
@@ -130,7 +130,7 @@ class _Cluster:
                 continue
             for future, result in completed.next_batch(block=False):
                 batch = under_way.pop(future)
-                # The result tells what came of the future, whose status may be another one again: its worker may be gone since.
+                # Trust the result, not the status of the future, which changes again if its worker leaves.
                 if isinstance(result, _Done):
                     self._size = max(1, min(_MOST, 2 * self._size, int(_AIM * len(batch) / max(result.seconds, _PAUSE))))
                     yield batch, result.results
@@ -143,7 +143,7 @@ class _Cluster:
                 yield batch, Died(None, error.allowed_failures + 1)
 
     def _look_after(self) -> None:
-        """Look now and then whether the cluster is still there. Raises ClusterError where it is not."""
+        """Check about once per second that the cluster is alive. Raises ClusterError if it is not."""
         if self._client.status != "running":
             raise self._lost("the scheduler has ended, or the connection to it")
         if monotonic() - self._looked < _BETWEEN_LOOKS:
@@ -164,8 +164,8 @@ class _Cluster:
             raise self._lost("the scheduler does not answer") from None
 
     def _compare_versions(self) -> None:
-        """Raise ClusterError where there is no worker, or one that has not our version."""
-        if not self._threads:  # a cluster that grows with its work has none until it gets some
+        """Raise ClusterError if there is no worker, or one with another version."""
+        if not self._threads:  # an adaptive cluster starts workers only for work
             with suppress(OSError, TimeoutError):
                 self._client.submit(version, _PACKAGE, pure=False).exception(timeout=self._patience)
             self._threads = self._count_threads()
@@ -175,7 +175,7 @@ class _Cluster:
         found = self._client.run(version, _PACKAGE, on_error="return")
         for worker, theirs in sorted(found.items()):
             if isinstance(theirs, OSError):
-                continue  # the worker has gone meanwhile
+                continue  # the worker has left meanwhile
             if theirs != ours:
                 what = "no ov-gather" if isinstance(theirs, Exception) else f"ov-gather {theirs}"
                 raise ClusterError(f"worker {worker} of the Dask cluster has {what}: install ov-gather {ours} there, as here")
@@ -186,7 +186,7 @@ def _ours() -> str:
 
 
 def _run(expected: str, function: Callable[[Any], Any], items: Sequence[Any]) -> _Done:
-    """Run the function over a batch, on a worker. A worker that came after the versions were compared is held to ours, too."""
+    """Run the function over a batch, on a worker. Check the version again, because workers may join at any time."""
     if version(_PACKAGE) != expected:
         raise ClusterError(f"a worker of the Dask cluster has ov-gather {version(_PACKAGE)}: install {expected} there, as here")
     start = monotonic()

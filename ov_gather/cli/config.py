@@ -1,4 +1,4 @@
-"""The table `[tool.ov_gather]` of pyproject.toml, which gives the options that the command line does not give."""
+"""The table `[tool.ov_gather]` of pyproject.toml: defaults of options."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _TYPES: Mapping[type, type] = {click.IntRange: int, click.FloatRange: float}
 
 
 class Configured(click.Command):
-    """A command whose options may stand in the nearest pyproject.toml, under their long names.
+    """A command whose options may be set in the nearest pyproject.toml, by their long names.
 
-    The object of its context holds the ignores that stand there, too.
+    The object of its context holds the ignores from that file.
     """
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Read pyproject.toml first, because its values become the defaults. --help must not fail, and does not read it."""
+        """Read pyproject.toml for the defaults first, unless --help is given, which must not fail."""
         defaults, ignores = ({}, ()) if {"-h", "--help"} & set(args) else self._configuration()
         return super().make_context(info_name, args, parent, default_map=defaults, obj=ignores, **extra)
 
@@ -41,7 +41,7 @@ class Configured(click.Command):
         ignores = read_ignores(path, table) if table.keys() & set(TABLES) else ()
         table = {key: value for key, value in table.items() if key not in TABLES}
         options = {_key(option): option for option in self.params if isinstance(option, click.Option)}
-        del options["force"]  # to overwrite is for whoever types the command, and not for a file that came with a repository
+        del options["force"]  # only a user may allow overwriting, not a file of a repository
         for key, value in table.items():
             if key not in options:
                 known = ", ".join(sorted((*options, *TABLES)))
@@ -57,7 +57,7 @@ def configuration() -> list[Path]:
 
 
 def _upward() -> tuple[Path, ...]:
-    """Return the working directory and those above it, the nearest first."""
+    """Return the working directory and its parents, the nearest first."""
     here = Path.cwd()
     return (here, *here.parents)
 
@@ -70,7 +70,7 @@ def _key(option: click.Option) -> str:
 def _table(path: Path) -> dict[str, Any]:
     content = path.read_bytes()
     if b"ov_gather" not in content:
-        return {}  # the file has no table for us, so an error in it is none of our business
+        return {}  # no table of ours, so ignore any syntax errors
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -87,7 +87,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 def _check(path: Path, key: str, value: Any, option: click.Option) -> None:
-    """Refuse a value of the wrong type. Click would take the string "no" for a flag, and a string for a list of letters."""
+    """Raise UsageError for a value of the wrong type. Click would accept "no" as a flag, and a string as an array."""
     wanted = list if option.multiple else bool if option.is_flag else _TYPES.get(type(option.type), str)
     items = value if isinstance(value, list) else ()
     value = float(value) if wanted is float and type(value) is int else value

@@ -1,4 +1,4 @@
-"""`ov-gather convert`: an ONNX model, or an exported program of PyTorch, to OpenVINO IR."""
+"""The command `ov-gather convert`: an ONNX model or an exported PyTorch program to OpenVINO IR."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def command(
     (model,) = models
     if target_release is not None:
         _refuse_beside_release(model, output)
-        assert output is not None  # or it was refused
+        assert output is not None  # checked by `_refuse_beside_release`
         check_outputs([output, output.with_suffix(".bin")], models, force=force)
         sys.exit(_lower(model, output, target_release))
     if model.suffix == _PROGRAM and (nodes is not None or legalize_only or lanes):
@@ -152,7 +152,7 @@ def command(
 
 
 def _refuse_beside_release(model: Path, output: Path | None) -> None:
-    """Raise UsageError where --target-release has no IR to read or to write, or stands beside options for ONNX models."""
+    """Raise UsageError if --target-release lacks an IR to read or to write, or is combined with options for ONNX models."""
     if model.suffix != ".xml" or output is None or output.suffix != ".xml":
         raise click.UsageError("--target-release reads an IR, and writes one: IN.xml -o OUT.xml")
     context = click.get_current_context()
@@ -163,7 +163,7 @@ def _refuse_beside_release(model: Path, output: Path | None) -> None:
 
 
 def _lower(source: Path, output: Path, release: str) -> int:
-    """Write an IR for a release, print what was changed and what was left, and return the exit code."""
+    """Write an IR for a release, print the changed and the unsupported layers, and return the exit code."""
     from ov_gather.converters.older_releases import lower
     from ov_gather.ir.reader import read_ir
     from ov_gather.ir.writer import write_ir
@@ -228,13 +228,12 @@ def _verify(
     inputs: Mapping[str, NDArray[Any]] | None,
     lanes: Mapping[str, tuple[str, str]],
 ) -> int:
-    """Compare the IR with the original, print what came out, and return the exit code.
+    """Compare the IR with the original, print the result, and return the exit code. `ir` moves to `output` afterwards.
 
-    Raises ValueError for inputs that onnxruntime, or PyTorch, does not accept. Where onnxruntime does not load the original,
-    nobody's inputs would help, and the IR is kept.
+    Raises ValueError for inputs that onnxruntime, or PyTorch, refuses. If onnxruntime cannot load the original, no inputs would
+    help, and the IR is kept.
 
-    A difference is followed to the first node that differs, but not in an IR with inputs or outputs in lanes: the original
-    has none. `ir` is where the IR is until it is moved to `output`.
+    A difference is bisected to its first node, unless inputs or outputs of the IR are in lanes, which the original lacks.
     """
     from ov_gather.report.convert.verification import summary
 
@@ -258,7 +257,7 @@ def _verify(
 
 
 def _bisect(source: Path, ir: Path, output: Path, target: str, inputs: Mapping[str, NDArray[Any]]) -> None:
-    """Print the first node at which the IR parts from the original on these inputs."""
+    """Print the first node at which the IR differs from the original on these inputs."""
     from ov_gather.crosscheck.bisect.run import bisect
     from ov_gather.report.bisect import text
 
@@ -296,7 +295,7 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
     gathers = gathers_of(source, target=target, assume_in_bounds=assume_in_bounds)
     if not gathers:
         raise click.UsageError(f"{source} has no gather or scatter")
-    if directory.exists():  # else there is nothing that could be overwritten
+    if directory.exists():  # a new directory has no files to overwrite
         check_outputs([file for name in gathers for file in written_files(directory / name)], [source], force=force)
     directory.mkdir(parents=True, exist_ok=True)
     for name, gather in gathers.items():
@@ -305,7 +304,7 @@ def _write_nodes(source: Path, directory: Path, target: str, assume_in_bounds: b
 
 
 def _print_changes(rewrites: Sequence[Rewrite], inexactness: Sequence[Inexactness] = (), original: str = "ONNX") -> None:
-    """Print what was rewritten, and what OpenVINO will not execute as the original says; nothing where nothing is to tell."""
+    """Print tables of rewrites and of inexactness, if there are any."""
     from ov_gather.report.convert.tables import inexactness_table, rewrites_table
 
     if rewrites:

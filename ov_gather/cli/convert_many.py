@@ -1,4 +1,4 @@
-"""How `ov-gather convert` converts several models: in several processes, or on a cluster, each as the command alone does."""
+"""Conversion of several models in parallel processes or on a cluster, each as by a separate command."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ov_gather.cli.files import check_outputs
 from ov_gather.cli.output import say, show, with_progress
 
 _OWN = ("models", "output", "jobs", "scheduler")
-"""Parameters that are not for a single model, or differ from model to model."""
+"""Parameters that are not passed on to the conversion of a single model."""
 
 _ONE_AT_A_TIME = Lock()
-"""The threads of a worker of a cluster have one stdout."""
+"""Serializes conversions on the threads of a cluster worker, which share one stdout."""
 
 Item = tuple[Path, Path]
-"""A model, and the file to write."""
+"""A model, and the output path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the command ended for one model, and what it printed."""
+    """Exit code and output of the command for one model."""
 
     code: int
     output: str
@@ -38,9 +38,9 @@ class Ended:
 
 
 def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int, scheduler: str | None) -> int:
-    """Convert models into a directory, print what is printed of each when it is done, and return the worst exit code.
+    """Convert models into a directory, print the output for each as it completes, and return the highest exit code.
 
-    Raises UsageError where two models would have one name, or a file to write exists.
+    Raises UsageError if two models have the same output, or an output exists.
     """
     outputs = [directory / f"{model.stem}{suffix}" for model in models]
     for output, times in Counter(outputs).items():
@@ -48,7 +48,7 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
             alike = ", ".join(str(model) for model, other in zip(models, outputs, strict=True) if other == output)
             raise click.UsageError(f"{output} would be written for each of {alike}: give them different names")
     context = click.get_current_context()
-    if directory.exists():  # else there is nothing that could be overwritten
+    if directory.exists():  # a new directory has no files to overwrite
         check_outputs([file for output in outputs for file in written_files(output)], models, force=context.params["force"])
     directory.mkdir(parents=True, exist_ok=True)
     items = [(model.absolute(), output.absolute()) for model, output in zip(models, outputs, strict=True)]
@@ -62,12 +62,12 @@ def convert_many(models: Sequence[Path], directory: Path, suffix: str, jobs: int
 
 
 def written_files(output: Path) -> list[Path]:
-    """Return the files of a converted model: an IR has its .bin, and legalized ONNX perhaps data beside it."""
+    """Return the files of a conversion: an IR with its .bin, or legalized ONNX with its possible external data."""
     return [output, output.with_name(f"{output.name}.data") if output.suffix == ".onnx" else output.with_suffix(".bin")]
 
 
 def _run(items: Sequence[Item], options: Sequence[str], jobs: int, scheduler: str | None) -> Iterator[tuple[int, Ended]]:
-    """Yield the index of each model with how it ended, in the order in which they are done."""
+    """Yield the index of each model with its outcome, in the order of completion."""
     from ov_gather.cli.processes import Died, in_processes
 
     function = partial(convert_alone, options=options)
@@ -99,7 +99,7 @@ def convert_alone(item: Item, options: Sequence[str]) -> Ended:
 
 
 def _options(context: click.Context) -> list[str]:
-    """Return the options of this call that hold for each model."""
+    """Return the options of this command line that apply to every model."""
     options = []
     for parameter in context.command.params:
         name, value = str(parameter.name), context.params[str(parameter.name)]

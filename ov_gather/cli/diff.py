@@ -1,4 +1,4 @@
-"""`ov-gather diff`: what differs between two IRs, whatever ids, names and order their layers have."""
+"""The command `ov-gather diff`: differences of two IRs, regardless of the ids, names and order of layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `ov-gather validate` goes through the files: in this process, in several, or on a cluster."""
+"""Iteration of `ov-gather validate` over files: in this process, in several, or on a cluster."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ STDIN = Path("-")
 _NO_IR = ("OVG002", "OVG003")
 
 Checked = tuple[list[Finding] | None, bool]
-"""What is found in a file, None if it is passed over as no IR; and whether the cache knew it."""
+"""The findings in a file, None if it is skipped because it is not an IR; and whether they come from the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What is looked for in each file, and where what is found is kept."""
+    """The checks for each file, and the cache of their findings."""
 
     chosen: Chosen
     infer: bool = False
     cache: Cache | None = None
 
     def run(self, files: Sequence[Place], jobs: int, scheduler: str | None) -> Iterator[tuple[int, Checked]]:
-        """Yield the index of each file with what is found in it, in the order in which the files are done."""
+        """Yield the index of each file with its findings, in the order of completion."""
         if scheduler:
             return self._on_cluster(files, scheduler)
         return each(partial(_check, checks=self), _died, files, jobs)
 
     def _on_cluster(self, files: Sequence[Place], scheduler: str) -> Iterator[tuple[int, Checked]]:
-        """Let workers read and check the files. The cache is here, whose entries go to the workers and come back."""
+        """Check files on workers. Cache entries are sent to the workers, and new ones are stored here."""
         from ov_gather.cli.cluster import in_cluster
         from ov_gather.cli.processes import Died
 
@@ -65,7 +65,7 @@ class Checks:
 def each(
     check: Callable[[Place], T], died: Callable[[Place, str], T], files: Sequence[Place], jobs: int
 ) -> Iterator[tuple[int, T]]:
-    """Yield the index of each file with what `check` returns, in the order in which the files are done."""
+    """Yield the index of each file with the result of `check`, in the order of completion; `died` replaces a missing result."""
     if min(jobs, len(files)) < 2:
         yield from enumerate(map(check, files))
         return
@@ -81,19 +81,19 @@ def _died(file: Place, how: str) -> Checked:
 
 
 def _check(file: Place, checks: Checks) -> Checked:
-    """Check a file."""
+    """Return the findings in a file."""
     chosen = checks.chosen
     try:
         if checks.cache:
             findings, is_known = checks.cache.validate(file, chosen)
             return _unless_other_xml(file, findings), is_known
         return _unless_other_xml(file, _validate(file, checks)), False
-    except Exception as error:  # a fault of ours in one file must not hide what is wrong in the others
+    except Exception as error:  # a bug of ours on one file must not hide findings in others
         return _fault(file, error), False
 
 
 def _check_there(item: tuple[Place, bytes], checks: Checks, keeps: bool) -> tuple[list[Finding] | None, bytes | None]:
-    """Check a file on a worker of a cluster, unless its entry in the cache holds. Returns an entry that is new, too."""
+    """Check a file on a worker, unless its cache entry is valid. Return its findings and new entry, None if it was valid."""
     file, entry = item
     try:
         if keeps:
@@ -103,7 +103,7 @@ def _check_there(item: tuple[Place, bytes], checks: Checks, keeps: bool) -> tupl
             return _unless_other_xml(file, findings), new
         return _unless_other_xml(file, _validate(file, checks)), b""
     except ImportError:
-        raise  # what the worker lacks for one file, it lacks for all
+        raise  # the worker lacks a package for all files
     except Exception as error:  # as above
         return _fault(file, error), b""
 
@@ -116,7 +116,7 @@ def _validate(file: Place, checks: Checks) -> list[Finding]:
 
 
 def _unless_other_xml(file: Place, findings: list[Finding]) -> list[Finding] | None:
-    """Return the findings; None if they only say that an XML file that was found at a URL is no IR."""
+    """Return the findings; None if they only say that an XML file listed at a URL is not an IR."""
     is_other = isinstance(file, Url) and file.is_listed and any(finding.rule in _NO_IR for finding in findings)
     return None if is_other and is_other_xml(file) else findings
 

@@ -1,4 +1,4 @@
-"""`ov-gather explain`: what a rule checks and why, and what runtimes are known to do differently."""
+"""The command `ov-gather explain`: documentation of rules, and known divergences of runtimes."""
 
 from __future__ import annotations
 

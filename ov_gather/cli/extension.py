@@ -1,4 +1,4 @@
-"""`ov-gather extension build`: the OpenVINO extension is compiled before it is needed."""
+"""The command `ov-gather extension build`: compile the OpenVINO extension ahead of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ov-gather extension-path`: where the compiled OpenVINO extension is."""
+"""The command `ov-gather extension-path`: print the path of the compiled OpenVINO extension."""
 
 from __future__ import annotations
 

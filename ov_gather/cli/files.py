@@ -1,4 +1,4 @@
-"""Files on the command line: those that a command reads, and the one decision which of those it writes may be overwritten."""
+"""Input files of commands, and the only check of which outputs may be overwritten."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TIMEOUT_OF_SERVERS = click.option(
     default=TIMEOUT,
     show_default=True,
     metavar="SECONDS",
-    is_eager=True,  # so that it is known when URLs are parsed
+    is_eager=True,  # known before URLs are parsed
     expose_value=False,
     callback=_keep_timeout,
     help="The longest that a server may take for an answer, and for each 4 MiB of a file at a URL.",
@@ -39,7 +39,7 @@ FORCE = click.option("--force", is_flag=True, help="Overwrite a file that exists
 
 _URL_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEAD = 4096
-"""The bytes at the start of a file that tell whether it is a report of ours."""
+"""Number of bytes at the start of a file that identify a report of ours."""
 _REPORT = re.compile(
     rb'<!DOCTYPE html>\s*<html lang="en"><head><meta name="generator" content="ov-gather">'
     rb'|<\?xml [^>]*>\s*<testsuites\b[^>]*>\s*<testsuite\b[^>]* name="ov-gather (?:validate|check)"'
@@ -50,17 +50,17 @@ _REPORT = re.compile(
 
 
 class PathOrUrl(click.Path):
-    """A parameter that is a path, or the URL of something that fsspec reads."""
+    """A parameter that is a path, or a URL that fsspec can read."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
-        """Return a Path or a Url. What is at a URL is looked for later."""
+        """Return a Path or a Url. A URL is not opened here."""
         if url := url_of(value):
             return replace(url, timeout=(context.meta if context else {}).get(_TIMEOUT, TIMEOUT))
         return super().convert(value, param, context)
 
 
 def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_other_xml: bool = False) -> Found:
-    """Return the same as `ov_gather.ir.files.find_irs`, but a command line that names no IR is a UsageError."""
+    """Return the result of `ov_gather.ir.files.find_irs`; raise UsageError instead of NoIRError."""
     try:
         return files.find_irs(paths, exclude=exclude, skip_other_xml=skip_other_xml)
     except NoIRError as error:
@@ -70,11 +70,10 @@ def find_irs(paths: Iterable[Place], *, exclude: Collection[str] = (), skip_othe
 def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, force: bool, are_reports: bool = False) -> None:
     """Raise UsageError unless a command may write all these outputs.
 
-    An output is never an input: neither a file that is named nor one read with it (.bin, .expected.json, external data),
-    whatever links lead there. Another file that exists is overwritten only with `force`, or where a report takes the place of
-    a report of ours.
+    An output must not be an input, through any links: neither a named file nor one that is read with it (.bin, .expected.json,
+    external data). Any other existing file is overwritten only with `force`, or if a report replaces a report of ours.
 
-    Raises OSError for an output that cannot be written: it is a directory or a device, or there is no directory for it.
+    Raises OSError for an output that cannot be written: it is a directory or a device, or its directory does not exist.
     """
     wanted = [output for output in outputs if output is not None]
     for output in wanted:
@@ -95,12 +94,12 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Iterable[Place], *, fo
 
 
 def array_files(texts: Iterable[str]) -> list[Place]:
-    """Return the files that values of --input name."""
+    """Return the files named by values of --input."""
     return [Path(text.partition("=")[2] or text) for text in texts]
 
 
 def opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
-    """Return a file that takes its place when all went well, if there is one to write."""
+    """Return a file that replaces `output` on success; a null context if `output` is None."""
     if output is None:
         return nullcontext()
     from ov_gather.files import replacing
@@ -113,7 +112,7 @@ def _named_twice(output: Path, other: Path) -> str:
 
 
 def _read_with(inputs: Iterable[Place], *, data: bool) -> Iterator[Path]:
-    """Yield files and those that are read with them; `data` looks into directories and for external data, too."""
+    """Yield the inputs and the files that are read with them; `data` also searches directories and external data."""
     for path in inputs:
         if not isinstance(path, Path):
             continue

@@ -1,4 +1,4 @@
-"""What `ov-gather validate --fix` and `--diff` do before the validation."""
+"""Fixes of `ov-gather validate --fix` and `--diff`, applied before validation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_options(fix: bool, diff: bool, unsafe: bool, files: Sequence[Place]) -> None:
-    """Raise UsageError for options that do not fit together."""
+    """Raise UsageError for contradictory options."""
     if unsafe and not (fix or diff):
         raise click.UsageError("--unsafe-fixes is about --fix or --diff, and neither is given")
     if (fix or diff) and Path("-") in files:
@@ -38,9 +38,9 @@ def mend_files(
     ignore: tuple[str, ...],
     target: str,
 ) -> dict[Place, Mended]:
-    """Mend files, or show what that would change; what was mended is told on stderr.
+    """Fix files, or show the changes instead, and print the number of fixes on stderr.
 
-    Returns what became of each file, but for those that could not be read or written.
+    Returns the outcome for each file, except those that could not be read or written.
     """
     from ov_gather.rules.mending import mend
 

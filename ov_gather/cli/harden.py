@@ -1,4 +1,4 @@
-"""`ov-gather harden`: an OpenVINO model that no index can break."""
+"""The command `ov-gather harden`: an OpenVINO model that is safe for any indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arrays `per-file-ignores` and `per-layer-ignores` of `[tool.ov_gather]`, which suppress findings for a reason."""
+"""The arrays `per-file-ignores` and `per-layer-ignores` of `[tool.ov_gather]`, which suppress findings with a reason."""
 
 from __future__ import annotations
 

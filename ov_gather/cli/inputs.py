@@ -1,4 +1,4 @@
-"""Arrays that a command line gives to the only layer of an IR."""
+"""Arrays of the option --input, for the only layer of an IR or for a whole model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INPUTS = click.option(
 
 
 def only_layer(model: Model, place: Place) -> LayerView:
-    """Find the gather-family layer of a model. Raises UsageError where it has none, several, or one without all ports."""
+    """Return the only gather-family layer of a model. Raises UsageError if there are none or several, or a port is missing."""
     views = [view for _, graph in model.walk() for view in family_layers(graph)]
     if len(views) != 1:
         found = ", ".join(str(view.layer) for view in views) or "none"
@@ -35,8 +35,8 @@ def only_layer(model: Model, place: Place) -> LayerView:
 def load_inputs(model: Model, place: Place, texts: tuple[str, ...]) -> list[NDArray[Any]]:
     """Load the values of --input for the only layer of a model, in the order of its ports.
 
-    Raises UsageError where `only_layer` does, or where the texts do not name the inputs of the layer; ValueError, OSError where
-    a file holds no array.
+    Raises UsageError as `only_layer`, or if the names are not those of the layer's inputs; ValueError, OSError if a file has no
+    array.
     """
     view = only_layer(model, place)
     names = [given.name for given in view.operation.inputs]

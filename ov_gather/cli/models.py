@@ -1,4 +1,4 @@
-"""Commands that take OpenVINO models read and write them here."""
+"""Reading and writing of OpenVINO models for commands."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ov_gather.ir.reader import read_ir
 
 
 def check_ir_output(output: Path, inputs: Sequence[Place], *, force: bool) -> None:
-    """Raise UsageError where the name is not that of an IR, or as `check_outputs` does for its two files. Raises OSError."""
+    """Raise UsageError if the output is not an .xml, and as `check_outputs` for its two files. Raises OSError."""
     if output.suffix != ".xml":
         raise click.UsageError(f"--output {output}: the name of an IR ends in .xml")
     check_outputs([output, output.with_suffix(".bin")], inputs, force=force)
 
 
 def read_model(path: Path) -> ov.Model:
-    """Read a model, with our operations if there is an extension. Raises IRError, or ValueError where OpenVINO refuses it."""
+    """Read a model, with our extension if it is available. Raises IRError, or ValueError if OpenVINO refuses the model."""
     read_ir(path)
     try:
         core = register(ov.Core())
@@ -36,7 +36,7 @@ def read_model(path: Path) -> ov.Model:
 
 
 def write_model(model: ov.Model, output: Path) -> None:
-    """Write a model as an IR, whole or not at all. Raises OSError."""
+    """Write a model as an IR atomically. Raises OSError."""
     with replacing_together(output) as path:
         try:
             ov.serialize(model, path)

@@ -1,6 +1,6 @@
-"""All that commands print goes through here: lines, tables, and reports. Names of models and files are harmless in it.
+"""Printing of lines, tables and reports for all commands. Names from models and files are sanitized.
 
-On a terminal there are colours, and tables have its width; in a pipe there are none, and tables have their natural width.
+A terminal gets colours and tables of its width; a pipe gets no colours, and tables of their natural width.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PART = re.compile(r"(\x1b\[[0-9;]*m|[\n\t])")
-"""What may stand in a report beside printable characters: colours, which click adds, and ends of lines."""
+"""Unprintable text that a report may have: the colours that click adds, line ends and tabs."""
 
 
 def say(line: object, *, err: bool = False) -> None:
-    """Print one line, on stderr if `err`, whatever characters are in it, and without the secrets of URLs."""
+    """Print one sanitized line, on stderr if `err`."""
     click.echo(harmless(str(line)), err=err)
 
 
 def harmless(line: str) -> str:
-    """Return a line that no terminal or CI service obeys, without the secrets of URLs."""
+    """Escape control characters and commands of CI services in a line, and redact secrets in URLs."""
     return printable(redacted(line))
 
 
@@ -42,18 +42,18 @@ def warn(reason: object) -> None:
 
 
 def show(report: str, *, end: str = "", err: bool = False) -> None:
-    """Print the lines of a report of ours, whose names are printable. Colours are left out in a pipe."""
+    """Print the lines of a report of ours, whose names are escaped already. A pipe gets no colours."""
     click.echo(without_controls(report) + end, nl=False, err=err, color=None if err else has_colour())
 
 
 def without_controls(report: str) -> str:
-    """Return a report in which control characters are escapes, but for colours and ends of lines."""
+    """Escape control characters in a report, except colours, line ends and tabs."""
     parts = enumerate(_PART.split(report))
     return "".join(part if i % 2 or part.isprintable() else printable(part) for i, part in parts)
 
 
 def console() -> Console:
-    """Make a console for results, on stdout."""
+    """Return a console for results, on stdout."""
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
@@ -61,14 +61,14 @@ def console() -> Console:
 
 
 def error_console() -> Console:
-    """Make a console for progress, on stderr."""
+    """Return a console for progress, on stderr."""
     from rich.console import Console
 
     return Console(stderr=True)
 
 
 def print_table(table: Table) -> None:
-    """Print a table without the blanks at the ends of its lines."""
+    """Print a table without trailing blanks."""
     out = console()
     with out.capture() as captured:
         out.print(table)
@@ -76,7 +76,7 @@ def print_table(table: Table) -> None:
 
 
 def print_all(parts: Iterable[Table | str], *, err: bool = False) -> None:
-    """Print tables, and lines of text. Lines alone need no rich, whose import takes longer than most models."""
+    """Print tables and lines. Lines alone do not import rich, which would take longer than most models."""
     for part in parts:
         if isinstance(part, Styled):
             show(part, end="\n", err=err)
@@ -87,12 +87,12 @@ def print_all(parts: Iterable[Table | str], *, err: bool = False) -> None:
 
 
 def has_colour() -> bool:
-    """Tell whether stdout takes colours: a terminal does, unless NO_COLOR is set (https://no-color.org)."""
+    """Return True if stdout accepts colours: a terminal, unless NO_COLOR is set (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def with_progress(results: Iterable[T], total: int, doing: str) -> Iterable[T]:
-    """Yield the same results, with a progress bar if stderr is a terminal and there is more than one to wait for."""
+    """Yield the same results, with a progress bar if stderr is a terminal and `total` is at least 2."""
     if total < 2 or not sys.stderr.isatty():
         return results
     from rich.progress import track

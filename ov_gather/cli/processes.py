@@ -1,6 +1,6 @@
-"""Run a function over many items in several processes. A process that dies costs its item and nothing else.
+"""Map a function over items in several processes. A process that dies costs only its item.
 
-The pools of the standard library lose everything that is under way, or hang, when one of their processes is killed.
+The pools of the standard library lose all running items, or hang, if a process is killed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from ov_gather.interrupts import held
 from ov_gather.platforms import HAS_FORKS, unseen_by_children
 
 _LONGEST = 103 - len("/pymp-......../listener-........")
-"""Bytes of the longest path of the directory for temporary files with which the socket of a fork server has a valid path."""
+"""Maximum length in bytes of the temporary directory for which the socket path of a fork server is valid."""
 
 
 def _context() -> Any:
-    """Choose how processes are started.
+    """Choose the start method of processes: a fork server, or spawn if there is none or its socket path would be too long.
 
-    A fork would copy the locks that other threads of this process hold. The fork server has no such threads,
-    and it imports the package once for all processes. Where there is no fork server, or its socket cannot have a valid path,
-    each process starts anew.
+    A plain fork would copy locks that other threads hold. The fork server has no threads, and imports the package only once.
     """
     fits = len(os.fsencode(tempfile.gettempdir())) <= _LONGEST
     if not (fits and HAS_FORKS):
@@ -40,9 +38,9 @@ def _context() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """How a process ended before it gave a result. A negative exit code is the number of a signal.
+    """The end of a process before it returned a result. A negative exit code is a signal number.
 
-    No exit code is known of the workers of a cluster; so many of them died one after another.
+    On a cluster, the exit code is unknown, and `workers` is the number of workers that died, one after another.
     """
 
     exit_code: int | None
@@ -57,7 +55,7 @@ class Died:
 
 
 def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: int) -> Iterator[tuple[int, Any]]:
-    """Yield the index of each item with its result, or with Died, in the order in which the items are done."""
+    """Yield the index of each item with its result, or with Died, in the order of completion."""
     waiting = deque(enumerate(items))
     context = _context()
     workers = [_Worker(function, context) for _ in range(min(count, len(items)))]
@@ -80,7 +78,7 @@ def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: in
 
 
 class _Worker:
-    """A process that is started when it is first given an item, and started again after it died."""
+    """A process that starts with its first item, and starts again after it died."""
 
     def __init__(self, function: Callable[[Any], Any], context: Any) -> None:
         self.function = function
@@ -90,21 +88,21 @@ class _Worker:
         self.connection: Any = None
 
     def give(self, index: int, item: Any) -> Any:
-        """Send an item. The connection that is returned is ready when the result is there, or when the process has died."""
+        """Send an item. The returned connection becomes ready when the process has a result or has died."""
         if self.process is None:
             self.connection, theirs = self.context.Pipe()
             process = self.context.Process(target=_serve, args=(self.function, theirs), daemon=True)
-            with held(), unseen_by_children():  # A process that is interrupted while it starts cannot be stopped, and says so.
+            with held(), unseen_by_children():  # a process interrupted during its start could not be stopped
                 process.start()
                 self.process = process
-            theirs.close()  # otherwise the death of the process would not close the connection
+            theirs.close()  # else the connection would stay open after the process died
         self.index = index
-        with suppress(OSError):  # the process has died already, which result() tells
+        with suppress(OSError):  # the process has died already, which result() reports
             self.connection.send(item)
         return self.connection
 
     def result(self) -> Any:
-        """Receive the result, or Died."""
+        """Return the received result, or Died."""
         try:
             return self.connection.recv()
         except (EOFError, OSError):
@@ -121,7 +119,7 @@ class _Worker:
 
 
 def _serve(function: Callable[[Any], Any], connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops this process
-    with suppress(EOFError, BrokenPipeError):  # they mean that the parent is gone
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl+C, and stops this process
+    with suppress(EOFError, BrokenPipeError):  # the parent is gone
         while True:
             connection.send(function(connection.recv()))

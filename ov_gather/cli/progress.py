@@ -1,4 +1,4 @@
-"""This module shows how far a command is, on stderr: a bar on a terminal, and a line every ten seconds in a pipe."""
+"""Display of progress on stderr: a bar on a terminal, or a line every ten seconds in a pipe."""
 
 from __future__ import annotations
 

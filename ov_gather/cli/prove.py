@@ -1,4 +1,4 @@
-"""`ov-gather prove`: which gathers and scatters can be out of bounds, and for which inputs."""
+"""The command `ov-gather prove`: the gathers and scatters that can be out of bounds, and for which inputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ov_gather.rules.validation import not_checked, read_and_validate
 
 _FORMATS = ("text", "json", "sarif")
 _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
-"""Indices are what is to be proved. OpenVINO itself writes what violates OVG406, for an If whose condition it knows."""
+"""Rules whose errors do not prevent a proof: indices are its subject, and OpenVINO itself writes Ifs that violate OVG406."""
 
 
 @click.command(name="prove")
@@ -66,7 +66,7 @@ def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bo
 
 
 def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits]) -> Iterator[ProvedFile]:
-    """Yield what is known of each file. Raises UsageError where no file has what is assumed, or contradicts it."""
+    """Yield the proofs of each file. Raises UsageError if an assumption fits no file, or contradicts one."""
     unused = set(assume)
     for number, path in enumerate(files):
         opened = _open_onnx(path) if path.suffix == ".onnx" else _open_ir(path)
@@ -87,7 +87,7 @@ def _prove_all(files: Sequence[Place], assume: Mapping[str, Limits]) -> Iterator
 
 @dataclass(frozen=True)
 class _Provable:
-    """A _Provable is a model that was read: the names of which something may be assumed, and what proves under that."""
+    """A model that was read: the names that assumptions may constrain, and the function that proves under assumptions."""
 
     names: list[str]
     prove: Callable[..., list[Proof]]

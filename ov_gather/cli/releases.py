@@ -1,4 +1,4 @@
-"""This module tells how a command line names a release of OpenVINO."""
+"""Parsing of OpenVINO releases on the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 
 def parse_release(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """Return the value of --target or --target-release: a release as the tables have it; None if it is not given."""
+    """Return the value of --target or --target-release as a known release; None if it is not given."""
     from ov_gather.rules.releases import release_named
 
     try:

@@ -1,4 +1,4 @@
-"""`ov-gather run`: execute one layer on our kernel."""
+"""The command `ov-gather run`: execute one layer on our kernel."""
 
 from __future__ import annotations
 

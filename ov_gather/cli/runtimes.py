@@ -1,4 +1,4 @@
-"""This module tells which runtimes a command asks."""
+"""Choice of runtimes on the command line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ov_gather.runtimes.isolated import RUNTIMES
 
 
 def available_runtimes() -> tuple[str, ...]:
-    """Return those that are installed. That the extension cannot be compiled is said; onnxruntime is optional.
+    """Return the installed runtimes. Warn if the extension cannot be compiled; onnxruntime is optional.
 
-    Raises ImportError where OpenVINO is not installed, which is what everything is compared with.
+    Raises ImportError if OpenVINO, the runtime under test, is not installed.
     """
     require("openvino")
     absent = set() if find_spec("onnxruntime") and find_spec("onnx") else {"onnxruntime"}
@@ -28,7 +28,7 @@ def available_runtimes() -> tuple[str, ...]:
 
 
 def parse_runtimes(context: click.Context, option: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """Return the value of --runtimes: names with commas between; all that are installed, if it is not given."""
+    """Parse the value of --runtimes, separated by commas; all installed runtimes if it is not given."""
     if text is None:
         return available_runtimes()
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))

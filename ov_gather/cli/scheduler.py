@@ -1,4 +1,4 @@
-"""The option that names a Dask cluster, for the commands that have work for one; and whether a scheduler is there."""
+"""The option that names a Dask cluster, and the check for its scheduler."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 CONFIGURED = "config"
-"""The address that stands for the one in Dask's own configuration."""
+"""The address that means the one in Dask's configuration."""
 ANSWER = 8.0
-"""The seconds in which a scheduler has to answer."""
+"""Seconds within which a scheduler must answer."""
 
 SCHEDULER = click.option(
     "--scheduler",
@@ -20,19 +20,19 @@ SCHEDULER = click.option(
 
 
 class ClusterError(OSError):
-    """A ClusterError says why a cluster cannot do the work, or cannot go on."""
+    """A cluster cannot start or continue the work."""
 
 
 def require_scheduler(address: str) -> None:
-    """Ask a scheduler who it is, before a client is made: one without an answer would leave threads that try for minutes.
+    """Query the identity of a scheduler before a client is made, whose threads would retry for minutes without an answer.
 
-    Raises ClusterError where nobody answers within seconds, or the answer is none of a scheduler.
+    Raises ClusterError if there is no answer within seconds, or not that of a scheduler.
     """
     try:
         answer = asyncio.run(asyncio.wait_for(_identity(address), ANSWER))
     except (TimeoutError, asyncio.TimeoutError):
         raise ClusterError(f"there is no Dask scheduler at {address}: no answer within {ANSWER:g} s") from None
-    except Exception as error:  # bytes that are no answer of Dask's make it raise nearly anything
+    except Exception as error:  # Dask raises many types for malformed answers
         raise ClusterError(f"there is no Dask scheduler at {address}: {first_line(error, address)}") from None
     kind = answer.get("type") if isinstance(answer, dict) else None
     if kind != "Scheduler":
@@ -52,7 +52,7 @@ async def _identity(address: str) -> Any:
 
 
 def first_line(error: BaseException, address: str = "") -> str:
-    """Return the first line of what an error says, or its name, without the user and password of an address."""
+    """Return the first line of an error, or its type, without the user and password of an address."""
     line = (str(error).splitlines() or [type(error).__name__])[0]
     user = address.partition("://")[2].rpartition("@")[0]
     return line.replace(f"{user}@", "") if user else line

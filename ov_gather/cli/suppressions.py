@@ -1,4 +1,4 @@
-"""What `ov-gather validate` does with findings that a team knows of, and what it says of suppressions that are of no use."""
+"""Suppressions of `ov-gather validate`: the baseline, ignores, and reports of unused ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def read(path: Path | None, write: bool) -> Baseline | None:
-    """Return the baseline to compare with, if any. Raises UsageError for one that cannot be used."""
+    """Return the baseline to compare with, if any. Raises UsageError if it is unusable."""
     if write and path is None:
         raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
     if path is None or write:
@@ -36,7 +36,7 @@ def read(path: Path | None, write: bool) -> Baseline | None:
 
 
 def check_place(path: Path, output: Path | None, read: Sequence[Place]) -> None:
-    """Raise UsageError where a baseline may not be written: over a file that is read, over the report, or over another file."""
+    """Raise UsageError if the baseline would overwrite an input, the report, or a file that is not a baseline."""
     from ov_gather.rules.baseline import BaselineError, read_baseline
 
     check_outputs([path, output], read, force=True)
@@ -49,7 +49,7 @@ def check_place(path: Path, output: Path | None, read: Sequence[Place]) -> None:
 
 
 def write(path: Path, files: Sequence[str], findings: Sequence[Finding]) -> None:
-    """Make findings the known ones. Raises UsageError where another file would be lost; ValueError for files not checked."""
+    """Write findings as the baseline. Raises UsageError if another file would be lost; ValueError for unchecked files."""
     from ov_gather.rules.baseline import BaselineError, write_baseline
 
     if unchecked := [finding for finding in findings if finding.rule == NOT_CHECKED]:
@@ -68,9 +68,9 @@ def sort(
     baseline: Baseline | None,
     rules: Sequence[str],
 ) -> Sorted:
-    """Sort findings, and say on stderr which ignores suppress nothing, and what the baseline holds and nobody finds.
+    """Separate suppressed findings, and print unused ignores and obsolete baseline entries on stderr.
 
-    An ignore of rules that were not checked is not blamed.
+    Ignores of rules that were not checked are not reported.
     """
     from ov_gather.rules.suppression import suppress
 
@@ -84,7 +84,7 @@ def sort(
 
 
 def _compare(baseline: Baseline, files: Sequence[str], findings: Sequence[Finding]) -> None:
-    """Say what the baseline holds and nobody finds, or that it is one of other files."""
+    """Print the number of obsolete baseline entries, or that the baseline is for other files."""
     if baseline.known and not any(baseline.knows(file) for file in files):
         say(f"{baseline.path}: knows none of the files that were checked; its paths start at {baseline.directory}", err=True)
     gone = baseline.gone(files, findings)

@@ -1,4 +1,4 @@
-"""The option of commands that measure how many threads OpenVINO, and everyone beside it, has."""
+"""The option for the number of threads in measurements, the same for OpenVINO and all peers."""
 
 from __future__ import annotations
 

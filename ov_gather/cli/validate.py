@@ -1,4 +1,4 @@
-"""`ov-gather validate`: find what is wrong in IR files, without any runtime."""
+"""The command `ov-gather validate`: find errors in IR files without any runtime."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def command(
     Exit code: 0 no finding that --fail-on names, 1 there are such findings, 2 bad arguments or nothing to check. With --oldest
     it is 1 where a file cannot be read, or no release has what it needs.
     """
-    rules = [rule.id for rule in select_rules(select, ignore)]  # refuses unknown ones before any work
+    rules = [rule.id for rule in select_rules(select, ignore)]  # raises for unknown rules before any work
     found = _find(paths, exclude, skip_other_xml)
     if oldest:
         _refuse_with_oldest()
@@ -150,12 +150,12 @@ def command(
         done = mend(found.files, select=select, ignore=ignore, target=target or "")
         if diff:
             sys.exit(1 if any(mended.mended for mended in done.values()) else 0)
-        left = {} if infer else {file: mended.left for file, mended in done.items()}  # mending has validated these
+        left = {} if infer else {file: mended.left for file, mended in done.items()}  # fixing has validated these
     with opened(output) as file:
         least = Severity(min_severity)
         results: list[list[Finding] | None] = [left.get(file, []) for file in found.files]
         rest = [index for index, file in enumerate(found.files) if file not in left]
-        kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO looks at more of a .bin than we know
+        kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO reads more of a .bin than we hash
         checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(
             [found.files[index] for index in rest], jobs, scheduler
         )
@@ -198,7 +198,7 @@ def _find(paths: tuple[Place, ...], exclude: tuple[str, ...], skip_other_xml: bo
 
 
 def _cache(directory: Path, paths: Sequence[Place]) -> Cache | None:
-    """Open the cache; None, with a warning, where others could have written to it, so that it proves nothing."""
+    """Open the cache; None, with a warning, if it is in a checked directory, or others could have written to it."""
     from ov_gather.rules.cache import Cache, is_below
 
     directory = user_cache() / "validate" if directory == _USER else directory
@@ -215,7 +215,7 @@ def _cache(directory: Path, paths: Sequence[Place]) -> Cache | None:
 
 
 def _refuse_with_oldest() -> None:
-    """Raise UsageError where the command line has options that concern findings, beside --oldest."""
+    """Raise UsageError if --oldest is combined with options about findings."""
     context = click.get_current_context()
     for option in context.command.params:
         given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
@@ -224,7 +224,7 @@ def _refuse_with_oldest() -> None:
 
 
 def _print_oldest(files: Sequence[Place], jobs: int) -> int:
-    """Print a line for each file, in their order. Returns the exit code."""
+    """Print a line per file, in order. Return the exit code."""
     results = [OldestRelease("") for _ in files]
     for index, result in with_progress(each(_oldest, _died_oldest, files, jobs), len(files), "reading"):
         results[index] = result

@@ -1,1 +1,1 @@
-"""The cross-check: every gather of a layer, an IR or a converted ONNX model, executed on several runtimes and compared."""
+"""Cross-check of gathers: each layer, IR or converted ONNX model is executed on several runtimes, and the results compared."""

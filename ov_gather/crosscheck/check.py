@@ -1,7 +1,4 @@
-"""The cross-check of one IR: every gather-family layer in designed cases, and the model with our gathers beside stock OpenVINO.
-
-A layer of a model is also executed on the operands that it has in the model.
-"""
+"""Cross-check of one IR: each gather-family layer in designed cases and on its operands in the model, then the whole model."""
 
 from __future__ import annotations
 
@@ -42,29 +39,29 @@ def cross_check(
 ) -> CrossCheckResult:
     """Execute each gather-family layer, isolated from its graph, on several runtimes, and compare with the NumPy reference.
 
-    If "openvino" is among them and the IR has more than one layer to execute, the model is executed, too, on made-up inputs:
-    each layer gets one more case, the operands that it has in the model, and the outputs of the model with our gathers must be
-    those without.
+    If `runtimes` contains "openvino" and the IR has more than one layer to execute, the model is executed, too, on generated
+    inputs. Each layer then gets one more case, with the operands that it has in the model, and the model's outputs with our
+    gathers must equal those of stock OpenVINO.
 
     Args:
-        source: what `read_ir` takes, or what it returns. Beside `x.xml`, a file `x.expected.json` ({layer name: values}) with
-            the outputs of layers whose inputs are all constant is compared, too.
-        weights: path or bytes of the .bin, where it does not stand beside the .xml.
-        inputs: the inputs of the only layer that are not constant, in order; designed cases if not given.
-        runtimes: some of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
+        source: what `read_ir` accepts, or a `Model`. If a file `x.expected.json` ({layer name: values}) exists beside `x.xml`,
+            the outputs of layers whose inputs are all constant are compared with it, too.
+        weights: path or bytes of the .bin, if it is not beside the .xml.
+        inputs: the non-constant inputs of the only layer, in order; designed cases if not given.
+        runtimes: any of "kernel", "openvino", "extension" (OpenVINO with our operations) and "onnxruntime".
         seed: for the designed cases, and for the inputs of the model.
-        cases: the most cases that a layer gets.
-        device: where OpenVINO executes: a name such as "CPU", "AUTO", "HETERO:CPU" or "BATCH:CPU".
-        failures: the directory to which the first failing case of each layer is written, as small as can be, to be run again.
-        progress: is told of each layer that is done.
+        cases: the maximum number of designed cases per layer.
+        device: the OpenVINO device, such as "CPU", "AUTO", "HETERO:CPU" or "BATCH:CPU".
+        failures: the directory to which the first failing case of each layer is written, reduced, to be run again.
+        progress: receives each result as soon as its layer is done.
 
     Returns:
         A result with `.passed`, `.divergences` and `.table()`.
 
     Raises:
         IRError: the document cannot be read.
-        TypeError, ValueError: a runtime or the device is unknown; `inputs` do not fit the layer, or are given for a source
-            with several.
+        TypeError, ValueError: a runtime or the device is unknown; `inputs` do not fit the layer, or the source has several
+            layers.
         FileNotFoundError, ImportError: a runtime is not installed.
     """
     for name in runtimes:
@@ -72,7 +69,7 @@ def cross_check(
             raise ValueError(f"there is no runtime '{name}'; there are {', '.join(RUNTIMES)}")
     if not runtimes or cases < 1:
         raise ValueError("there must be a runtime and a case at least")
-    with borrowed(runtimes, device) as others:  # they start while the document is read
+    with borrowed(runtimes, device) as others:  # workers start while the document is read
         model = source if isinstance(source, Model) else read_ir(source, weights)
         views = [view for _, graph in model.walk() for view in family_layers(graph)]
         if inputs is not None and len(views) != 1:

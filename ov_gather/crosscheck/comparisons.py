@@ -1,4 +1,4 @@
-"""The records of what was compared: one runtime on one case, the cases of one layer, one output of a model."""
+"""Records of comparisons: one runtime on one case, the cases of one layer, one output of a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Status(Enum):
-    """The ways in which a comparison can come out."""
+    """Outcome of a comparison."""
 
     PASSED = "passed"
     EXPECTED = "expected"
@@ -19,13 +19,14 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The places where an output is not what it should be.
+    """The elements at which an output differs from the expected one.
 
     Attributes:
-        position: the first place that differs, in row-major order.
-        expected, found: the values at that place.
-        count, size: how many elements differ, and how many the output has.
-        picture: the output as rows (its last dimension across), cut into up to 16 x 32 fields: the share that differs in each.
+        position: the first differing element, in row-major order.
+        expected, found: the values at that position.
+        count, size: the number of differing elements, and of all elements.
+        picture: the fraction of differing elements in each cell of a grid of up to 16 x 32, over the output flattened to rows
+            of its last dimension.
     """
 
     position: tuple[int, ...]
@@ -42,14 +43,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What one runtime made of one case, compared with what is right.
+    """One runtime's result for one case, compared with the expected result.
 
     Attributes:
-        detail: what was observed, for people.
-        divergences: the names of the known divergences that apply.
-        difference: the places that differ, if there are two outputs and they differ.
-        seconds: what the execution took; None if nothing was executed.
-        stale: the names of divergences that should have shown, but did not: what is known of the runtime is out of date.
+        detail: the observation, as text for users.
+        divergences: names of the known divergences that explain it.
+        difference: the differing elements, if there are two outputs of the same shape and type.
+        seconds: execution time; None if nothing was executed.
+        stale: names of divergences that apply but did not occur, so their entry for this runtime is out of date.
     """
 
     runtime: str
@@ -62,7 +63,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing unexplained was observed."""
+        """Whether no unexplained difference was observed."""
         return self.status is not Status.FAILED
 
     def __str__(self) -> str:
@@ -72,11 +73,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What every runtime made of one case.
+    """The results of all runtimes for one case.
 
     Attributes:
         replay: the command that runs the case again, if it failed and was written to disk.
-        passes_again: whether the case passed when that command was executed: it fails only after other cases.
+        passes_again: whether the case passed when that command was executed, so it fails only after other cases.
     """
 
     name: str
@@ -88,22 +89,22 @@ class CaseResult:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing unexplained was observed."""
+        """Whether no unexplained difference was observed."""
         return all(comparison.passed for comparison in self.comparisons)
 
 
 @dataclass(frozen=True, slots=True)
 class LayerResult:
-    """What came out for one layer.
+    """The result of one layer.
 
     Attributes:
-        types: the element types of the inputs, by the inputs' names.
-        attributes: the attributes by name; inputs that are constant and stand for an attribute are among them.
-        kernel: which of our kernels computes the layer, "native" or "reference".
-        cases: the results of all cases, in the order in which they were executed.
-        assumptions: what a fragment leaves unsaid and was taken for granted.
-        problem: why the layer fails whatever its cases say: it could not be executed, or there was nothing to compare with.
-        executed_as: the layer that is the same but for its name, and whose cases these are; "" if there is none.
+        types: element types by input name.
+        attributes: attributes by name, including those given by constant inputs.
+        kernel: the kernel that computes the layer, "native" or "reference".
+        cases: the results of all cases, in the order of execution.
+        assumptions: what the document of a fragment omits and was assumed.
+        problem: why the layer fails regardless of its cases: it was not executed, or there was nothing to compare with.
+        executed_as: the identical layer whose cases are shared; "" if there is none.
     """
 
     path: str
@@ -119,22 +120,22 @@ class LayerResult:
 
     @property
     def passed(self) -> bool:
-        """Whether there was something to compare, and nothing unexplained was observed."""
+        """Whether at least one case was compared, and no unexplained difference was observed."""
         return bool(self.cases) and not self.problem and all(case.passed for case in self.cases)
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """The comparisons of all cases."""
+        """Comparisons of all cases."""
         return tuple(comparison for case in self.cases for comparison in case.comparisons)
 
     @property
     def not_applicable(self) -> int:
-        """The number of times that a runtime was not asked."""
+        """Number of comparisons for which the runtime was not executed."""
         return sum(comparison.status is Status.NOT_APPLICABLE for comparison in self.comparisons)
 
     @property
     def counts(self) -> Mapping[str, Counter[Status]]:
-        """How often each status occurred, by runtime."""
+        """Number of comparisons of each status, by runtime."""
         found: dict[str, Counter[Status]] = {}
         for comparison in self.comparisons:
             found.setdefault(comparison.runtime, Counter())[comparison.status] += 1
@@ -142,13 +143,13 @@ class LayerResult:
 
     @property
     def divergences(self) -> tuple[str, ...]:
-        """The names of the known divergences that apply, each once."""
+        """Distinct names of the known divergences that apply."""
         return tuple(dict.fromkeys(name for comparison in self.comparisons for name in comparison.divergences))
 
 
 @dataclass(frozen=True, slots=True)
 class OutputResult:
-    """What came out for one output of a model."""
+    """The result of one output of a model."""
 
     name: str
     type: str

@@ -1,4 +1,4 @@
-"""The versions and the machine that a result is obtained with."""
+"""Description of the runtimes and the machine behind a result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ov_gather.runtimes.base import Runtime
 
 
 def environment(runtimes: Sequence[Runtime[Any]]) -> Environment:
-    """Describe these runtimes, and this machine with as many cores as this process may use."""
+    """Return the versions of the runtimes and a description of this machine; `cores` counts those that this process may use."""
     return Environment(
         versions={runtime.name: runtime.version for runtime in runtimes},
         cpu=cpu.model_name(),

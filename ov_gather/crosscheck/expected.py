@@ -1,4 +1,4 @@
-"""Outputs of layers that a file beside an IR tells: `x.expected.json` beside `x.xml`, values by the names of layers."""
+"""Expected outputs stored beside an IR: `x.expected.json` beside `x.xml` maps layer names to values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ov_gather.files import replacing
 
 
 def read_expected(path: str) -> Mapping[str, Any]:
-    """Read the file beside an IR; nothing if there is none. Raises OSError, ValueError."""
+    """Read the expected outputs beside an IR; empty if there is no such file. Raises OSError, ValueError."""
     if not path or not (file := _beside(Path(path))).is_file():
         return {}
     try:
@@ -24,7 +24,7 @@ def read_expected(path: str) -> Mapping[str, Any]:
 
 
 def write_expected(path: Path, values: Mapping[str, Any]) -> None:
-    """Write the file beside an IR. Raises OSError."""
+    """Write expected outputs beside an IR. Raises OSError."""
     with replacing(_beside(path)) as stream:
         stream.write(json.dumps(values).encode())
 

@@ -1,6 +1,6 @@
-"""A lane leads to one runtime: it executes the cases of layer after layer, and judges what comes out.
+"""Queues of cases, one per runtime: a lane executes the cases of layer after layer, and judges the results.
 
-Lanes work at the same time, and none waits for another until all cases of a layer are done.
+Lanes run in parallel; results are joined once all cases of a layer are done.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A case with all inputs of the layer, constants included, and what is right."""
+    """A case with all inputs of the layer, constants included, and the expected outcome."""
 
     case: Case
     operands: Sequence[NDArray[Any]]
@@ -35,7 +35,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a runtime made of some trials, one comparison each; and the crashes when a model was freed, with its threads."""
+    """One comparison per trial on one runtime, and the crashes on freeing a model, each with its number of threads."""
 
     comparisons: Sequence[Comparison]
     crashes: Sequence[tuple[int, Comparison]]
@@ -43,14 +43,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What a runtime executes at present, and since when by the clock `monotonic`."""
+    """The case that a runtime executes at present, and its start in seconds of the clock `monotonic`."""
 
     layer: str
     since: float
 
 
 class Lane:
-    """A Lane has a thread that alone asks its runtime. Use as a context manager."""
+    """Queue of one runtime, served by a single thread. Use as a context manager."""
 
     def __init__(self, runtime: IsolatedRuntime[Model]) -> None:
         self.runtime = runtime
@@ -65,7 +65,7 @@ class Lane:
         self._pool.shutdown(cancel_futures=True)
 
     def submit(self, model: Model, view: LayerView, trials: Sequence[Trial], *, is_last: bool) -> Future[Judged]:
-        """Execute trials after those that were submitted before. The model stays loaded for the next ones, unless `is_last`."""
+        """Enqueue trials behind those submitted before. The model stays loaded for the next trials, unless `is_last`."""
         return self._pool.submit(self._execute, model, view, trials, is_last)
 
     def _execute(self, model: Model, view: LayerView, trials: Sequence[Trial], is_last: bool) -> Judged:
@@ -85,13 +85,13 @@ class Lane:
         return Judged(comparisons, crashes)
 
     def _end(self) -> list[tuple[int, Comparison]]:
-        """Free the model that is loaded; a crash is for the report."""
+        """Free the loaded model; a crash is returned as a failed comparison."""
         session, self._session = self._session, None
         try:
             if session:
                 session.end()
         except CrashedError as error:
-            assert session is not None  # because nothing else crashes
+            assert session is not None  # only `end` crashes
             return [(session.threads, Comparison(self.runtime.name, Status.FAILED, str(error)))]
         return []
 
@@ -99,7 +99,7 @@ class Lane:
 class _Session:
     """A model on a runtime, for several cases.
 
-    It is `suspect` once it answered, unpredictably, where it should refuse, or in a case in which it might have crashed.
+    `suspect` means possibly corrupted memory, after an unpredicted output where a refusal is right, or a case known to crash.
     """
 
     def __init__(self, runtime: IsolatedRuntime[Model], model: Model, threads: int) -> None:
@@ -109,11 +109,11 @@ class _Session:
         self._is_active = self._has_refused = False
 
     def is_for(self, model: Model, threads: int) -> bool:
-        """Tell whether this model is loaded for so many threads."""
+        """Return True if the session holds this model, with this number of threads."""
         return self.model is model and self.threads == threads
 
     def judge(self, view: LayerView, trial: Trial) -> Comparison:
-        """Execute one case, and compare what comes out with what is right."""
+        """Execute one case, and compare the outcome with the expected one."""
         observation = self._observe(trial.case)
         name, version, devices = self.runtime.name, self.runtime.version, self.runtime.devices
         comparison = judge(name, version, trial.right, observation, view, trial.operands, devices)
@@ -123,9 +123,9 @@ class _Session:
         return comparison
 
     def _observe(self, case: Case) -> Observation:
-        """Execute one case. The model is loaded again after a crash, and after a refusal, for OpenVINO may go on to refuse.
+        """Execute one case, in a new process after a suspect case.
 
-        What comes after a suspect case has a new process, for the memory of the old one may be overwritten.
+        The model is loaded again after a crash, and after a refusal, as OpenVINO may keep refusing.
         """
         if self._refusal:
             return Observation(self._refusal)
@@ -141,7 +141,7 @@ class _Session:
             return Observation(self.runtime.execute(case.inputs)[0], self.runtime.seconds)
         except CrashedError as error:
             self._is_active = False
-            if isinstance(error, HungError):  # or each case would wait as long
+            if isinstance(error, HungError):  # or each case would wait for the time-out
                 self._refusal = CrashedError(f"is not executed: in case '{case.name}' it {error}")
             return Observation(error)
         except (RefusedError, IndexError) as error:
@@ -157,7 +157,7 @@ class _Session:
             raise
 
     def end(self) -> None:
-        """Free the model. A suspect process may have overwritten its memory, so it is ended. Raises CrashedError."""
+        """Free the model; end the process if it is suspect. Raises CrashedError."""
         if self.suspect:
             self.runtime.stop()
         elif self._is_active:

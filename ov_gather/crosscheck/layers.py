@@ -1,4 +1,4 @@
-"""Layers are executed in their cases on every runtime, and compared with the NumPy reference; identical layers only once."""
+"""Execution of layers on every runtime, compared with the NumPy reference. Identical layers are executed once."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 
 Runtimes = Sequence[IsolatedRuntime[Model]]
 Reducer = Callable[[LayerView, Case, CaseResult, Any], CaseResult]
-"""Writes a case that failed and adds the command that runs it again. The last argument is the expected output of the layer."""
+"""Writes a failed case to disk and adds the command that replays it. The last argument is the expected output, if any."""
 
 EXPECTED_OUTPUT = "expected output"
-"""What stands for a runtime in the comparison with a file beside the IR."""
+"""Runtime name of the comparison with the file of expected outputs."""
 AT_ONCE = 1 << 26
-"""The bytes of inputs that may wait for the runtimes; one case may have more."""
+"""Maximum bytes of inputs that wait for the runtimes; a single case may exceed it."""
 AHEAD = 2
-"""The number of layers whose cases are made while runtimes execute those of another."""
+"""Number of layers whose cases are prepared while the runtimes execute another layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A layer that is to be checked.
+    """A layer to check.
 
     Attributes:
         view: the layer in its graph.
-        make_cases: gives the cases for the isolated layer. Raises TypeError, ValueError where there are none.
-        own: the case with the operands that the layer has in the model.
-        expected: the values of the layer's output, where a file beside the IR tells them.
-        is_alone: whether its cases are for no other layer, even if one is the same.
+        make_cases: makes the cases for the isolated layer. Raises TypeError, ValueError if there are none.
+        own: the case with the layer's operands in the model.
+        expected: the layer's output according to the file of expected outputs; None if it has no entry.
+        is_alone: whether the cases must not be shared with identical layers.
     """
 
     view: LayerView
@@ -60,11 +60,11 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The name by which reports know the layer."""
+        """Name of the layer in reports."""
         return self.view.layer.name or self.view.layer.type
 
     def identity(self) -> Hashable:
-        """Give what two layers have in common that are the same but for their names; None if the layer is like no other."""
+        """Return a key that is equal for layers that differ only in names; None if the result must not be shared."""
         view = self.view
         if self.is_alone or self.expected is not None:
             return None
@@ -73,17 +73,16 @@ class Job:
                 sha256(payload(view.graph, source[0])).digest() if source and source[0].type == "Const" else None
                 for source in map(view.producer, range(len(view.layer.inputs)))
             )
-        except ValueError:  # which the execution tells
+        except ValueError:  # an unreadable constant, which the execution reports
             return None
         attributes = frozenset(view.layer.attributes.items())
         return view.operation.name, view.layer.version, attributes, view.input_types, view.input_shapes, constants
 
 
 class LayerChecks:
-    """LayerChecks executes layers, isolated from their graphs, and compares. Use as a context manager.
+    """Execution and comparison of isolated layers. Use as a context manager.
 
-    Layers that are the same but for their names get the results of the first of them; what they are given in the model is
-    executed for each.
+    Layers that differ only in names share the results of the first; each is only executed on its own operands from the model.
     """
 
     def __init__(self, runtimes: Runtimes, reducer: Reducer | None = None) -> None:
@@ -101,7 +100,7 @@ class LayerChecks:
         self._stack.close()
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, LayerResult]]:
-        """Yield the position of each job with its result, in the order in which they are done."""
+        """Yield the position of each job with its result, in the order of completion."""
         groups: dict[Hashable, list[int]] = {}
         for position, job in enumerate(jobs):
             groups.setdefault(job.identity() or object(), []).append(position)
@@ -115,7 +114,7 @@ class LayerChecks:
             yield self._finished(*waiting.popleft())
 
     def _group(self, identity: Hashable, jobs: Sequence[Job]) -> Iterator[_Execution]:
-        """Begin to execute identical layers, one after another, all on the same model."""
+        """Start executing identical layers, one after another, on the same isolated model."""
         try:
             model = isolate(jobs[0].view)
             alone = next(family_layers(model))
@@ -136,7 +135,7 @@ class LayerChecks:
 
 
 def _renamed(first: LayerResult, result: LayerResult) -> LayerResult:
-    """Give a layer that is the same as another the cases of that one, behind those of its own."""
+    """Append the first layer's cases to those of an identical layer."""
     shared = [case for case in first.cases if case.name != OWN_OPERANDS]
     cases = (*result.cases, *shared)
     problem = first.problem or _problem(cases)
@@ -144,7 +143,7 @@ def _renamed(first: LayerResult, result: LayerResult) -> LayerResult:
 
 
 class _Execution:
-    """One layer that is executed. Its cases are made and handed to the lanes at once, unless they are large."""
+    """Execution of one layer. Cases are submitted to the lanes together, or in batches if they exceed AT_ONCE."""
 
     def __init__(
         self,
@@ -165,8 +164,8 @@ class _Execution:
             self._asked = [lane for lane in lanes if not self._missing[lane.runtime.name]]
 
     def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
-        """Make the cases, and let all runtimes execute them; wait for those that would take too much memory together."""
-        assert self._alone is not None  # or there was no layer to execute
+        """Make the cases and submit them to all runtimes; wait for each batch that exceeds AT_ONCE."""
+        assert self._alone is not None  # jobs without an isolated layer are not begun
         try:
             for case in cases:
                 inputs = operands(self._alone, case.inputs)
@@ -185,7 +184,7 @@ class _Execution:
         self._futures = [lane.submit(model, self._alone, self._trials, is_last=is_last) for lane in self._asked]
 
     def _collect(self) -> None:
-        """Wait for what was submitted, and put the comparisons of all runtimes together."""
+        """Wait for the submitted trials, and join the comparisons of all runtimes by case."""
         judged = {lane.runtime.name: future.result() for lane, future in zip(self._asked, self._futures, strict=True)}
         for number, trial in enumerate(self._trials):
             comparisons = [
@@ -207,11 +206,11 @@ class _Execution:
     def _add(self, case: Case, result: CaseResult) -> None:
         if self._reducer and not result.passed and self._alone:
             result = self._reducer(self._alone, case, result, self._job.expected)
-            self._reducer = None  # one failure of a layer tells enough
+            self._reducer = None  # only the first failure of a layer is reduced
         self._results.append(result)
 
     def result(self) -> LayerResult:
-        """Wait for all runtimes, and give what came out."""
+        """Wait for all runtimes, and return the layer's result."""
         view = self._job.view
         if self._alone and not self.problem:
             self._collect()
@@ -236,7 +235,7 @@ def _lacking(runtime: IsolatedRuntime[Model], view: LayerView) -> Divergence | N
 
 
 def _problem(results: Sequence[CaseResult]) -> str:
-    """Tell why there is nothing that a layer could pass in; "" if there is something."""
+    """Return why the layer cannot pass regardless of its comparisons; "" if it can."""
     if not results:
         return "there is no case: its inputs have no valid value"
     others = [comparison for case in results for comparison in case.comparisons if comparison.runtime != "kernel"]
@@ -246,7 +245,7 @@ def _problem(results: Sequence[CaseResult]) -> str:
 
 
 def reference_outcome(view: LayerView, inputs: Sequence[NDArray[Any]]) -> Outcome:
-    """Compute what is right: an output, or the IndexError that names an index out of bounds."""
+    """Compute the expected outcome: an output, or the IndexError that names an index out of bounds."""
     try:
         return evaluate(view.operation, inputs, view.attributes_for(inputs))
     except IndexError as error:

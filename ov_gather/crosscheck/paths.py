@@ -1,4 +1,4 @@
-"""Everything that some paths name is checked: IRs, directories with IRs, and ONNX models."""
+"""Check of paths: IRs, directories that contain IRs, and ONNX models."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ov_gather.runtimes.devices import CPU
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What came out for several paths.
+    """The results of checking several paths.
 
     Attributes:
-        results: one for each ONNX model, then one for each IR that could be read.
-        findings: what validation found in IRs that could be read.
-        unreadable: what validation found in IRs that could not be read.
-        stopped: where Ctrl+C or SIGTERM stopped the check, so that all else is missing; "" if it came to its end.
+        results: one per ONNX model, then one per readable IR.
+        findings: findings of validation in readable IRs.
+        unreadable: findings of validation in unreadable IRs.
+        stopped: the progress at which Ctrl+C or SIGTERM stopped the check; "" if it completed.
     """
 
     results: tuple[CrossCheckResult, ...] = ()
@@ -57,15 +57,15 @@ def check_paths(
     Args:
         paths: IRs, directories that are searched for IRs, and .onnx files.
         runtimes, seed, cases, device, failures: as for `cross_check`.
-        inputs_for: gives the inputs of the only layer of an IR; designed cases if not given.
-        progress: is told of each source, and of each layer that is done.
-        warn: is told what OpenVINO will not execute as an ONNX model says, before the model is executed.
+        inputs_for: returns the inputs of the only layer of an IR; designed cases if not given.
+        progress: receives each source, and each result as soon as its layer is done.
+        warn: called before a converted model is executed, with each way in which OpenVINO will differ from the ONNX model.
 
     Raises:
         NoIRError: there is no IR in the directories.
         ConversionError: an ONNX model cannot be converted.
         ImportError, FileNotFoundError: a runtime is not installed.
-        OSError, TypeError, ValueError: as `cross_check`, `verify_conversion` and `inputs_for` raise them.
+        OSError, TypeError, ValueError: as raised by `cross_check`, `verify_conversion` and `inputs_for`.
     """
     models = [Path(path) for path in paths if path.suffix == ".onnx"]
     others = [path for path in paths if path.suffix != ".onnx"]
@@ -90,7 +90,7 @@ def check_paths(
             inputs = inputs_for(model, path) if inputs_for else None
             options: dict[str, Any] = {"runtimes": runtimes, "seed": seed, "cases": cases, "failures": failures}
             results.append(cross_check(model, inputs, device=device, progress=progress, **options))
-    except BaseException:  # a signal may come out of other libraries as an error of theirs
+    except BaseException:  # other libraries may turn a signal into an error of their own
         if exit_code() is None:
             raise
         stopped = str(progress)
@@ -99,7 +99,7 @@ def check_paths(
 
 
 def _check_onnx(path: Path, seed: int, warn: Callable[[str], object]) -> CrossCheckResult:
-    """Convert an ONNX model, tell what OpenVINO will not execute as it says, and compare the result with onnxruntime."""
+    """Convert an ONNX model, warn of inexactness, and compare the result with onnxruntime."""
     from ov_gather.converters.inexactness import summaries
     from ov_gather.converters.models import convert, written
     from ov_gather.crosscheck.models.verify import verify_conversion

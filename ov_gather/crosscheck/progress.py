@@ -1,4 +1,4 @@
-"""This module tells how far a check is, and keeps what is done, so that a check that is stopped is not lost."""
+"""Progress of a check, with the results so far, so that an interrupted check is not lost."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ov_gather.crosscheck.results import CrossCheckResult, Environment
 
 
 class Progress:
-    """Progress of one source after another. One thread checks, and others may read at any time.
+    """Progress through one source after another. One thread writes; others may read at any time.
 
     Attributes:
-        source: the path of what is checked at present.
-        total: how many layers the source has, or of a sweep how many cases there are to be; 0 while that is not known.
-        done: how many of them are done.
-        unit: what is counted, "layers" or "cases".
+        source: path of the current source.
+        total: number of layers in the source, or of cases in a sweep; 0 while it is unknown.
+        done: number of them that are done.
+        unit: the unit of `total` and `done`, "layers" or "cases".
     """
 
     def __init__(self) -> None:
@@ -31,16 +31,16 @@ class Progress:
         self._lanes: Sequence[Lane] = ()
 
     def begin(self, source: str, total: int = 0, seed: int = 0, unit: str = "layers") -> None:
-        """Turn to another source."""
+        """Switch to another source, and reset the counts."""
         self._layers, self._lanes = {}, ()
         self.source, self.total, self.done, self.unit, self._seed = source, total, 0, unit, seed
 
     def watch(self, lanes: Sequence[Lane]) -> None:
-        """Say from now on what these runtimes do."""
+        """Report from now on what these runtimes execute."""
         self._lanes = lanes
 
     def add(self, position: int, layer: LayerResult, steps: int = 1) -> None:
-        """Keep the result of a layer; `steps` is by how much more is done then."""
+        """Store the result of a layer, and advance by `steps` units."""
         if not self._layers:
             self._environment = environment([lane.runtime for lane in self._lanes])
         self._layers[position] = layer
@@ -48,11 +48,11 @@ class Progress:
 
     @property
     def layers(self) -> tuple[LayerResult, ...]:
-        """The layers of the present source that are done, in the order that they have in the source."""
+        """Results of the current source so far, in the order of its layers."""
         return tuple(layer for _, layer in sorted(self._layers.items(), key=lambda item: item[0]))
 
     def partial(self) -> CrossCheckResult | None:
-        """Give what is done of the present source; None if no layer is."""
+        """Return the result of the current source so far; None if no layer is done."""
         if not self._layers:
             return None
         return CrossCheckResult(self.layers, self._seed, self._environment, not_run="stopped before the model was compared")
@@ -63,7 +63,7 @@ class Progress:
 
     @property
     def longest(self) -> str:
-        """What takes longest at present: the runtime, the layer and the seconds; "" if nothing is executed."""
+        """The longest running execution, as text with runtime, layer and seconds; "" if nothing is executed."""
         doings = [(lane.runtime.name, lane.doing) for lane in self._lanes]
         working = [(doing.since, name, doing.layer) for name, doing in doings if doing]
         if not working:

@@ -1,4 +1,4 @@
-"""A case that failed is made smaller as long as it fails, and written to disk with the command that runs it again."""
+"""Reduction of failed cases: shrink a case while it still fails, and write it to disk with the command that replays it."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
 
 ATTEMPTS = 60
-"""The most smaller cases that are tried for one failure."""
+"""Maximum number of smaller cases tried per failure."""
 
 Arrays = list[NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """Writes failed cases, made smaller, to folders below `directory`, which is created for the first one."""
+    """Reduces failed cases and writes each to a folder below `directory`, which is created for the first one."""
 
     directory: Path
     device: str = CPU
 
     def __call__(self, view: LayerView, case: Case, result: CaseResult, expected: Any = None) -> CaseResult:
-        """Shrink and write a case, execute what was written, and add the command that does so to the result. Raises OSError."""
+        """Reduce and write a case, execute the written case, and add the replay command to the result. Raises OSError."""
         failed = next(comparison for comparison in result.comparisons if not comparison.passed)
         name, arrays = failed.runtime, operands(view, case.inputs)
-        # No other case has the expected output; and of one that hangs, each smaller one may take as long.
+        # The expected output holds for this case only, and a smaller case may hang for as long.
         if name in RUNTIMES and not failed.detail.startswith(HANGS):
-            with borrowed([name], self.device) as (runtime,):  # another one: that which failed has more to do
+            with borrowed([name], self.device) as (runtime,):  # a second instance: the one that failed has more cases queued
                 arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
         path = self._folder(view, case, name) / "layer.xml"
         files = _write(path, view, arrays)
@@ -59,14 +59,14 @@ class Reducer:
         return replace(result, **self._run_again(path, files, name if name in RUNTIMES else "kernel"))
 
     def _run_again(self, path: Path, files: Sequence[Path], name: str) -> dict[str, Any]:
-        """Execute what was written, and return the command that does so."""
+        """Execute the written case; return the command that does so and whether it passes, as fields of a CaseResult."""
         inputs = (word for file in files for word in ("--input", f"{file.stem}={file}"))
         device = ["--device", self.device] if self.device != CPU else []
         replay = shlex.join(["ov-gather", "check", str(path), *inputs, "--runtimes", name, *device])
         return {"replay": replay, "passes_again": _passes(path, files, name, self.device)}
 
     def _folder(self, view: LayerView, case: Case, runtime: str) -> Path:
-        """Create a folder whose name tells the layer, the case and the runtime."""
+        """Create a folder named after the layer, the case and the runtime."""
         words = re.sub(r"[^\w.-]+", "-", f"{view.layer.name}-{case.name}-{runtime}")[:80]
         self.directory.mkdir(parents=True, exist_ok=True)
         folders = (self.directory / (f"{words}-{number}" if number else words) for number in range(10_000))
@@ -77,7 +77,7 @@ class Reducer:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The failure that a smaller case must show: the runtime fails, and the reference gives an output if it did before."""
+    """The failure to preserve: the runtime fails, and the reference refuses the case if and only if it refused the original."""
 
     view: LayerView
     runtime: IsolatedRuntime[Model]
@@ -102,7 +102,7 @@ class _Failure:
 
 
 def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
-    """Take the first smaller case that shows the failure, and go on from there, until none does."""
+    """Replace the case by the first smaller one that still fails, and repeat until none does, for up to ATTEMPTS trials."""
     attempts = 0
     while attempts < ATTEMPTS:
         for candidate in _smaller(failure.view, arrays):
@@ -118,7 +118,7 @@ def _shrunk(failure: _Failure, arrays: Arrays) -> Arrays:
 
 
 def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:
-    """Cut all dimensions of one size to their first or last half, size by size; then make values plain."""
+    """Yield smaller cases: every dimension of a given size halved (first or last half), then one input set to zeros."""
     attribute_ports = {port for port, given in enumerate(view.operation.inputs) if given.attribute}
     for size in sorted(
         {size for port, array in enumerate(arrays) for size in array.shape if port not in attribute_ports}, reverse=True
@@ -136,7 +136,7 @@ def _smaller(view: LayerView, arrays: Arrays) -> Iterator[Arrays]:
 
 
 def _layer_for(view: LayerView, arrays: Arrays) -> Model:
-    """Rebuild the layer for inputs of these shapes; constants stay constant. Raises ValueError where the shapes do not fit."""
+    """Rebuild the layer for these input shapes; constants stay constants. Raises ValueError if the shapes do not fit."""
     builder = ModelBuilder(view.layer.name or view.operation.type)
     inputs = []
     for port, (given, array) in enumerate(zip(view.operation.inputs, arrays, strict=True)):
@@ -146,13 +146,13 @@ def _layer_for(view: LayerView, arrays: Arrays) -> Model:
         else:
             inputs.append(builder.const(given.name, element_type, array))
     version = view.layer.version or view.operation.opsets[0]
-    outputs = [(inputs[0].element_type, PartialShape.of(()))]  # inferred anew when the layer is isolated
+    outputs = [(inputs[0].element_type, PartialShape.of(()))]  # a placeholder: isolating the layer infers it again
     builder.layer(view.operation.type, builder.name, version, view.layer.attributes, inputs, outputs)
     return isolate(next(family_layers(builder.build())))
 
 
 def _write(path: Path, view: LayerView, arrays: Sequence[NDArray[Any]]) -> list[Path]:
-    """Write the layer, and beside it its inputs, whose files are returned."""
+    """Write the layer with its inputs beside it, and return the files of the inputs."""
     write_ir(_layer_for(view, list(arrays)), path)
     files = []
     for port, (given, array) in enumerate(zip(view.operation.inputs, arrays, strict=True)):
@@ -164,7 +164,7 @@ def _write(path: Path, view: LayerView, arrays: Sequence[NDArray[Any]]) -> list[
 
 
 def _passes(path: Path, files: Sequence[Path], runtime: str, device: str) -> bool:
-    """Check what was written as the command does that names it; return True if nothing fails."""
+    """Check the written case as the replay command does; return True if nothing fails."""
     (view,) = family_layers(read_ir(path))
     types = [kind for port, kind in enumerate(view.input_types) if view.constant(port) is None]
     inputs = [as_declared(np.load(file), kind) for file, kind in zip(files, types, strict=True)]

@@ -1,4 +1,4 @@
-"""The cross-check of layers that are made up: operations x element types x ranks x axes."""
+"""Cross-check of generated layers: operations x element types x ranks x axes."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def sweep(
     failures: Path | None = None,
     progress: Progress | None = None,
 ) -> CrossCheckResult:
-    """Cross-check made-up layers of all operations of the family, until there are `cases` in all.
+    """Cross-check generated layers of all operations of the family, until there are `cases` in all.
 
     Args:
         runtimes: as for `cross_check`.
         seed: for the layers and their cases.
-        cases: how many cases there are in all.
+        cases: the total number of cases.
         device, failures: as for `cross_check`.
-        progress: is told of each layer that is done.
+        progress: receives each result as soon as its layer is done.
 
-    Raises FileNotFoundError, ImportError where a runtime is not installed.
+    Raises FileNotFoundError, ImportError if a runtime is not installed.
     """
     progress = progress or Progress()
     progress.begin("made-up layers", cases, seed, "cases")
@@ -59,9 +59,9 @@ def sweep(
 def sweep_part(
     start: int, stop: int, runtimes: Sequence[str], *, seed: int, device: str = CPU, failures: Path | None = None
 ) -> CrossCheckResult:
-    """Cross-check the made-up layers with these numbers, counted from 0, each in all the cases that it has.
+    """Cross-check the generated layers `start` to `stop` (exclusive), each in all of its cases.
 
-    Args and errors are as for `sweep`, whose layers are the same.
+    Layers, arguments and errors are those of `sweep`.
     """
     reducer = Reducer(failures, device) if failures else None
     with borrowed(runtimes, device) as others, LayerChecks(others, reducer) as checks:
@@ -82,7 +82,7 @@ def _checked(
     seed: int,
     limit: int = CASES_A_LAYER,
 ) -> Iterator[LayerResult]:
-    """Yield the result of the layer with this number in at most so many cases, if there is a runtime to compare with."""
+    """Yield the result of one layer in at most `limit` cases; nothing if every runtime but "kernel" lacks the operation."""
     (view,) = family_layers(model)
     if all(lacking(other.name, other.version, view, other.devices) for other in others if other.name != "kernel"):
         return
@@ -92,9 +92,9 @@ def _checked(
 
 
 def _some(view: LayerView, number: int, limit: int, seed: int) -> Iterator[Case]:
-    """Take every other of the designed cases, all on the same number of threads: a runtime loads a model anew for another one.
+    """Select every second designed case, all with the same number of threads, as a runtime reloads the model for another one.
 
-    Only one layer in UNSAFE gets cases with indices out of bounds: after most of them a runtime needs a new process.
+    Only one layer in UNSAFE gets out-of-bounds indices, because a runtime needs a new process after most of them.
     """
     cases = [case for case in designed(view, len(DESIGNS), seed) if number % UNSAFE == 0 or not case.out_of_bounds]
     return islice((replace(case, threads=1 + number % 2) for case in cases[number // UNSAFE % 2 :: 2]), limit)

@@ -1,4 +1,4 @@
-"""Tables of what was compared, for the terminal: at most 100 columns wide where names are not longer."""
+"""Terminal tables of comparisons, at most 100 columns wide unless names are longer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ov_gather.tables import cell
 
 
 def layers_table(layers: Sequence[LayerResult]) -> Table:
-    """Return one row a layer, one column a runtime."""
+    """Return a table with one row per layer and one column per runtime."""
     runtimes = runtimes_of(layers)
-    table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output": too wide
+    table = new_table("layer", "cases", *(name.partition(" ")[0] for name in runtimes))  # "expected output" is too wide
     for layer in layers:
         name = cell(layer.path, f"  {layer.operation} '{layer.layer}'")
         counts = layer.counts
@@ -26,7 +26,7 @@ def layers_table(layers: Sequence[LayerResult]) -> Table:
 
 
 def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) -> Table:
-    """Return one row for each output and each gather of a converted model. A gather has one case: its own operands."""
+    """Return a table with one row per output and per gather of a converted model. A gather has one case: its own operands."""
     table = new_table("output or gather", "shapes", "result")
     for output in outputs:
         add_output(table, cell(output.name), output, f"{output.comparison.runtime}: {output.comparison}")
@@ -40,23 +40,23 @@ def model_table(outputs: Sequence[OutputResult], layers: Sequence[LayerResult]) 
 
 
 def add_output(table: Table, name: Text, output: OutputResult, result: str) -> None:
-    """Add the row of one output of a model."""
+    """Add a row for one output of a model."""
     shape, style = f"{output.type}{list(output.shape)}", None if output.comparison.passed else "red"
     table.add_row(name, cell(shape), cell(result), style=style)
 
 
 def runtimes_of(layers: Sequence[LayerResult]) -> list[str]:
-    """Return the names of the runtimes that layers were compared on, in the order in which they first appear."""
+    """Return the names of the compared runtimes, in order of first appearance."""
     return list(dict.fromkeys(comparison.runtime for layer in layers for comparison in layer.comparisons))
 
 
 def new_table(*columns: str) -> Table:
-    """Return an empty table in the style of all of ours."""
+    """Return an empty table in our common style."""
     return Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
 
 
 def counts_cell(counts: Mapping[Status, int]) -> Text:
-    """Return what the comparisons of one runtime came to: "13 + 3" means 13 that passed and 3 expected divergences."""
+    """Return the cell of one runtime: failures only, or else "13 + 3" for 13 passed and 3 expected divergences."""
     if counts.get(Status.FAILED):
         return cell(f"{counts[Status.FAILED]} FAILED", style="red")
     passed, expected = counts.get(Status.PASSED, 0), counts.get(Status.EXPECTED, 0)

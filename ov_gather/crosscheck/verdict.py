@@ -1,4 +1,4 @@
-"""The verdict on what a runtime did: compared bit by bit with what is right, or explained by a known divergence."""
+"""Verdict on a runtime's result: bit-exact, explained by a known divergence, or failed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ov_gather.ops.scatter_lanes import are_same_numbers
 from ov_gather.runtimes.base import CrashedError
 
 Outcome = NDArray[Any] | Exception
-"""The output of a case, or the error in its place. The reference refuses only indices that are out of bounds."""
+"""Output of a case, or the error raised instead. The reference raises only for out-of-bounds indices."""
 
 _PICTURE = 16, 32
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The outcome of a case on a runtime, and the seconds that it took; None if nothing was executed."""
+    """Outcome of a case on a runtime, and its execution time in seconds; None if nothing was executed."""
 
     outcome: Outcome
     seconds: float | None = None
@@ -40,7 +40,7 @@ def judge(
     operands: Sequence[NDArray[Any]],
     devices: Sequence[str] = CPU,
 ) -> Comparison:
-    """Compare what a runtime, on some devices of OpenVINO, made of a layer with these operands with what is right."""
+    """Compare a runtime's result for a layer and its operands with the expected outcome; `devices` are OpenVINO's."""
     found = observation.outcome
     difference = first_difference(expected, found)
     observed = observed_as(expected, found, difference)
@@ -60,7 +60,7 @@ def judge(
 def _stale(
     runtime: str, version: str, found: Outcome, view: LayerView, operands: Sequence[NDArray[Any]], devices: Sequence[str]
 ) -> Iterator[str]:
-    """Name the divergences that should have shown beside a right result: they predict another, or nothing but a refusal."""
+    """Yield the applicable divergences that a correct result contradicts: they predict another result, or only a refusal."""
     for known in DIVERGENCES:
         if not known.concerns(runtime, version, view.operation.name, devices) or not known.applies(view, operands):
             continue
@@ -69,7 +69,7 @@ def _stale(
 
 
 def observed_as(expected: Outcome, found: Outcome, difference: Difference | str) -> Observed | None:
-    """Classify what a runtime did; None if it refuses, and rightly."""
+    """Classify a runtime's behaviour; None if it refuses, as expected."""
     if isinstance(found, CrashedError):
         return Observed.CRASHES
     if isinstance(found, Exception):
@@ -80,7 +80,7 @@ def observed_as(expected: Outcome, found: Outcome, difference: Difference | str)
 
 
 def _detail(expected: Outcome, found: Outcome, difference: Difference | str) -> str:
-    """Say for people what a runtime did otherwise; "" if it did nothing otherwise."""
+    """Describe how a runtime's outcome deviates, for users; "" if it does not."""
     if isinstance(found, CrashedError):
         return str(found)
     if isinstance(found, Exception):
@@ -89,9 +89,7 @@ def _detail(expected: Outcome, found: Outcome, difference: Difference | str) -> 
 
 
 def is_predicted_by(known: Divergence, view: LayerView, operands: Sequence[NDArray[Any]], found: Outcome) -> bool:
-    """Tell whether a divergence predicts a runtime's result, element by element. One that predicts nothing allows any
-    result.
-    """
+    """Return True if the divergence predicts or permits each element found. One without a prediction permits any result."""
     if known.predicts is None and known.permits is None:
         return True
     try:
@@ -116,7 +114,7 @@ def is_predicted_by(known: Divergence, view: LayerView, operands: Sequence[NDArr
 
 
 def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
-    """Find the first difference between two outputs, bit by bit; "" if there is none, or if there are not two outputs."""
+    """Return the first bitwise difference between two outputs; "" if they are equal, or either outcome is an error."""
     if isinstance(expected, Exception) or isinstance(found, Exception):
         return ""
     if expected.shape != found.shape or expected.dtype != found.dtype:
@@ -125,7 +123,7 @@ def first_difference(expected: Outcome, found: Outcome) -> Difference | str:
 
 
 def difference_at(different: NDArray[np.bool_], expected: NDArray[Any], found: NDArray[Any]) -> Difference | str:
-    """Describe the difference between two outputs, given which elements differ; "" if none does."""
+    """Return a description of the elements that differ, given their mask; "" if none does."""
     if not different.any():
         return ""
     position = tuple(map(int, np.unravel_index(int(np.argmax(different)), expected.shape)))

@@ -1,4 +1,4 @@
-"""This package finds or compiles the OpenVINO extension, adds it to an `openvino.Core`, and reads the errors of OpenVINO."""
+"""The OpenVINO extension: finding or compiling it, adding it to an `openvino.Core`, and reading OpenVINO's errors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LAYERS = (
 
 
 def extension_path() -> Path:
-    """Find the library that OpenVINO loads with `core.add_extension`, `ovc --extension` or `benchmark_app -extensions`.
+    """Return the library to load with `core.add_extension`, `ovc --extension` or `benchmark_app -extensions`.
 
-    Where ov-gather was not built for the installed release of OpenVINO, the library is compiled when it is first needed, and
-    kept in the user's cache directory ($XDG_CACHE_HOME, or ~/.cache).
+    If ov-gather was not built for the installed release of OpenVINO, the library is compiled on first use, and kept in the
+    user's cache directory ($XDG_CACHE_HOME, or ~/.cache).
 
     Raises:
         FileNotFoundError: there is no compiler, or OpenVINO has no C++ headers.
@@ -35,40 +35,40 @@ def extension_path() -> Path:
     bundled = _bundled()
     if built_for(bundled) == openvino.release:
         return bundled
-    from ov_gather.extension import cache  # imports what only compiling needs
+    from ov_gather.extension import cache  # a slow import, needed only to compile
 
     return cache.library(openvino)
 
 
 def _bundled() -> Path:
-    """Tell where the extension is that was built with this package, if one was."""
+    """Return the path of the extension built with this package; it may not exist."""
     native = find_spec("ov_gather._native")
     return Path(native.origin if native and native.origin else __file__).with_name(installed.FILE_NAME)
 
 
 def built_for(library: Path) -> str | None:
-    """Read the release that a library was built for from its bytes: beside another release it cannot be loaded."""
+    """Return the OpenVINO release a library was built for, read from its bytes: next to another release it cannot be loaded."""
     found = _BUILT_FOR.search(library.read_bytes()) if library.is_file() else None
     return found[1].decode() if found else None
 
 
 def register(core: Core) -> Core:
-    """Add our operations to an `openvino.Core`: opset `ov_gather`, and ONNX nodes that become them.
+    """Add our operations (opset `ov_gather`) to an `openvino.Core`, and conversions of ONNX nodes to them.
 
     Returns:
-        The core. Its `read_model` then also reads ONNX GatherElements, Gather and GatherND as ours; but a Gather from what a
-        Shape node yields stays the stock one.
+        The core. Its `read_model` converts ONNX GatherElements, Gather and GatherND to ours, except for a Gather from the
+        output of a Shape node.
 
     Raises:
-        FileNotFoundError, ImportError, OSError: there is no extension, and it cannot be compiled, as `extension_path` says; or
-            OpenVINO's files are of two releases.
+        FileNotFoundError, ImportError, OSError: there is no extension, and it cannot be compiled (see `extension_path`); or
+            OpenVINO's files belong to two releases.
     """
     core.add_extension(checked_path())
     return core
 
 
 def checked_path() -> str:
-    """Find the extension like `extension_path`, for the OpenVINO in this process; as text, which all releases take.
+    """Return `extension_path` as str, which all releases accept, checked against the OpenVINO in this process.
 
     Raises FileNotFoundError, ImportError, OSError.
     """
@@ -85,7 +85,7 @@ def checked_path() -> str:
 
 
 def reason(error: RuntimeError) -> str:
-    """Give the last line of the message of an error that is no place in OpenVINO's sources, with the layer at fault."""
+    """Return the last informative line of an OpenVINO error, prefixed with the layer at fault."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(_NO_REASON)]
     why = (telling or lines or ["no reason given"])[-1]

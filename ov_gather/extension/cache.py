@@ -1,6 +1,6 @@
-"""Compiled extensions in the user's cache directory: one for each release of OpenVINO and version of ours.
+"""Compiled extensions in the user's cache directory, one per OpenVINO release and ov-gather version.
 
-What is loaded from here is executed. Directories, and those above them, are checked first: see `ov_gather/private.py`.
+Libraries loaded from here are executed, so the directories and their parents are checked first (`ov_gather/private.py`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _WHAT_TO_DO = "let XDG_CACHE_HOME name a directory to write to"
 
 
 def library(openvino: OpenVINO) -> Path:
-    """Find the extension for an OpenVINO that is installed, or compile it. Raises FileNotFoundError, ImportError, OSError.
+    """Return the extension for an installed OpenVINO, compiled if needed. Raises FileNotFoundError, ImportError, OSError.
 
-    The library has a directory of its own for each place of OpenVINO, as it looks for OpenVINO's libraries in `libs` beside it.
+    Each location of OpenVINO has its own copy, because the library finds OpenVINO's through a symlink `libs` beside it.
     """
     folder = _folder(openvino)
     place = folder / hashlib.sha256(os.fsencode(openvino.libraries)).hexdigest()[:12]
@@ -46,14 +46,14 @@ def library(openvino: OpenVINO) -> Path:
 
 
 def make(openvino: OpenVINO) -> Path:
-    """Compile the extension for an OpenVINO that will be installed here, if there is none yet. Raises like `library`."""
+    """Compile the extension for an OpenVINO that will be installed here, unless it exists. Raises like `library`."""
     folder = _folder(openvino)
     with _locked(folder):
         return _made(openvino, folder)
 
 
 def _folder(openvino: OpenVINO) -> Path:
-    """Return the directory for a release. Raises OSError where that above it cannot be made, or is open to other users."""
+    """Return the directory for a release. Raises OSError if its parent cannot be created, or is open to other users."""
     system = f"{sys.platform}-{platform.machine()}"
     ours = f"{version('ov-gather')}-{digest()}"
     name = f"openvino-{openvino.release}-{system}-abi{openvino.cxx11_abi}-ov_gather-{ours}"
@@ -63,7 +63,7 @@ def _folder(openvino: OpenVINO) -> Path:
 
 
 def _made(openvino: OpenVINO, folder: Path) -> Path:
-    """Give the library that is kept in a folder; compile it first if there is none, or not the one that was put there."""
+    """Return the library in a folder; compile it first if it is missing or its checksum is wrong."""
     made = folder / FILE_NAME
     if not _is_whole(made, folder):
         with TemporaryDirectory(dir=folder) as work:
@@ -78,12 +78,12 @@ def _made(openvino: OpenVINO, folder: Path) -> Path:
 
 
 def _is_whole(library: Path, folder: Path) -> bool:
-    """Return True if a library is the one that was compiled, and not half-written. Raises NotPrivateError."""
+    """Return True if a library has the checksum that was stored when it was compiled. Raises NotPrivateError."""
     try:
         return read_private(_checksum_file(folder)) == _checksum(library)
     except NotPrivateError:
         raise
-    except OSError:  # it is not there, or cannot be read
+    except OSError:  # missing or unreadable
         return False
 
 
@@ -96,7 +96,7 @@ def _checksum_file(folder: Path) -> Path:
 
 
 def _put(library: Path, place: Path) -> None:
-    """Put a library to another place at once, so that nobody sees a part of it."""
+    """Copy a library atomically, so that no process sees a part of it."""
     with TemporaryDirectory(dir=place.parent) as work:
         copy = Path(work, FILE_NAME)
         copyfile(library, copy)
@@ -106,7 +106,7 @@ def _put(library: Path, place: Path) -> None:
 
 @contextmanager
 def _kept(folder: Path) -> Iterator[None]:
-    """Raise OSError, with what to do, where something cannot be written."""
+    """Convert an OSError of writing into one that says what to do."""
     try:
         yield
     except NotPrivateError:
@@ -117,7 +117,7 @@ def _kept(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder, which is made if need be. Raises OSError where it cannot be written."""
+    """Hold the lock of a folder, which is created if needed. Raises OSError if it cannot be written."""
     with _kept(folder):
         make_private(folder)
         file = (folder / "lock").open("w")

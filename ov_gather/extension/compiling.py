@@ -1,4 +1,4 @@
-"""This module compiles the OpenVINO extension from the sources in this package."""
+"""Compilation of the OpenVINO extension from the sources in this package."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ov_gather.extension.installed import OpenVINO
 _SOURCES = Path(__file__).parents[1] / "native"
 _COMPILERS = ("g++", "clang++", "c++")
 _FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-ffp-contract=off"]
-# The library is never unloaded, because models that hold our operations may outlive the core that loaded it.
+# nodelete: models that hold our operations may outlive the core that loaded the library.
 _LINUX = ["-shared", "-s", "-pthread", "-Wl,-z,nodelete", "-Wl,--exclude-libs,ALL", "-Wl,-rpath,$ORIGIN/libs"]
 _MACOS = ["-bundle", "-Wl,-x", "-Wl,-rpath,@loader_path/libs"]
 
 
 @cache
 def digest() -> str:
-    """Name what the extension is made of, and how: another text for other sources, or for other options of the compiler."""
+    """Return a fingerprint of the sources and compiler options of the extension."""
     files = [*sorted(path for folder in ("kernel", "extension") for path in (_SOURCES / folder).iterdir()), Path(__file__)]
     contents = (hashlib.sha256(path.name.encode() + path.read_bytes()).digest() for path in files)
     return hashlib.sha256(b"".join(contents)).hexdigest()[:12]
 
 
 def compile_extension(openvino: OpenVINO, library: Path) -> None:
-    """Compile the extension for an OpenVINO. It finds that OpenVINO's libraries in the directory `libs` beside itself.
+    """Compile the extension for an OpenVINO, whose libraries it finds in the directory `libs` beside itself.
 
     Raises:
         FileNotFoundError: there is no compiler.
@@ -57,7 +57,7 @@ def compile_extension(openvino: OpenVINO, library: Path) -> None:
 
 
 def _compiler() -> list[str]:
-    """Find the compiler: $CXX, or one that systems have. Raises FileNotFoundError."""
+    """Return the compiler command: $CXX, or the first of _COMPILERS found. Raises FileNotFoundError."""
     if sys.platform == "win32":
         raise FileNotFoundError("on Windows, the OpenVINO extension is not compiled on first use: build ov-gather from source")
     named = shlex.split(os.environ.get("CXX", ""))
@@ -71,7 +71,7 @@ def _compiler() -> list[str]:
 
 
 def _parts() -> Iterator[tuple[Path, list[str]]]:
-    """List what is compiled, longest first, each with options of its own: lines.cpp once for each instruction set."""
+    """Yield the sources with their own options, longest compile time first: lines.cpp once per instruction set."""
     lines = _SOURCES / "kernel" / "lines.cpp"
     sets = [line.split() for line in (lines.parent / "instruction_sets.txt").read_text().splitlines()]
     is_x86 = platform.machine() in ("x86_64", "AMD64")
@@ -85,7 +85,7 @@ def _parts() -> Iterator[tuple[Path, list[str]]]:
 
 
 def _run_all(commands: Sequence[Sequence[str]], openvino: OpenVINO) -> None:
-    """Run commands on all cores, and show on a terminal how far they are."""
+    """Run commands in parallel on all cores, with a progress bar in terminals."""
     running: set[subprocess.Popen[str]] = set()
     with ThreadPoolExecutor(os.cpu_count()) as pool, _progress(openvino, len(commands)) as advance:
         try:
@@ -99,7 +99,7 @@ def _run_all(commands: Sequence[Sequence[str]], openvino: OpenVINO) -> None:
 
 
 def _run(command: Sequence[str], running: set[subprocess.Popen[str]] | None = None) -> None:
-    """Run a command of the compiler. Raises ImportError with the first error that it tells."""
+    """Run a compiler command. Raises ImportError with the first error it prints."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
         if running is not None:
             running.add(process)

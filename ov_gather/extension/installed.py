@@ -1,4 +1,4 @@
-"""This module tells which OpenVINO is installed, without importing it."""
+"""The installed OpenVINO, found without importing it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from ov_gather.extras import missing
 
 FILE_NAME = "ov_gather_extension.dll" if sys.platform == "win32" else "libov_gather_extension.so"
-"""The name of our extension, wherever it is."""
+"""File name of our extension in every location."""
 _RELEASE = re.compile(r"^#define OPENVINO_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.MULTILINE)
 _ABI = re.compile(r"_GLIBCXX_USE_CXX11_ABI=([01])")
 
 
 @dataclass(frozen=True)
 class OpenVINO:
-    """The package openvino: its directory, its release, such as "2026.4.1", and which std::string its libraries use."""
+    """The package openvino: its directory, its release, such as "2026.4.1", and the std::string ABI of its libraries."""
 
     package: Path
     release: str
@@ -26,21 +26,21 @@ class OpenVINO:
 
     @property
     def headers(self) -> Path:
-        """The directory of its C++ headers, and of TBB's."""
+        """The directory of the C++ headers of OpenVINO and TBB."""
         return self.package / "include"
 
     @property
     def libraries(self) -> Path:
-        """The directory of its libraries, and of TBB."""
+        """The directory of the libraries of OpenVINO and TBB."""
         return self.package / "libs"
 
     def library(self, name: str) -> Path:
-        """Find a library of OpenVINO itself, such as "libopenvino". Raises ImportError."""
-        number = self.release.replace(".", "")[2:]  # 2026.4.1 has libopenvino.so.2641, or libopenvino.2641.dylib
+        """Return the path of an OpenVINO library, such as "libopenvino". Raises ImportError."""
+        number = self.release.replace(".", "")[2:]  # 2026.4.1: libopenvino.so.2641 or libopenvino.2641.dylib
         return self._found(f"{name}.so.{number}", f"{name}.{number}.dylib")
 
     def tbb(self) -> Path:
-        """Find TBB. Raises ImportError."""
+        """Return the path of TBB. Raises ImportError."""
         return self._found("libtbb.so.12", "libtbb.12.dylib")
 
     def _found(self, *names: str) -> Path:
@@ -51,7 +51,7 @@ class OpenVINO:
 
 
 def find() -> OpenVINO:
-    """Find the package that `import openvino` imports. Raises ImportError; FileNotFoundError as `read` does."""
+    """Return the package that `import openvino` imports. Raises ImportError; FileNotFoundError like `read`."""
     spec = find_spec("openvino")
     if spec is None or not spec.submodule_search_locations:
         raise missing("openvino")
@@ -59,7 +59,7 @@ def find() -> OpenVINO:
 
 
 def read(package: Path) -> OpenVINO:
-    """Read what OpenVINO a directory holds from its C++ headers. Raises FileNotFoundError where it has none."""
+    """Read release and ABI of the OpenVINO in a directory from its C++ headers. Raises FileNotFoundError if there are none."""
     header = package / "include" / "openvino" / "core" / "version.hpp"
     release = ".".join(_RELEASE.findall(header.read_text())) if header.is_file() else ""
     if not release:

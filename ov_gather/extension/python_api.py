@@ -1,4 +1,4 @@
-"""OpenVINO's Python interface under the names that it has since 2025.0. Before, they stood in `openvino.runtime`."""
+"""OpenVINO's Python classes under their names since 2025.0; older releases have them in `openvino.runtime`."""
 
 from __future__ import annotations
 

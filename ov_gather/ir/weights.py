@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ class Weights:
         self.path: os.PathLike[str] | None = Path(source) if isinstance(source, str | Path) else None
         self._memory = None if source is None or self.path else memoryview(source)  # type: ignore[arg-type]
         self._file: IO[bytes] | None = None
-        self._size_at_first = 0
+        self._size_at_first: int
 
     def size(self) -> int:
         """Return the current number of bytes. Raises OSError if the file does not exist or cannot be read."""
@@ -40,7 +41,7 @@ class Weights:
             if not parts[-1]:
                 raise EOFError
             left -= len(parts[-1])
-        return memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
+        return memoryview(b"".join(parts))
 
     def was_cut(self) -> bool:
         """Return True if the file is shorter now than when it was opened."""
@@ -56,8 +57,8 @@ class Weights:
                 raise FileNotFoundError("the model came without a .bin")
             assert isinstance(self.path, Path)  # URLs are read by RemoteWeights
             if self.path.exists() and not self.path.is_file():
-                raise OSError(0, "not a regular file")
-            self._file = self.path.open("rb", buffering=0)
+                raise OSError(errno.EINVAL, "not a regular file")
+            self._file = self.path.open("rb")
             self._size_at_first = os.fstat(self._file.fileno()).st_size
         return self._file.fileno()
 

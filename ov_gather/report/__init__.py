@@ -1,3 +1,1 @@
-"""This module tells what people and programs are shown. A folder is a command, a file in it is a format; files beside the
-folders are shared.
-"""
+"""Reports for users and programs: one folder per command, one file per format. Files beside the folders are shared."""

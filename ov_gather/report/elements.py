@@ -1,4 +1,4 @@
-"""Elements of XML and HTML, made by lxml. A name that a document holds stays text in them, whatever characters it has."""
+"""XML and HTML elements, made by lxml. Names from documents are always escaped as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Element: TypeAlias = etree._Element
 
 
 def element(tag: str, *children: Element | str, **attributes: str) -> Element:
-    """Return an element with children and attributes, of which `class_` stands for class and `aria_label` for aria-label."""
+    """Return an element. In names of attributes, a trailing `_` is removed (`class_`), and others become `-` (`aria_label`)."""
     made: Element = E(
         tag,
         *(_text(child) if isinstance(child, str) else child for child in children),
@@ -23,5 +23,5 @@ def element(tag: str, *children: Element | str, **attributes: str) -> Element:
 
 
 def _text(text: str) -> str:
-    """XML cannot hold most control characters, and lxml refuses them: they are shown as escapes. Ends of lines stay."""
+    """Escape control characters, which lxml refuses because XML cannot hold most of them. Line ends are kept."""
     return "\n".join(map(printable, text.split("\n")))

@@ -1,4 +1,4 @@
-"""JSON, as every report for programs is written."""
+"""JSON documents, as all JSON and SARIF reports are written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def document(content: Any) -> str:
-    """Return a file of JSON in ASCII. No name in it starts a command of a CI service that reads it in a log."""
+    """Return a JSON file in ASCII, in which no name can act as a command (`##...`) of a CI service that scans the log."""
     text = json.dumps(content, indent=2).replace("\x7f", r"\u007f")
     return text.replace("##", r"#\u0023") + "\n"

@@ -1,4 +1,4 @@
-"""The words by which every report names a file, a line and a layer."""
+"""Names of files, lines and layers in all reports."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ov_gather.rules.findings import Finding
 
 
 def path_text(path: str) -> str:
-    """Return the path in Unicode: a byte of a file name that is not UTF-8 becomes \\xff."""
+    r"""Return the path in Unicode; bytes that are not UTF-8 become \xff escapes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def place_text(place: Location) -> str:
-    """File and line, e.g. "model.xml:25"; the file alone where no line is known, as of a file that was not opened."""
+    """Return file and line, e.g. "model.xml:25"; only the file if the line is unknown."""
     return path_text(place.path) + (f":{place.line}" if place.line else "")
 
 
 def message_text(finding: Finding) -> str:
-    """Return the layer, and what is wrong with it."""
+    """Return the message, after the name of the layer if there is one."""
     layer = finding.location.layer_text
     return f"{layer}: {finding.message}" if layer else finding.message

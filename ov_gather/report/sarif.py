@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 is written here, for code scanning services and editors: what all reports have in common."""
+"""SARIF 2.1.0 documents, for code scanning services and editors: the parts that all reports share."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def document(rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]], **more: Any) -> str:
-    """Return the text of a file with one run, which holds rules and results; `more` are other properties of the run."""
+    """Return the text of a file with one run; `more` are further properties of the run."""
     driver = {"name": "ov-gather", "version": version("ov-gather"), "rules": rules}
     run = {"tool": {"driver": driver}, "invocations": [{"executionSuccessful": True}], "results": results, **more}
     return json.document({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def described(rule_id: str, name: str, summary: str, documentation: str, level: str) -> dict[str, Any]:
-    """Return a rule with its documentation. A name is written with underscores, e.g. "missing_attribute"."""
+    """Return a rule with its documentation. `name` has underscores, e.g. "missing_attribute"."""
     return {
         "id": rule_id,
         "name": "".join(word.capitalize() for word in name.split("_")),
@@ -36,7 +36,7 @@ def described(rule_id: str, name: str, summary: str, documentation: str, level: 
 
 
 def result(rule_id: str, index: int, level: str, text: str, location: dict[str, Any]) -> dict[str, Any]:
-    """Return what a rule, the one of this index, says of a place."""
+    """Return a result at a place; `index` is the position of its rule in the run."""
     return {
         "ruleId": rule_id,
         "ruleIndex": index,
@@ -47,7 +47,7 @@ def result(rule_id: str, index: int, level: str, text: str, location: dict[str, 
 
 
 def location(path: str, line: int, logical: Sequence[dict[str, str]]) -> dict[str, Any]:
-    """Return a place: the file, the line unless it is 0, and what stands there."""
+    """Return a place: the file, the line unless it is 0, and its logical locations."""
     place: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(path)}}}
     if line:
         place["physicalLocation"]["region"] = {"startLine": line}
@@ -57,15 +57,14 @@ def location(path: str, line: int, logical: Sequence[dict[str, str]]) -> dict[st
 
 
 def _without_links(text: str) -> str:
-    """Return the text, its brackets escaped where a part of it, perhaps a name, could be read as a link (SARIF 2.1.0,
-    3.11.6).
-    """
+    """Return the text, with brackets escaped if a part, such as a name, could be read as a link (SARIF 2.1.0, 3.11.6)."""
     return re.sub(r"[\\\[\]]", r"\\\g<0>", text) if "](" in text else text
 
 
 def _uri(path: str) -> str:
-    """Return the URI of a file: relative to the working directory, which in CI is the repository, or absolute if it lies
-    elsewhere. A URL is one.
+    """Return the URI of a file: relative if it is below the working directory, which in CI is the repository, else absolute.
+
+    A URL is returned quoted.
     """
     if is_url(path):
         return quote(path, safe=":/?&=%#@+,;~")

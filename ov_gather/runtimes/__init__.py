@@ -1,1 +1,1 @@
-"""Anything that executes a model: our kernel, OpenVINO, onnxruntime."""
+"""Runtimes that execute models: our kernel, OpenVINO, onnxruntime, PyTorch."""

@@ -1,4 +1,4 @@
-"""The OpenVINO CPU runtime, with the gathers of a whole model replaced by ours."""
+"""OpenVINO on models that `accelerate` has rewritten."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ov_gather.runtimes.openvino import OpenVINORuntime, core_with_extension
 
 
 class AcceleratedRuntime(OpenVINORuntime):
-    """A runtime that reads a model, accelerates it, compiles it for the CPU plugin and infers."""
+    """OpenVINO with our extension; `accelerate` rewrites each model before it is compiled."""
 
     name = "accelerated"
 

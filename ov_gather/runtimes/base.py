@@ -1,4 +1,4 @@
-"""This module tells what every runtime is: activate a model, execute it, close."""
+"""The interface of runtimes, and the errors they raise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HANGS = "hangs"
 
 
 NESTED_IFS = 12
-"""How many If may lie inside each other: OpenVINO's CPU plugin (2026.4.1) takes twice as long to compile for each more."""
+"""Maximum nesting depth of If: each further level doubles the compile time of OpenVINO's CPU plugin (2026.4.1)."""
 
 
 class RefusedError(RuntimeError):
@@ -23,11 +23,11 @@ class RefusedError(RuntimeError):
 
 
 class OutOfBoundsError(RefusedError, IndexError):
-    """A runtime says that an index is out of bounds."""
+    """A runtime reports an index out of bounds."""
 
 
 class CrashedError(Exception):
-    """The process of a runtime died, or did not answer in time; the message says how."""
+    """The process of a runtime died or did not answer in time, as the message says."""
 
 
 class HungError(CrashedError):
@@ -35,25 +35,25 @@ class HungError(CrashedError):
 
 
 class Runtime(ABC, Generic[ModelT]):
-    """Executes models of one kind. Use as a context manager."""
+    """An executor of models of one kind; also a context manager, which closes it."""
 
     name: str
 
     @property
     @abstractmethod
     def version(self) -> str:
-        """The version of what executes."""
+        """The version of the executing software."""
 
     @abstractmethod
     def activate(self, model: ModelT, threads: int = 0) -> None:
-        """Load a model, to execute on so many threads; 0 = as many as the runtime likes. Raises RefusedError."""
+        """Load a model to execute it with `threads` threads; 0 selects the runtime's default. Raises RefusedError."""
 
     @abstractmethod
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Run the activated model: inputs and outputs in the order of its Parameters and Results. Raises RefusedError."""
+        """Execute the activated model; inputs and outputs are in its order of Parameters and Results. Raises RefusedError."""
 
     def close(self) -> None:
-        """Free what `activate` took."""
+        """Release the resources of the activated model."""
 
     def __enter__(self) -> Runtime[ModelT]:
         return self

@@ -1,4 +1,4 @@
-"""OpenVINO as a caller sets it: the device, the precision, and with our operations or without."""
+"""OpenVINO with a device, precision and runtime chosen per model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ov_gather.runtimes.openvino import OpenVINORuntime, core_with_extension
 
 
 class _WithExtension(OpenVINORuntime):
-    """OpenVINO that knows our operations; the model is executed as it is."""
+    """OpenVINO with our operations registered; models are executed unchanged."""
 
     def _core(self) -> Any:
         return core_with_extension()
@@ -31,7 +31,7 @@ _BY_NAME: dict[str, type[OpenVINORuntime]] = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A Setting says what executes a model and how: "openvino", "extension", which knows our operations, or "accelerated"."""
+    """How to execute a model: by "openvino", "extension" (with our operations) or "accelerated" (rewritten)."""
 
     runtime: str = "openvino"
     device: str = "CPU"
@@ -40,14 +40,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A Configured is a model with the setting that it is to be executed with."""
+    """A model and the setting to execute it with."""
 
     model: Model | Path
     setting: Setting
 
 
 class ConfiguredRuntime(Runtime[Configured]):
-    """A runtime that executes each model with the setting that comes with it."""
+    """A runtime that executes each model with its own setting."""
 
     name = "configured"
 
@@ -57,12 +57,12 @@ class ConfiguredRuntime(Runtime[Configured]):
         return OpenVINORuntime().version
 
     def activate(self, model: Configured, threads: int = 0) -> None:
-        """Read and compile. Raises RefusedError with what OpenVINO says."""
+        """Read and compile a model. Raises RefusedError with OpenVINO's reason."""
         self._runtime = _BY_NAME[model.setting.runtime]()
         self._runtime.device = model.setting.device
         self._runtime.properties = {"INFERENCE_PRECISION_HINT": model.setting.precision}
         self._runtime.activate(model.model, threads)
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Infer once. Raises RefusedError with what OpenVINO says."""
+        """Infer once. Raises RefusedError with OpenVINO's reason."""
         return self._runtime.execute(inputs)

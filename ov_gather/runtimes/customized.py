@@ -1,4 +1,4 @@
-"""Layers become operations of our opset, where that has one that does the same."""
+"""Conversion of stock layers to equivalent operations of opset `ov_gather`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ov_gather.ops.spec import CUSTOM_OPSET
 
 
 def customized(model: Model) -> Model:
-    """Put our operations in the places of the layers of the family that have one. Inputs that ours lack lose their edges."""
+    """Return a model with our operations for the family's layers that have one. Edges to inputs that ours lack are dropped."""
     changed = {view.layer.id: _customized(view) for view in family_layers(model)}
     layers = tuple(changed.get(layer.id, layer) for layer in model.layers)
     ports = {(layer.id, port.id) for layer in layers for port in layer.inputs}

@@ -1,27 +1,27 @@
-"""This module tells which devices of OpenVINO a name such as "HETERO:GPU,CPU" means, and whether there are such."""
+"""Device names of OpenVINO, such as "HETERO:GPU,CPU"."""
 
 from __future__ import annotations
 
 import re
 
 CPU = "CPU"
-"""The device on which OpenVINO executes unless another is named."""
+"""The default device."""
 _CHOOSING = ("AUTO", "MULTI", "HETERO", "BATCH")
-"""Devices that let others execute."""
+"""Virtual devices, which dispatch to others."""
 
 
 def leading(device: str) -> tuple[str, ...]:
-    """Return the devices that a name leads to: for "BATCH:CPU(4)" the CPU. For "AUTO" alone, which may choose any, the CPU."""
+    """Return the devices that a name dispatches to: CPU for "BATCH:CPU(4)", and for "AUTO" alone, which may choose any."""
     return tuple(name.partition(".")[0] for name in _named(device)) or (CPU,)
 
 
 def involved(device: str, executing: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the devices whose divergences may show: the one that was asked, as BATCH, and those that execute for it."""
+    """Return the devices whose divergences may show: the requested one, such as BATCH, and those that execute for it."""
     return tuple(dict.fromkeys((device.partition(":")[0].partition(".")[0], *executing)))
 
 
 def require_device(device: str) -> None:
-    """Raise ValueError where OpenVINO does not have a device that a name leads to; the CPU is always there."""
+    """Raise ValueError if OpenVINO lacks a device that a name dispatches to. The CPU always exists."""
     wanted = [name for name in _named(device) if name != CPU]
     if not wanted and device:
         return
@@ -35,7 +35,7 @@ def require_device(device: str) -> None:
 
 
 def _named(device: str) -> list[str]:
-    """Return the devices in a name, without those that let others execute, and without what is in parentheses."""
+    """Return the devices in a name, without virtual devices and text in parentheses."""
     kind, _, others = device.partition(":")
     names = others if kind in _CHOOSING else device
     return [name for name in re.sub(r"\([^)]*\)", "", names).replace(" ", "").split(",") if name]

@@ -1,4 +1,4 @@
-"""Foreign runtimes, each in a process of its own: one that crashes or hangs is an observation, and costs nothing but itself."""
+"""Runtimes in worker processes: if one crashes or hangs, that is its result, and only its process ends."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ RUNTIMES = {
     "extension": ("ov_gather.runtimes.openvino", "ExtensionRuntime"),
     "onnxruntime": ("ov_gather.runtimes.onnxruntime", "OnnxRuntime"),
 }
-"""By name of a runtime, the module and the class that it is."""
+"""Module and class of each runtime."""
 FOR_MODELS = {
     "accelerated": ("ov_gather.runtimes.accelerated", "AcceleratedRuntime"),
     "configured": ("ov_gather.runtimes.configured", "ConfiguredRuntime"),
     "torch": ("ov_gather.runtimes.pytorch", "TorchRuntime"),
     "plain onnxruntime": ("ov_gather.runtimes.onnxruntime", "PlainOnnxRuntime"),
 }
-"""By name, the same for runtimes that have no use for single layers."""
+"""Module and class of the runtimes for whole models only."""
 _WITH_EXTENSION = ("extension", "accelerated")
 ON_DEVICES = ("openvino", "extension", "accelerated")
-"""The runtimes that execute on the device that is named; the others have no other than the CPU."""
+"""Runtimes that execute on the requested device; the others always use the CPU."""
 TIME_LIMIT = 120.0
-"""Seconds for one answer of a worker."""
+"""Seconds that a worker may take for one answer."""
 
 
 class IsolatedRuntime(Runtime[ModelT]):
-    """A runtime in a worker process, which starts at once, and anew for the model after the one that it died of.
+    """A runtime in a worker process, which starts at once and restarts after a crash.
 
-    `device` is where OpenVINO is to execute the models that are activated next; `devices` are this one and those that executed
-    the last model that could be compiled, as AUTO and HETERO choose.
+    `device` is the OpenVINO device for models activated next. `devices` are this one and those that executed the last compiled
+    model, as chosen by AUTO or HETERO.
     """
 
     def __init__(self, name: str) -> None:
@@ -58,17 +58,17 @@ class IsolatedRuntime(Runtime[ModelT]):
 
     @property
     def version(self) -> str:
-        """The version that the runtime says. Raises ImportError where it is not installed, or cannot start."""
+        """The version of the runtime. Raises ImportError if it is not installed or cannot start."""
         self._version = self._version or self._living_worker().version()
         return self._version
 
     @property
     def seconds(self) -> float:
-        """The seconds that the last call took in the worker process itself."""
+        """The duration of the last call, measured in the worker process, in seconds."""
         return self._worker.seconds
 
     def activate(self, model: ModelT, threads: int = 0) -> None:
-        """Load a model. Raises RefusedError; CrashedError; ImportError where the runtime is not installed, or cannot start."""
+        """Load a model. Raises RefusedError; CrashedError; ImportError if the runtime is not installed or cannot start."""
         worker = self._living_worker()
         if self.device == CPU:
             worker.ask("activate", model, threads)
@@ -77,12 +77,12 @@ class IsolatedRuntime(Runtime[ModelT]):
             self.devices = involved(self.device, worker.ask("execution_devices"))
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Run the activated model. Raises RefusedError; CrashedError, after which a model must be activated again."""
+        """Execute the activated model. Raises RefusedError; CrashedError, after which a model must be activated again."""
         outputs: list[NDArray[Any]] = self._worker.ask("execute", inputs)
         return outputs
 
     def run(self, model: ModelT, inputs: Sequence[NDArray[Any]], threads: int = 0) -> list[NDArray[Any]] | Exception:
-        """Execute a model once: its outputs, or why there are none. Raises ImportError where the runtime cannot start."""
+        """Execute a model once; return its outputs or the error. Raises ImportError if the runtime cannot start."""
         try:
             with self:
                 self.activate(model, threads)
@@ -91,16 +91,16 @@ class IsolatedRuntime(Runtime[ModelT]):
             return error
 
     def ask(self, method: str) -> Any:
-        """Call a method of the activated runtime that others do not have. Raises CrashedError."""
+        """Call a method specific to the activated runtime. Raises CrashedError."""
         return self._worker.ask(method)
 
     def close(self) -> None:
-        """Free what `activate` took. The worker process stays."""
+        """Release the activated model. The worker process stays."""
         if self._worker.alive:
             self._worker.ask("close")
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process, even during a call."""
         self._worker.stop()
 
     def _living_worker(self) -> _Worker:
@@ -127,16 +127,16 @@ class _Worker:
 
     def __init__(self, name: str) -> None:
         if name in _WITH_EXTENSION:
-            extension_path()  # is compiled here if need be, where a terminal shows how far it is, and no time limit holds
+            extension_path()  # if it must be compiled, do so here, with a progress bar and no time limit
         module, class_name = (RUNTIMES | FOR_MODELS)[name]
         self._version = ""
         self.seconds = 0.0
         self._is_killed = False
         self._connection, theirs = Pipe()
-        with theirs:  # its end would go unnoticed while we had a copy
+        with theirs:  # with a copy of its end we would not see it close
             self._process = start(module, class_name, theirs.fileno())
         _workers.add(self)
-        if exit_code() is not None:  # the signal that ends this process came before `_kill_all` could know of this worker
+        if exit_code() is not None:  # `_kill_all` ran before this worker was registered
             self.kill()
 
     @property
@@ -144,7 +144,7 @@ class _Worker:
         return not self._is_killed and self._process.poll() is None
 
     def version(self) -> str:
-        """Return the version, which the process says first, without being asked."""
+        """Return the version, which is the first message of the process."""
         if not self._version:
             try:
                 self._version = self._receive()
@@ -163,7 +163,7 @@ class _Worker:
         return answer
 
     def kill(self) -> None:
-        """End the process at once, in the middle of anything: who waits for an answer learns that there is none."""
+        """Kill the process at once. A pending `ask` raises CrashedError."""
         self._is_killed = True
         self._process.kill()
 
@@ -182,7 +182,7 @@ class _Worker:
         except (EOFError, OSError):
             raise CrashedError(f"crashes: {_ending(self._process.wait())}") from None
         except BaseException:
-            self.stop()  # or the next answer would be one to this question
+            self.stop()  # else the next question would get the answer to this one
             raise
         if isinstance(answer, ImportError):
             raise explained(answer)
@@ -200,9 +200,9 @@ _idle: defaultdict[str, list[IsolatedRuntime[Any]]] = defaultdict(list)
 
 @contextmanager
 def borrowed(names: Sequence[str], device: str = CPU) -> Iterator[list[IsolatedRuntime[Any]]]:
-    """Runtimes that nobody else uses meanwhile. They live on: the next borrower need not wait until they have started.
+    """Yield runtimes for exclusive use. They stay alive, so that the next borrower need not wait for them to start.
 
-    Raises ValueError where OpenVINO does not have the device.
+    Raises ValueError if OpenVINO does not have the device.
     """
     require_device(device)
     runtimes = [_take(name) for name in names]
@@ -236,4 +236,4 @@ def _forget_idle() -> None:
         runtimes.clear()
 
 
-in_forked_processes(_forget_idle)  # they are the parent's
+in_forked_processes(_forget_idle)  # these workers belong to the parent

@@ -1,4 +1,4 @@
-"""Our kernel as a runtime, and `execute`: one layer on it."""
+"""Our kernel as a runtime, and `execute` for single layers."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def execute(layer: Layer, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
     """Execute one gather-family layer on our kernel.
 
     Args:
-        layer: a layer of a Model that `read_ir` gave, e.g. `read_ir("layer.xml").layers[0]`.
-        inputs: the arrays for its input ports, in order. Shapes must be among those that the ports declare, and dtypes those
-            that the operation takes; the precision that a port declares is not enforced.
+        layer: a layer of a Model from `read_ir`, e.g. `read_ir("layer.xml").layers[0]`.
+        inputs: the arrays for its input ports, in order. Shapes must match those declared by the ports, and dtypes must be
+            ones that the operation accepts; the precision declared by a port is not enforced.
 
     Returns:
         The arrays of its output ports.
 
     Raises:
         IndexError: an index is out of bounds.
-        TypeError: an input's dtype is not one that the operation takes.
+        TypeError: the operation does not accept the dtype of an input.
         ValueError: the layer is not of the gather family, an attribute is missing or malformed, or shapes do not fit.
 
     Source: the operation's page of the OpenVINO IR specification.
@@ -61,7 +61,7 @@ def _check_inputs(operation: Operation, layer: Layer, arrays: Sequence[NDArray[A
 
 
 class KernelRuntime(Runtime[Model]):
-    """Executes models that are made of gather-family layers, Parameters, Consts and Results."""
+    """A runtime for models that consist of gather-family layers, Parameters, Consts and Results."""
 
     name = "kernel"
 
@@ -73,7 +73,7 @@ class KernelRuntime(Runtime[Model]):
         return version("ov-gather")
 
     def activate(self, model: Model, threads: int = 0) -> None:
-        """Load a model whose layers stand in topological order. A number of threads is this process's from now on."""
+        """Load a model whose layers are in topological order. `threads`, unless 0, sets the threads of this whole process."""
         if threads:
             set_num_threads(threads)
         for layer in model.layers:
@@ -82,7 +82,7 @@ class KernelRuntime(Runtime[Model]):
         self._model = model
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute layer by layer. Raises IndexError for an index out of bounds."""
+        """Execute all layers in order. Raises IndexError for an index out of bounds."""
         values: dict[tuple[int, int], NDArray[Any]] = {}
         given = iter(inputs)
         results = []

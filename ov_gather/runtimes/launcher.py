@@ -1,6 +1,6 @@
-"""Worker processes are forks of one process, which imports OpenVINO once for all of them. A crash costs milliseconds then.
+"""Launcher: a process that imports OpenVINO once and forks the workers, so that restarting after a crash takes milliseconds.
 
-This process, the launcher, is started anew: a fork of the caller's process would copy the locks that its threads hold.
+It is spawned, not forked: a fork of the caller would copy locks held by the caller's threads.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ov_gather import platforms
 from ov_gather.imports import spare_imports
 from ov_gather.runtimes import worker
 
-_CONTROL = 0  # the launcher's stdin is one end of a pair of sockets
+_CONTROL = 0  # the launcher's stdin, one end of a socket pair
 _LONGEST = 1 << 16
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from ov_gather.runtimes import launcher; launcher.{call}"
 _IMPORTED_ONCE = tuple(f"ov_gather.runtimes.{name}" for name in ("accelerated", "configured", "kernel", "openvino"))
-"""Imports that start no thread, so that the process can be forked afterwards. That of onnxruntime starts one."""
+"""Modules whose import starts no thread, so that the process can still be forked. Importing onnxruntime starts one."""
 
 
 class Process:
-    """A worker process, which is a child of the launcher."""
+    """A worker process, a child of the launcher."""
 
     def __init__(self, launcher: Launcher, pid: int, exit_code: int | None = None) -> None:
         self._launcher = launcher
@@ -39,16 +39,16 @@ class Process:
         self._exit_code = exit_code
 
     def poll(self) -> int | None:
-        """Give the exit code, negative for a signal; None while the process runs."""
+        """Return the exit code, negative for a signal; None while the process runs."""
         return self._ask("poll")
 
     def wait(self) -> int:
-        """Wait until the process has ended, and give its exit code."""
+        """Wait until the process has ended, and return its exit code."""
         return self._ask("wait") or 0
 
     def kill(self) -> None:
-        """Kill the process, if it has not ended."""
-        if self._exit_code is None:  # until the launcher was asked for the exit code, no other process gets this id
+        """Kill the process if it still runs."""
+        if self._exit_code is None:  # the id is not reused before the launcher has reaped the process
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
@@ -63,7 +63,7 @@ class Process:
 
 
 class Launcher:
-    """The launcher as its caller sees it."""
+    """A handle to the launcher process."""
 
     def __init__(self) -> None:
         self._path, self._environment = list(sys.path), dict(os.environ)
@@ -75,37 +75,37 @@ class Launcher:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # nothing here multiplies matrices
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # workers multiply no matrices
             )
-        finalize(self, _end, self._control, self._process).atexit = False  # its processes are stopped before
+        finalize(self, _end, self._control, self._process).atexit = False  # workers are stopped before that
 
     def is_current(self) -> bool:
-        """Tell whether it runs, and finds the same modules as this process does."""
+        """Return True if the launcher runs and has the same module search path as this process."""
         return self._control.fileno() >= 0 and self._process.poll() is None and self._path == sys.path
 
     def start(self, module: str, name: str, connection: int) -> Process:
-        """Start a worker process. Raises OSError where the launcher has ended."""
+        """Start a worker process. Raises OSError if the launcher has ended."""
         before, now = self._environment, dict(os.environ)
         changes = {variable: now.get(variable) for variable in {*before, *now} if before.get(variable) != now.get(variable)}
         question = {"module": module, "name": name, "environment": changes}
         return Process(self, self.ask(question, connection) or 0)
 
     def wait(self) -> int:
-        """Wait until the launcher has ended, and give its exit code."""
+        """Wait until the launcher has ended, and return its exit code."""
         return self._process.wait()
 
     def end(self) -> None:
-        """End the launcher, and wait for it. Its worker processes go on."""
+        """End the launcher and wait for it. Its workers keep running."""
         _end(self._control, self._process)
 
     def ask(self, question: Mapping[str, Any], *files: int) -> int | None:
-        """Ask the launcher. Raises OSError where it has ended."""
+        """Send a question to the launcher and return the answer. Raises OSError if the launcher has ended."""
         with self._lock:
             try:
                 socket.send_fds(self._control, [json.dumps(question).encode()], files)
                 answer = self._control.recv(_LONGEST)
             except BaseException:
-                self._control.close()  # or the next answer would be one to this question
+                self._control.close()  # else the next question would get the answer to this one
                 raise
         if not answer:
             raise ConnectionError("the process that starts worker processes has ended")
@@ -114,7 +114,7 @@ class Launcher:
 
 
 def _command(call: str) -> list[str]:
-    """Give the command of a process that calls a function of this module, and finds the same modules as this process does."""
+    """Return a command that calls a function of this module in a new process with the same module search path."""
     return [sys.executable, "-c", _PROGRAM.format(path=sys.path, call=call)]
 
 
@@ -124,13 +124,13 @@ def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:
 
 
 _launchers: list[Launcher] = []
-"""The launcher that serves at present, once one was needed."""
+"""The current launcher, if one was needed so far."""
 
 
 def start(module: str, name: str, connection: int) -> Process | subprocess.Popen[bytes]:
-    """Start a worker process for the Runtime of this name in this module; `connection` is the worker's end of a pipe.
+    """Start a worker process for a class of a module; `connection` is the worker's end of a pipe.
 
-    Where the system has no forks, the process is started anew, and imports everything itself. Raises OSError on Windows.
+    Without fork, the worker is spawned and imports everything itself. Raises OSError on Windows.
     """
     if not platforms.HAS_SOCKETS_AS_FILES:
         raise OSError("on Windows, runtimes cannot be executed in worker processes: use ov-gather on Linux, such as in WSL")
@@ -138,34 +138,34 @@ def start(module: str, name: str, connection: int) -> Process | subprocess.Popen
         command = _command(f"work({module!r}, {name!r})")
         return subprocess.Popen(command, stdin=connection, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if _launchers and _launchers[0].is_current():
-        with suppress(OSError):  # it was killed a moment ago
+        with suppress(OSError):  # the launcher was just killed
             return _launchers[0].start(module, name, connection)
     _launchers[:] = [launcher := Launcher()]
     try:
         return launcher.start(module, name, connection)
-    except ConnectionError:  # it dies of an import, as the worker process would
+    except ConnectionError:  # an import crashes it, as it would crash the worker
         return Process(launcher, 0, launcher.wait())
 
 
 def end_launcher() -> None:
-    """End the launcher that serves at present."""
+    """End the current launcher."""
     for launcher in _launchers:
         launcher.end()
     _launchers.clear()
 
 
-platforms.in_forked_processes(_launchers.clear)  # it is the parent's
+platforms.in_forked_processes(_launchers.clear)  # the launcher belongs to the parent
 
 
 def work(module: str, name: str) -> None:
-    """Be a worker process that was started anew."""
+    """Run a spawned worker process."""
     spare_imports()
     worker.main(module, name)
 
 
 def main() -> None:
-    """Be the launcher until the caller is gone; in a process that it forks, be a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the caller
+    """Run the launcher until the caller closes the connection; in forked processes, run a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller handles Ctrl+C
     spare_imports()
     with socket.socket(fileno=_CONTROL) as control:
         module, name, connection = _launch(control)
@@ -176,7 +176,7 @@ def main() -> None:
 
 
 def _launch(control: socket.socket) -> tuple[str, str, int]:
-    """Do what the caller asks for. Returns in a forked process only: the Runtime to execute, and the worker's connection."""
+    """Serve the caller. Return only in a forked process: module and class of the runtime, and the worker's connection."""
     while True:
         message, files, _, _ = socket.recv_fds(control, _LONGEST, 1)
         if not message:
@@ -203,9 +203,9 @@ def _exit_code(poll: int = 0, wait: int = 0) -> int | None:
 
 
 def _fork(module: str) -> int:
-    with suppress(Exception):  # of any kind: the worker tells it
-        import_module("numpy")  # which all need
+    with suppress(Exception):  # the worker will report it
+        import_module("numpy")  # needed by all
         if module in _IMPORTED_ONCE:
             import_module(module)
-    gc.freeze()  # no worker looks for garbage in what it shares with the others
+    gc.freeze()  # keeps workers from collecting garbage in, and so copying, shared pages
     return os.fork()

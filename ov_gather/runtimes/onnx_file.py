@@ -1,4 +1,4 @@
-"""ONNX models are executed from a file, whose external data may be in another folder."""
+"""ONNX models in files, whose external data may be in another folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class OnnxFile:
-    """An OnnxFile is the path of an .onnx; `data` is the folder that has its external data, if that is another folder."""
+    """The path of an .onnx file; `data` is the folder of its external data if that is another one."""
 
     path: Path
     data: Path | None = None

@@ -1,4 +1,4 @@
-"""An isolated layer as an ONNX model, for onnxruntime."""
+"""Conversion of single layers to ONNX models, for onnxruntime."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _BY_TUPLES = ("GatherND", "ScatterND", "ScatterNDUpdate")
 
 
 def onnx_model(model: Model) -> bytes:
-    """Return the ONNX operator that does what the only layer does; indices that ONNX does not take are cast to int64.
+    """Return an ONNX model with the operator equivalent to the only layer; a Cast to int64 precedes indices of other types.
 
-    Raises RefusedError where there is none: `divergences.py` names such layers, and they are not asked for.
+    Raises RefusedError if the axis is an input, since it is an attribute in ONNX.
     """
     (view,) = family_layers(model)
     attributes = view.read_attributes()
@@ -53,7 +53,7 @@ def _info(name: str, element_type: ElementType | None, shape: PartialShape) -> o
 
 
 def _takes(view: LayerView, port: int) -> bool:
-    """Tell whether ONNX's operator takes indices of this type."""
+    """Return True if ONNX's operator accepts the index type."""
     element_type = view.input_types[port]
     return element_type is not None and element_type.name in (("i64",) if view.operation.type in _BY_TUPLES else ("i32", "i64"))
 

@@ -1,4 +1,4 @@
-"""onnxruntime on the CPU: ONNX models, and layers as the operators of ONNX that they come from."""
+"""onnxruntime on the CPU, for ONNX models and for layers converted to ONNX operators."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ov_gather.ir.model import Model
 from ov_gather.runtimes.base import RefusedError, Runtime
 from ov_gather.runtimes.onnx_file import OnnxFile
 
-_FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"  # for a model that is given as bytes
+_FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"  # for models passed as bytes
 
 
 class OnnxRuntime(Runtime[Model | OnnxFile]):
-    """Executes .onnx files and isolated layers."""
+    """A runtime for .onnx files and isolated layers."""
 
     name = "onnxruntime"
 
@@ -26,11 +26,11 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
         return str(onnxruntime.__version__)
 
     def activate(self, model: Model | OnnxFile, threads: int = 0) -> None:
-        """Load a model, or translate a layer. Raises RefusedError with what onnxruntime says."""
+        """Load a model, or convert a layer. Raises RefusedError with onnxruntime's reason."""
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4  # errors come as exceptions
+        options.log_severity_level = 4  # errors are raised anyway
         options.intra_op_num_threads = threads
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # other runtimes execute at the same time
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning would slow other runtimes
         self._configure(options)
         source = _read(model, options) if isinstance(model, OnnxFile) else _translated(model)
         try:
@@ -39,10 +39,10 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
             raise RefusedError(str(error).splitlines()[0]) from None
 
     def _configure(self, options: Any) -> None:
-        """Leave the options as onnxruntime has them."""
+        """Leave the options unchanged."""
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Run the model once. Raises RefusedError with what onnxruntime says."""
+        """Execute the model once. Raises RefusedError with onnxruntime's reason."""
         names = [given.name for given in self._session.get_inputs()]
         try:
             return list(self._session.run(None, dict(zip(names, inputs, strict=True))))
@@ -51,7 +51,7 @@ class OnnxRuntime(Runtime[Model | OnnxFile]):
 
 
 class PlainOnnxRuntime(OnnxRuntime):
-    """onnxruntime on one thread, with every node as the model has it: where its numbers differ then, rounding decides them."""
+    """onnxruntime on one thread without optimizations: a result that differs from OnnxRuntime's depends on rounding."""
 
     name = "plain onnxruntime"
 

@@ -1,4 +1,4 @@
-"""The OpenVINO CPU runtime, stock and with our extension, computing in f32."""
+"""OpenVINO, stock or with our extension, computing in f32."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ov_gather.runtimes.session import Session
 
 
 class OpenVINORuntime(Runtime[Model | Path]):
-    """Reads an IR, or what our writer makes of a model, compiles it for the CPU plugin and infers."""
+    """A runtime that reads an IR file, or the IR that our writer emits for a Model, and compiles it."""
 
     name = "openvino"
     device = "CPU"
@@ -32,13 +32,13 @@ class OpenVINORuntime(Runtime[Model | Path]):
         return str(ov.get_version()).split("-")[0]
 
     def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
-        """Write (a Model), read and compile, for another device if one is named. Raises RefusedError with OpenVINO's reason."""
+        """Write a Model, read it and compile it for `device`, if given. Raises RefusedError with OpenVINO's reason."""
         core = self._core()
         properties = {**self.properties, **({"INFERENCE_NUM_THREADS": threads} if threads else {})}
         self._session = Session(core, self._read(core, model), device or self.device, properties)
 
     def execution_devices(self) -> tuple[str, ...]:
-        """Name the devices that execute the activated model."""
+        """Return the devices that execute the activated model."""
         return self._session.devices
 
     def _core(self) -> Any:
@@ -48,17 +48,17 @@ class OpenVINORuntime(Runtime[Model | Path]):
         return _read(core, model)
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Infer once. Raises RefusedError with what OpenVINO says."""
+        """Infer once. Raises RefusedError with OpenVINO's reason."""
         return self._session(inputs)
 
 
 class ExtensionRuntime(OpenVINORuntime):
-    """OpenVINO with our extension: layers for which that has an operation become this operation."""
+    """OpenVINO with our extension; layers with an equivalent operation of ours are converted to it."""
 
     name = "extension"
 
     def activate(self, model: Model | Path, threads: int = 0, device: str = "") -> None:
-        """Write (a Model), read and compile, for another device if one is named. Raises RefusedError with OpenVINO's reason."""
+        """Convert the layers, and activate the model. Raises RefusedError with OpenVINO's reason."""
         if isinstance(model, Model):
             model = customized(model)
         super().activate(model, threads, device)
@@ -68,7 +68,7 @@ class ExtensionRuntime(OpenVINORuntime):
 
 
 def read_model(model: Model) -> Any:
-    """Return the `openvino.Model` that OpenVINO's reader makes of the IR that our writer makes. Raises RefusedError."""
+    """Return the `openvino.Model` that OpenVINO reads from the IR that our writer emits. Raises RefusedError."""
     return _read(_stock_core(), model)
 
 
@@ -89,5 +89,5 @@ def _stock_core() -> Any:
 
 @cache
 def core_with_extension() -> Any:
-    """Return a core that our operations are registered with."""
+    """Return a core with our operations registered."""
     return register(ov.Core())

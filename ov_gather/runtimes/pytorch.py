@@ -1,4 +1,4 @@
-"""PyTorch on the CPU: exported programs."""
+"""PyTorch on the CPU, for exported programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ov_gather.runtimes.base import OutOfBoundsError, RefusedError, Runtime
 
 
 class TorchRuntime(Runtime[Path]):
-    """Executes the .pt2 files that `torch.export.save` writes."""
+    """A runtime for .pt2 files written by `torch.export.save`."""
 
     name = "torch"
 
@@ -26,7 +26,7 @@ class TorchRuntime(Runtime[Path]):
         return str(torch.__version__)
 
     def activate(self, model: Path, threads: int = 0) -> None:
-        """Load a program. Raises RefusedError with what PyTorch says."""
+        """Load a program. Raises RefusedError with PyTorch's reason."""
         if threads:
             torch.set_num_threads(threads)
         try:
@@ -36,22 +36,22 @@ class TorchRuntime(Runtime[Path]):
             raise RefusedError(_first_line(error)) from None
 
     def input_names(self) -> list[str]:
-        """Name the tensors that `execute` takes, in their order."""
+        """Return the names of the tensors that `execute` takes, in order."""
         return [name for name in self._program.graph_signature.user_inputs if isinstance(name, str)]
 
     def output_names(self) -> list[str]:
-        """Name the tensors that `execute` returns, in their order."""
+        """Return the names of the tensors that `execute` returns, in order."""
         return [name for name in self._program.graph_signature.user_outputs if isinstance(name, str)]
 
     def examples(self) -> list[NDArray[Any]] | None:
-        """Return the tensors that the program was exported with; None where it does not hold them."""
+        """Return the example inputs saved with the program; None if there are none."""
         if self._program.example_inputs is None:
             return None
         leaves = pytree.tree_leaves(self._program.example_inputs)
         return [_to_array(leaf) for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
     def execute(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Run the program once. Raises OutOfBoundsError, and RefusedError with what PyTorch says otherwise."""
+        """Execute the program once. Raises OutOfBoundsError, or RefusedError with PyTorch's reason."""
         given = iter(inputs)
         leaves = [_to_tensor(next(given)) if isinstance(one, str) else one for one in self._program.graph_signature.user_inputs]
         arguments, named = pytree.tree_unflatten(leaves, self._program.call_spec.in_spec)

@@ -1,8 +1,4 @@
-"""This module tells how a model is executed on OpenVINO, wherever this package does so: asynchronously, and its errors are
-ours.
-
-Synchronous inference swallows errors where OpenVINO has one thread.
-"""
+"""Asynchronous execution on OpenVINO, with errors converted to ours. With one thread, synchronous inference swallows errors."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from ov_gather.runtimes.tensors import element_type_of, to_array, to_tensor
 
 _IN_F32 = {"INFERENCE_PRECISION_HINT": "f32"}
 _LONGEST_REASON = 200
-# Our operations say the first or the second of an index, OpenVINO's GatherElements and scatters the others.
+# The first two are messages of our operations, the others of OpenVINO's GatherElements and scatters.
 _OUT_OF_BOUNDS = (
     "is out of bounds for axis",
     "an index was out of bounds",
@@ -33,12 +29,12 @@ _OUT_OF_BOUNDS = (
 
 
 class Session:
-    """A compiled model. Several threads may call it at once: an idle infer request serves the next call."""
+    """A compiled model. It is thread-safe: each call uses an idle infer request, or a new one."""
 
     def __init__(
         self, core: ov.Core, model: ov.Model, device: str = "CPU", properties: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
-        """Compile a model. Unless the properties of OpenVINO say otherwise, f32 is computed in f32. Raises RefusedError."""
+        """Compile a model, in f32 unless the properties set another precision. Raises RefusedError."""
         if (depth := _depth_of_ifs(model)) > NESTED_IFS:
             raise RefusedError(f"{depth} If are nested, and OpenVINO takes twice as long to compile for each more")
         with _refusing():
@@ -48,13 +44,13 @@ class Session:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The devices that execute the model, such as CPU or GPU; of several of a kind, as GPU.1, the kind."""
+        """The devices that execute the model, such as CPU or GPU; without numbers, as in GPU.1."""
         return tuple(device.partition(".")[0] for device in self._compiled.get_property("EXECUTION_DEVICES"))
 
     def __call__(self, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute the model once: inputs and outputs in its order, as compiling drops names.
+        """Execute the model once. Inputs and outputs are in its order, because compiling may drop names.
 
-        Raises OutOfBoundsError where an index is out of bounds, and RefusedError where OpenVINO fails otherwise.
+        Raises OutOfBoundsError for an index out of bounds, and RefusedError if OpenVINO fails for another reason.
         """
         request = self._take()
         try:
@@ -65,7 +61,7 @@ class Session:
             self._idle.put(request)
 
     def prepare(self, arrays: Sequence[NDArray[Any]]) -> Inference:
-        """Return an inference of these inputs, to be run many times. It uses the memory of the arrays. Raises RefusedError."""
+        """Return an inference of these inputs that can run repeatedly and shares their memory. Raises RefusedError."""
         return Inference(self._take(), self._tensors(arrays))
 
     def _take(self) -> ov.InferRequest:
@@ -80,25 +76,25 @@ class Session:
 
 
 class Inference:
-    """An infer request whose inputs are set."""
+    """An infer request with its inputs set."""
 
     def __init__(self, request: ov.InferRequest, tensors: Sequence[ov.Tensor]) -> None:
-        # A request does not keep its tensors, nor the arrays whose memory they use: they must outlive the inference.
+        # A request holds no references to its tensors or their arrays, which must outlive the inference.
         self._request, self._tensors = request, tensors
         with _refusing():
             for position, tensor in enumerate(tensors):
                 request.set_input_tensor(position, tensor)
 
     def run(self) -> None:
-        """Infer, and wait until it is done. Raises OutOfBoundsError, RefusedError."""
-        try:  # without a context manager, as this is measured
+        """Infer and wait for completion. Raises OutOfBoundsError, RefusedError."""
+        try:  # no context manager: `bench` times this
             self._request.start_async()
             self._request.wait()
         except RuntimeError as error:
             raise _refusal(error) from None
 
     def outputs(self) -> list[NDArray[Any]]:
-        """Copies of the outputs of the last run."""
+        """Return copies of the outputs of the last run."""
         ports = self._request.model_outputs
         return [
             to_array(tensor, element_type_of(port)) for tensor, port in zip(self._request.output_tensors, ports, strict=True)
@@ -106,12 +102,12 @@ class Inference:
 
     @property
     def profile(self) -> list[ov.ProfilingInfo]:
-        """What each operation of the last run took, if the model was compiled with PERF_COUNT."""
+        """The time of each operation in the last run, if the model was compiled with PERF_COUNT."""
         return list(self._request.profiling_info)
 
 
 def _depth_of_ifs(model: ov.Model) -> int:
-    """Return how many If lie inside each other at most."""
+    """Return the maximum nesting depth of If."""
     deepest, left = 0, [(model, 0)]
     while left:
         graph, depth = left.pop()
@@ -124,7 +120,7 @@ def _depth_of_ifs(model: ov.Model) -> int:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Errors of OpenVINO become RefusedErrors, which name the layer where OpenVINO does."""
+    """Convert errors of OpenVINO to RefusedError, which names the layer if OpenVINO does."""
     try:
         yield
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""NumPy arrays as tensors of OpenVINO and back, for every element type: those below a byte, strings, and such as bf16."""
+"""Conversion between NumPy arrays and OpenVINO tensors of every element type: sub-byte types, strings, bf16."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ def element_type_of(port: Any) -> ElementType:
 
 
 def to_tensor(array: NDArray[Any], element_type: ElementType) -> ov.Tensor:
-    """Return a tensor that uses the memory of the array where it can. Raises RefusedError where that does not hold
-    `element_type`.
-    """
+    """Return a tensor that shares the array's memory if possible. Raises RefusedError if the dtype does not match."""
     if array.dtype != element_type.dtype and not (element_type is STRING and array.dtype.kind in "UT"):
         raise RefusedError(f"an input of {element_type} cannot be {array.dtype}")
-    if not array.size:  # OpenVINO before 2026 makes no tensor of an array without elements
+    if not array.size:  # OpenVINO before 2026 cannot wrap empty arrays
         return ov.Tensor(getattr(ov.Type, element_type.name), list(array.shape))
     if element_type is STRING:
         return ov.Tensor(array.astype(str))
@@ -40,7 +38,7 @@ def to_tensor(array: NDArray[Any], element_type: ElementType) -> ov.Tensor:
 
 
 def to_array(tensor: ov.Tensor, element_type: ElementType) -> NDArray[Any]:
-    """Return a copy of what a tensor of OpenVINO holds."""
+    """Return a copy of the elements of a tensor."""
     if element_type is STRING:
         return np.array(tensor.str_data, object)
     if element_type.bits % 8:

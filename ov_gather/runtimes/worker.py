@@ -1,4 +1,4 @@
-"""The process in which a foreign runtime executes. `launcher.py` starts it; `isolated.py` asks and stops it."""
+"""The worker process of a runtime. `launcher.py` starts it; `isolated.py` sends it questions and stops it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 
 from ov_gather import platforms
 
-CONNECTION = 0  # our stdin, which is one end of a pair of sockets
+CONNECTION = 0  # stdin, one end of a socket pair
 
 
 def main(module: str, name: str) -> None:
-    """Say which version the Runtime of this name in this module is of, then call the methods that are asked for."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which stops us
+    """Create the runtime, send its version, then serve method calls."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl+C, and stops us
     platforms.leave_no_core_dump()  # a crash is expected here
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # the parent is gone
@@ -42,11 +42,11 @@ def _serve(connection: Connection, module: str, name: str) -> None:
             answer = error
         seconds = perf_counter() - start
         if method == "close":
-            runtime = runtime_class()  # nothing is left of the model, not even a crash when it is freed
+            runtime = runtime_class()  # frees the model now, so that a crash in its destructor is seen now
         connection.send((answer, seconds))
 
 
 def _end_with_parent() -> None:
-    """End this process with its parent, also in the middle of an execution: a parent that was killed cannot stop us."""
+    """Exit when the parent ends, even during a call: a parent that was killed cannot stop us."""
     platforms.wait_for_end_of(CONNECTION)
     os._exit(1)

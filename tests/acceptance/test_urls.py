@@ -9,6 +9,7 @@ import re
 import ssl
 import sys
 import time
+from dataclasses import replace
 
 import fsspec
 import numpy as np
@@ -174,6 +175,15 @@ def test_a_directory(bucket):
     results = {file.name: checked[index][0] for index, file in enumerate(found.files)}
     assert [finding.rule for finding in results.pop("c.xml")] == ["OVG601"]
     assert results == {"a.xml": [], "notes.xml": None}
+
+
+def test_a_file_that_is_named_is_checked_once_and_whatever_it_is(bucket):
+    """In a directory XML of another kind is passed over."""
+    (notes,) = (Url(str(file)) for file in find_irs([Url(bucket)]).files if file.name == "notes.xml")
+    found = find_irs([notes, replace(notes, timeout=5), Url(bucket)])
+    assert [file.name for file in found.files].count("notes.xml") == 1
+    ((index, (findings, _)),) = Checks(Chosen()).run([notes], 1, None)
+    assert (index, [finding.rule for finding in findings]) == (0, ["OVG003"])
 
 
 def test_a_pattern(bucket):

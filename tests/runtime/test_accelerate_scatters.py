@@ -114,6 +114,7 @@ def test_rows_of_which_the_number_is_open():
     model = model_of(opset12.scatter_elements_update(parameter("data", [7, 6]), repeated, updates, ops.constant(0), "sum"))
     other, summary = accelerated(model)
     assert summary.changes[0].done == ["ScatterNDUpdate-15 by [?,1]"]
+    assert not summary.changes[0].rounds_elsewhere
     data = RNG.random((7, 6), np.float32)
     for count, rows in ((4, 4), (1, 5), (1, 1)):
         check_same(model, other, [data, RNG.integers(-7, 7, (count, 1)), RNG.random((rows, 6), np.float32)])
@@ -359,6 +360,7 @@ def test_tuples_for_every_element_of_slices_become_tuples_of_slices(reduction, c
     model = masked(rows, columns, along(6, 6), reduction=reduction, mode=mode)
     other, summary = accelerated(model, portable=True)
     assert summary.changes[0].done == ["ScatterNDUpdate-15 by [?,1]"]
+    assert not summary.changes[0].rounds_elsewhere
     for rows_of, count in (([1, -4, 3], 3), ([2], 1), ([-1], 2)):
         index = np.array(rows_of).reshape(-1, 1, 1)
         if reduction == "none" and len(index) < count:

@@ -147,12 +147,22 @@ def test_no_tuples_at_all():
     check_same(model, other, [RNG.random((5, 5, 3), np.float32)])
 
 
-@pytest.mark.parametrize("case", ["negative", "not in bounds", "one tensor", "open sizes", "too small"])
+@pytest.mark.parametrize(
+    "case", ["negative", "not in bounds", "one tensor", "no columns", "a pair", "below", "bytes", "open sizes", "too small"]
+)
 def test_coordinates_that_stay(case, monkeypatch):
     if case == "one tensor":
         whole = ops.clamp(parameter("i", [9, 2], np.int64), 0, 4)
         columns = [ops.gather(whole, ops.constant(k), ops.constant(1)) for k in range(2)]
         model = model_of(ops.gather_nd(parameter("data", [5, 5]), side_by_side(*columns), 0))
+    elif case in ("no columns", "a pair", "below"):
+        whole = ops.clamp(parameter("i", [9, 2], np.int64), 0, 4)
+        other = ops.clamp(parameter("j", [9, 1 if case == "a pair" else 2], np.int64), 0, 4)
+        tuples = whole if case == "no columns" else ops.concat([whole, other], -1 if case == "a pair" else 0)
+        model = model_of(ops.gather_nd(parameter("data", [5, 5, 5]), tuples, 0))
+    elif case == "bytes":
+        columns = [ops.clamp(parameter(f"i{k}", [9], np.uint8), 0, 19) for k in range(2)]
+        model = model_of(ops.gather_nd(parameter("data", [20, 20]), side_by_side(*columns), 0))
     elif case == "not in bounds":
         columns = [parameter(f"i{k}", [9], np.int64) for k in range(2)]
         model = model_of(ops.gather_nd(parameter("data", [5, 5]), side_by_side(*columns), 0))

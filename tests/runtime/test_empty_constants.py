@@ -67,6 +67,19 @@ def test_empty_stays_empty(nodes, constants):
 
 
 @pytest.mark.parametrize(
+    ("nodes", "empty"),
+    [
+        ("y = Concat<axis = 0>(words, c)", np.zeros(0, object)),
+        ("n = Constant<value_ints = [-1]>() f = Reshape(c, n) y = Concat<axis = 0>(f, words)", np.zeros((0, 2), object)),
+    ],
+)
+def test_empty_strings_stay_empty(nodes, empty):
+    """`compile_onnx` feeds them, also those that a folded Reshape makes."""
+    compiled = compile_onnx(constant(empty, model("string[M] words) => (string[N] y)", nodes), "c"))
+    assert compiled({"words": np.array(["a", "bc"], object)})["y"].tolist() == ["a", "bc"]
+
+
+@pytest.mark.parametrize(
     "nodes",
     [
         *("z = Tile(c, r)", "z = LayerNormalization(c, s)", "z = Unique(c)", "n = Neg(c) m = Add(n, c) z = Tile(m, r)"),

@@ -333,3 +333,9 @@ def test_a_size_and_a_constant_have_the_rank_of_the_constant(operator):
         one, other = (5, 2) if size_first else (2, 5)
         expected = {"Min": 2, "Max": 5, "Add": 7, "Mul": 10, "Div": one // other, "Sub": one - other}[operator]
         assert found == [expected]
+
+
+@pytest.mark.parametrize("operands", ["x, k", "k, x"])
+def test_a_constant_of_one_element_raises_the_rank(operands):
+    proto = model(f"g (float[n] x) => (float[a, b, n] y) {{ y = Mul ({operands}) }}", k=np.full((1, 1, 1), 3, np.float32))
+    assert both(proto, x=np.float32([1, 2])) == [[[3, 6]]]

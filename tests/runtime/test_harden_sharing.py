@@ -61,6 +61,21 @@ def test_constants_of_an_open_axis(policy, portable, two):
     assert outputs(model, rows(0)) == RAISED
 
 
+@pytest.mark.parametrize(
+    ("opset", "taken", "least"), [(opset8, [1, -3], 3), (opset8, [0, 0], 1), (opset1, [0, 1], 2), (opset1, [-1, 0], 99)]
+)
+def test_one_check_of_the_size_serves_constants(opset, taken, least):
+    """Before Gather-8 nothing counts from the end, so that -1 is never in bounds."""
+    x = parameter("x", [-1], np.float32)
+    model = ov.Model([opset.gather(x, constant(part), opset13.constant(0)) for part in (taken, taken[:1])], [x], "model")
+    summary = ov_gather.harden(model, policy="raise", portable=True)
+    told = "raises if the axis is empty" if least == 1 else "raises: a check of the size of the axis"
+    assert ({site.done for site in summary.sites} == {f"{told}, one for 2 sites"}) == (least < 99)
+    for count in range(5):
+        expected = RAISED if count < least else [rows(count)[taken].tolist(), rows(count)[taken[:1]].tolist()]
+        assert outputs(model, rows(count)) == expected
+
+
 @pytest.mark.parametrize(("policy", "portable"), POLICIES)
 def test_the_best_of_an_open_axis_needs_no_more_than_an_element(policy, portable):
     """Three gathers take a row by the position of the greatest element; one check says that there are rows."""
@@ -90,13 +105,14 @@ def test_no_index_is_out_of_bounds_of_an_empty_axis_where_there_is_none(policy, 
     assert outputs(model, rows(0), np.int32([0]), rows(1)) == RAISED
 
 
-def moved_indices():
+def moved_indices(count):
     """Indices that reach two gathers on two ways, and an addition on one of them."""
-    ids, table = parameter("ids", [2]), opset13.constant(rows(4))
+    ids, table = parameter("ids", [count]), opset13.constant(rows(4))
     column = opset13.unsqueeze(ids, opset13.constant(1))
     taken = opset8.gather(table, column, opset13.constant(0))
-    spread = opset13.broadcast(column, opset13.constant([2, 3]))
-    elements = opset13.gather_elements(opset13.constant(np.tile(rows(4)[:, None], (1, 3))), spread, 0)
+    shape = opset13.concat([opset13.constant([1]), opset13.shape_of(ids), opset13.constant([3])], 0)
+    spread = opset13.broadcast(column, shape)
+    elements = opset13.gather_elements(opset13.constant(np.tile(rows(4)[:, None], (1, 1, 3))), spread, 1)
     number = opset13.convert(opset13.add(column, constant(100)), "f32")
     return ov.Model([taken, elements, number], [ids], "model")
 
@@ -105,9 +121,10 @@ def moved_indices():
     ("policy", "portable", "taken"),
     [("raise", True, RAISED), ("clamp", True, [[4, 4], [4] * 6]), ("zero", True, [[4, 0], [4, 4, 4, 0, 0, 0]])],
 )
-def test_a_guard_at_an_input_serves_all_ways_from_it(policy, portable, taken):
+@pytest.mark.parametrize("count", [2, -1])
+def test_a_guard_at_an_input_serves_all_ways_from_it(count, policy, portable, taken):
     """What else is computed on these ways takes the input as it was given."""
-    model = moved_indices()
+    model = moved_indices(count)
     assert guards(model, policy, portable) == 1
     assert outputs(model, np.int32([-1, 2])) == [[4, 3], [4, 4, 4, 3, 3, 3], [99, 102]]
     assert outputs(model, np.int32([-1, 77])) == (taken if taken == RAISED else [*taken, [99, 177]])
@@ -141,8 +158,9 @@ def test_all_columns_share_a_guard(policy, portable):
 
 def test_the_size_of_an_axis_is_computed_once():
     x, inputs = parameter("x", [-1], np.float32), [parameter(f"ids_{number}", [3]) for number in range(4)]
-    taken = [opset8.gather(x, ids, opset13.constant(0)) for ids in inputs]
-    model = ov.Model(taken, [x, *inputs], "model")
+    data = [x, opset13.relu(x), opset13.abs(x), opset13.convert(x, "f16")]
+    taken = [opset8.gather(one, ids, opset13.constant(0)) for one, ids in zip(data, inputs, strict=True)]
+    model = ov.Model([opset13.convert(one, "f32") for one in taken], [x, *inputs], "model")
     assert guards(model, "clamp") == 4
     assert sum(node.get_type_name() == "ShapeOf" for node in model.get_ops()) == 1
     assert outputs(model, rows(2), *np.int32([[0, 1, -1], [5, 0, 0], [-9, 0, 0], [1, 1, 1]])) == [
@@ -199,18 +217,50 @@ def test_rows_that_are_all_indices_share_a_guard(model, exact, any_element):
 
 
 @pytest.mark.parametrize(("policy", "portable"), POLICIES)
-@pytest.mark.parametrize("shape", [[-1, 4], [-1, -1]])
+@pytest.mark.parametrize("shape", [[-1, 4], [-1, -1], ov.PartialShape.dynamic()])
 def test_indices_that_are_repeated_no_times_are_none(policy, portable, shape):
-    """What is guarded is the repeated indices: the given ones may be out of bounds if no row repeats them."""
+    """The repeated indices are guarded: the given ones may be out of bounds if no row repeats them."""
     given, like = parameter("i", [4]), parameter("like", shape)
     where = opset13.broadcast(given, opset13.shape_of(like))
     model = ov.Model([opset8.gather(opset13.constant(rows(5)), where, constant(0))], [given, like], "model")
     guards(model, policy, portable)
+    model.reshape({1: [-1, 4]})  # the CPU plugin needs the rank
     bad, good = np.array([0, 1, 99, 4], np.int32), np.array([0, 1, -1, 4], np.int32)
     assert outputs(model, bad, np.zeros((0, 4), np.int32)) == [[]]
     assert outputs(model, good, np.zeros((2, 4), np.int32)) == [[1, 2, 5, 5] * 2]
-    expected = {"raise": RAISED, "clamp": [[1, 2, 5, 5]], "zero": [[1, 2, 0, 5]]}[policy]
+    zeroed = [[1, 2, 0, 5]] if isinstance(shape, list) else RAISED  # there are no zeros for gathers of open rank
+    expected = {"raise": RAISED, "clamp": [[1, 2, 5, 5]], "zero": zeroed}[policy]
     assert outputs(model, bad, np.zeros((1, 4), np.int32)) == expected
+
+
+def twice(x, i):
+    """Elements of a vector that is put together of an input and itself."""
+    return opset8.gather(opset13.concat([x, x], 0), i, constant(0))
+
+
+def turned(x, i):
+    """Elements of a transposed matrix, by two coordinates."""
+    return opset8.gather_nd(opset13.transpose(x, constant(1, 0)), i)
+
+
+@pytest.mark.parametrize(("policy", "portable"), POLICIES)
+@pytest.mark.parametrize(
+    ("taken", "shape", "x", "inside", "right", "beyond", "clamped"),
+    [
+        (twice, [-1], rows(3), [5, -6], [3, 1], [0, 6], [1, 3]),
+        (turned, [-1, 2], rows(6).reshape(2, 3), [[2, 1], [-3, 0]], [6, 1], [[0, 1], [3, 1]], [4, 6]),
+        (turned, [-1, -1], rows(6).reshape(2, 3), [[2, 1], [-3, 0]], [6, 1], [[0, 1], [3, 1]], [4, 6]),
+    ],
+)
+def test_the_axis_is_that_of_data_which_an_input_became(policy, portable, taken, shape, x, inside, right, beyond, clamped):
+    """Neither is as long as an axis of the input."""
+    given = parameter("x", [-1] * x.ndim, np.float32), parameter("i", shape)
+    model = ov.Model([taken(*given)], [*given], "model")
+    guards(model, policy, portable)
+    model.reshape({1: np.shape(inside)})
+    assert outputs(model, x, np.int32(inside)) == [right]
+    zeroed = RAISED if shape == [-1, -1] else [[clamped[0], 0]]  # as above
+    assert outputs(model, x, np.int32(beyond)) == {"raise": RAISED, "clamp": [clamped], "zero": zeroed}[policy]
 
 
 @pytest.mark.parametrize("kinds", [(np.int32, np.int64), (np.int64, np.int32)])

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import onnx_ir
 import pytest
 
+from helpers.legalized import model
 from helpers.moving_operators import COMPUTING, FORMS, STOCK_IS_WRONG
+from ov_gather.converters.inexactness import find_inexactness
 from tools.lane_sweep import Cell, outcome
 
 NOT_IN_LANES = {
@@ -24,6 +27,14 @@ def test_every_bit_or_a_reason(name):
     found = outcome(Cell(name, "int64", "open")) or outcome(Cell(name, "float64", "open"))
     assert found is not None
     assert found[0] in (("warned", "refused") if name in NOT_IN_LANES else ("exact",)), found
+
+
+@pytest.mark.parametrize(("kind", "names"), [("float16", {"DepthToSpace", "SequenceAt", "SplitToSequence"}), ("float", set())])
+def test_what_makes_numbers_of_float16_quiet_is_named(kind, names):
+    nodes = "y = DepthToSpace <blocksize = 2> (x) s = SplitToSequence (x, k) z = SequenceAt (s, i)"
+    proto = model(f"{kind}[1, 4, 2, 2] x, int64 k, int64 i) => ({kind}[1, 1, 4, 4] y, {kind}[a, b, c, d] z)", nodes)
+    told = [one for one in find_inexactness(onnx_ir.from_proto(proto), target="extension") if "quiet" in str(one)]
+    assert {name for name in ("DepthToSpace", "SequenceAt", "SplitToSequence") if name in str(told)} == names
 
 
 @pytest.mark.parametrize("source", ["input", "initializer"])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx_ir
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from helpers.lane_models import exactly, model, values
 from ov_gather.converters import LossyConversionWarning, compile_onnx
+from ov_gather.converters.passes.lane_moves import is_move
+from ov_gather.converters.passes.lane_pads import can_pad
 
 BOOL = TensorProto.BOOL
 
@@ -110,6 +113,40 @@ def test_padding_by_a_number(value):
     x = values(dtype, (2, 3))
     found = exactly(model(nodes, {"x": (dtype, ["n", "m"])}, {"y": (dtype, None)}, constants))({"x": x})["y"]
     assert found.tobytes() == np.pad(x, [(0, 1), (1, 0)], constant_values=value).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("x", "nodes", "opset", "can"),
+    [
+        ("double[n] x", "y = Pad <paddings = [1, 0]> (x)", 1, False),
+        ("double[n] x", "y = Pad <pads = [1, 0]> (x)", 10, True),
+        ("double[n] x", "y = Pad <pads = [1, 0], value = 1.5> (x)", 10, False),
+        ("double[n] x, int64[k] p", "y = Pad (x, p)", 18, True),
+        ("double[] x, int64[2] p", "y = Pad (x, p)", 18, True),
+        ("double[] x, int64[k] p", "y = Pad (x, p)", 18, False),
+        ("double[] x, int64[k] p, int64[m] a", "y = Pad (x, p, , a)", 18, True),
+    ],
+)
+def test_lanes_are_padded_where_it_is_known_which_pads_are_theirs(x, nodes, opset, can):
+    text = f'<ir_version: 10, opset_import: ["" : {opset}]> g ({x}) => (double[] y) {{ {nodes} }}'
+    (node,) = onnx_ir.from_proto(parser.parse_model(text)).graph
+    assert can_pad(node, opset) == can
+
+
+@pytest.mark.parametrize(
+    ("operator", "indices", "can"),
+    [
+        ("ScatterElements", "int64[2, 2]", True),
+        ("ScatterElements", "int64[]", True),
+        ("ScatterElements", "int64[0, 2]", False),  # OpenVINO's CPU plugin dies of an Expand of them
+        ('ScatterElements <reduction = "add">', "int64[2, 2]", False),
+        ("ScatterND", "int64[0, 1]", True),
+    ],
+)
+def test_scatters_that_only_move(operator, indices, can):
+    text = f"g (int64[n, m] x, {indices} i, int64[] u) => (int64[n, m] y) {{ y = {operator} (x, i, u) }}"
+    (node,) = onnx_ir.from_proto(parser.parse_model(f'<ir_version: 10, opset_import: ["" : 18]> {text}')).graph
+    assert is_move(node, 18) == can
 
 
 PADS = {"pads": np.array([1, 0])}

@@ -171,6 +171,7 @@ def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
     assert [layer.passed for layer in result.layers] == [True, True]
     assert [layer.operation for layer in result.layers] == ["GatherElements-ov_gather", "Gather-ov_gather"]
     assert result.outputs[0].comparison.status is Status.PASSED
+    assert result.blamed == ()
 
 
 @pytest.mark.slow

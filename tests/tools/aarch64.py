@@ -1,10 +1,9 @@
-"""Compiles ov-gather for aarch64, and runs the tests of its C++ in an emulator: python tests/tools/aarch64.py DIRECTORY
+"""Compile ov-gather for aarch64 and run the tests of its C++ in an emulator: python tests/tools/aarch64.py DIRECTORY
 
-This needs Debian, with: apt install g++-aarch64-linux-gnu qemu-user. A Python for aarch64, NumPy, OpenVINO and what else the
-tests import are downloaded to DIRECTORY, once (1 GB); nothing of the system is changed, and root is not needed. The kernel and
-its Python module are compiled by CMake, and the extension as on first use. The tests are those that are marked `sanitized`,
-without the slow ones: they compare with NumPy bit by bit. All that takes 5 minutes of processor time. The exit code is 1 where
-a test fails.
+Needs Debian, with: apt install g++-aarch64-linux-gnu qemu-user. Python for aarch64, NumPy, OpenVINO and the other packages of
+the tests are downloaded to DIRECTORY once (1 GB); the system is not changed, and root is not needed. CMake compiles the kernel
+and its Python module; the extension is compiled as on first use. The tests are those marked `sanitized`, except slow ones: they
+compare with NumPy bit by bit. It takes 5 minutes of CPU time. The exit code is 1 if a test fails.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ PREFIX = "aarch64-linux-gnu"
 NEEDED = {f"{PREFIX}-g++": f"g++-{PREFIX}", "qemu-aarch64": "qemu-user", "apt-get": "apt", "dpkg": "dpkg"}
 DEBIAN = ("python3", "libpython3-dev", "libstdc++6")
 PYTHON = ("numpy>=2", "lxml", "ml_dtypes", "click", "rich", "openvino", "onnx", "onnx-ir", "pytest", "hypothesis")
-GLIBC = ("2_17", "2_27", "2_28", "2_31", "2_34", "2_35")  # wheels for older ones run, too
-# QEMU ends a process that was forked from one with several threads as soon as it starts a thread; plain Python shows that, too.
+GLIBC = ("2_17", "2_27", "2_28", "2_31", "2_34", "2_35")  # wheels for older versions also run
+# QEMU kills a process forked from a multi-threaded one as soon as it starts a thread, also with plain Python.
 NOT_EMULATED = ("--deselect", "tests/unit/test_kernel_patterns.py::test_a_process_that_was_forked_has_threads_of_its_own")
 
 
 def run(*command: object, **variables: object) -> None:
-    """Run a command, with changes to the environment. Raises CalledProcessError."""
+    """Run a command with additional environment variables. Raises CalledProcessError."""
     print("+", *command[:9], *["..."] * (len(command) > 9), file=sys.stderr, flush=True)
     subprocess.run(list(map(str, command)), check=True, env={**os.environ, **{k: str(v) for k, v in variables.items()}})
 
 
 def debian(folder: Path) -> Path:
-    """Unpack Python and its libraries for aarch64, by an apt that knows no other architecture and has state of its own."""
+    """Unpack Python and its libraries for aarch64, with an apt that has its own state and architecture."""
     root = folder / "root"
     if not root.is_dir():
         for name in ("state/lists/partial", "cache/archives/partial"):
@@ -61,7 +60,7 @@ def packages(folder: Path, version: str) -> Path:
 
 
 def built(folder: Path, root: Path, site: Path, version: str) -> Path:
-    """Install the package without compiled parts, compile the kernel, and put both, and the tests, into one directory."""
+    """Install the package without compiled parts, compile the kernel, and collect both in a directory, with the tests."""
     target, build = folder / "ov-gather", folder / "build"
     shutil.rmtree(target, ignore_errors=True)
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", f"--target={target}", ROOT)
@@ -90,7 +89,7 @@ def built(folder: Path, root: Path, site: Path, version: str) -> Path:
 
 
 def tested(folder: Path, root: Path, site: Path, target: Path, version: str) -> None:
-    """Validate the samples, compile the extension, and run the tests, all with the Python for aarch64."""
+    """Validate the samples, compile the extension and run the tests, with the Python for aarch64."""
     python = folder / "python"
     python.write_text(f'#!/bin/sh\nexec qemu-aarch64 -L {root} {root}/usr/bin/python{version} "$@"\n')
     python.chmod(0o755)

@@ -1,6 +1,6 @@
 """Attack every public door with new seeds: python tests/tools/adversary.py [--minutes 60] [--door arrays] [--first-seed 0]
 
-Doors take turns. Exit code 1 if an attack succeeded; the table names the seeds, which `--door NAME --seed N` repeats.
+Doors take turns. The exit code is 1 if an attack succeeded; the table lists its seed, which `--door NAME --seed N` repeats.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rich.table import Table
 from helpers.adversary import Attack, attacks, door_names
 
 TURN = 20.0
-"""Seconds that a door is attacked before the next one has its turn."""
+"""Seconds for which a door is attacked before the next."""
 
 
 def main() -> int:

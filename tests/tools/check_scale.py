@@ -1,8 +1,7 @@
 """Measure `ov-gather check` on models of many gathers: `python tests/tools/check_scale.py [LAYERS]`, by default 1,000.
 
-Two models are made: one whose GatherElements all are distinct, and one whose GatherElements all are the same layer. Each is
-checked on all runtimes that are installed, with an HTML page. Wall-clock time, processor time of all processes, the largest
-memory of one of them, and the size of the page are printed.
+One model has distinct GatherElements, the other has the same layer many times. Each is checked on all installed runtimes, with
+an HTML page. Prints wall-clock time, CPU time of all processes, peak memory of one process, and the size of the page.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from ov_gather.ir.writer import write_ir
 
 COMMAND = Path(sys.executable).with_name("ov-gather")
 _SUBREAPER = 36
-"""The option of prctl by which processes whose parent has ended become our children, so that their time counts."""
+"""Option of prctl that makes orphaned descendants our children, so that their time counts."""
 
 
 def many(path: Path, layers: int, *, distinct: bool) -> None:
-    """Write a model of GatherElements that share no operand. Distinct ones have different sizes or axes."""
+    """Write a model of GatherElements without common operands; distinct ones have different sizes or axes."""
     builder = ModelBuilder("many")
     for i in range(layers):
         rows, columns = (2 + i // 2 % 25, 3 + i // 50) if distinct else (8, 8)
@@ -41,7 +40,7 @@ def many(path: Path, layers: int, *, distinct: bool) -> None:
 
 
 def opened(page: Path, chromium: str) -> float:
-    """Return the seconds until a browser has loaded a page, the least of three times."""
+    """Return the seconds in which a browser loads a page, the minimum of three times."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -54,7 +53,7 @@ def opened(page: Path, chromium: str) -> float:
 
 
 def measure(path: Path) -> None:
-    """Check one model, and print what it took."""
+    """Check one model, and print its cost."""
     page = path.with_suffix(".html")
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([COMMAND, "check", path, "--report", page], capture_output=True, text=True, cwd=path.parent)

@@ -1,9 +1,9 @@
-"""`validate` of many generated IRs on a Dask cluster of this machine, beside --jobs.
+"""Measure `validate` on generated IRs, on a Dask cluster of this machine and with --jobs.
 
-    python tests/tools/cluster_scale.py 2000 --kill      the same findings as --jobs 2, though a worker is killed midway
+    python tests/tools/cluster_scale.py 2000 --kill      compare findings with --jobs 2, with a worker killed midway
     python tests/tools/cluster_scale.py 20000 --measure  time and memory with 1 and 2 workers, and with 1 and 2 jobs
 
-One file of fifty has an axis that is out of range.
+One file in fifty has an axis that is out of range.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COMMAND = (
 
 
 def generate(directory: Path, count: int) -> None:
-    """Write small IRs that differ in the name of their layer."""
+    """Write small IRs that differ in the layer's name."""
     text = (VALID / "spec_layer.xml").read_text()
     for number in range(count):
         own = text.replace('name="gather"', f'name="gather_{number}"')
@@ -48,7 +48,7 @@ def generate(directory: Path, count: int) -> None:
 
 
 def run(directory: Path, *options: str) -> tuple[str, float, str]:
-    """Validate all. Returns what it took, for people; the seconds of processor time; and the report."""
+    """Validate all. Return a text of the cost, the CPU time in seconds, and the report."""
     start = time.monotonic()
     arguments = [sys.executable, "-c", COMMAND, "validate", "models", "--format", "json", *options]
     done = subprocess.run(arguments, cwd=directory, capture_output=True, text=True)
@@ -58,7 +58,7 @@ def run(directory: Path, *options: str) -> tuple[str, float, str]:
 
 
 def killed_midway(directory: Path, count: int) -> None:
-    """Compare the findings of a cluster that loses a worker with those of two processes."""
+    """Compare the findings of a cluster that loses a worker with those of two jobs."""
     expected = run(directory, "--jobs", "2")[2]
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         victim = next(iter(cluster.workers.values())).pid
@@ -80,11 +80,11 @@ def killed_midway(directory: Path, count: int) -> None:
 
 
 def measured(directory: Path, count: int) -> None:
-    """Print the speed and the memory of each way."""
+    """Print speed and memory of jobs and workers."""
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before the first run")
     for jobs in (1, 2):
         told, processor, _ = run(directory, "--jobs", str(jobs))
-        # What more processes take is that of the process that they are forks of.
+        # For several jobs, the CPU time would include that of the process from which they are forked.
         print(f"--jobs {jobs}: {told}" + (f"; processor time {1000 * processor / count:.2f} ms a file" if jobs == 1 else ""))
     for workers in (1, 2):
         with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster:

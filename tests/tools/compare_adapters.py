@@ -1,8 +1,8 @@
-"""Compares what `prove` knows of IRs with and without OpenVINO: python tests/tools/compare_adapters.py DIRECTORY...
+"""Compare `prove` on IRs with and without OpenVINO: python tests/tools/compare_adapters.py DIRECTORY...
 
-The analysis sees an IR as it was read, or an `openvino.Model`, by two adapters. A line is printed for each gather or scatter
-whose status differs, and for each directory how many have each status. Exit code 1 where the shares of a status differ by more
-than two points.
+The analysis reads an IR document or an `openvino.Model` through two adapters. Prints a line for each gather or scatter whose
+status differs, and the counts of each status per directory. The exit code is 1 if the share of a status differs by more than
+two points.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ POINTS = 2
 
 
 def statuses(source: Path | ov.Model) -> dict[str, str]:
-    """The status of each site, by its type and its name."""
+    """Return the status of each site, by its type and name."""
     return {f"{proof.type} {proof.layer}": proof.status for proof in prove(source)}
 
 
 def compare(directory: Path) -> bool:
-    """Print what differs in a directory. Whether both adapters know about the same."""
+    """Print the differences in a directory; return True if the shares of all statuses nearly agree."""
     totals: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     core = ov.Core()
     for path in sorted(directory.glob("*.xml")):

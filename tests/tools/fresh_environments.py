@@ -1,8 +1,7 @@
-"""Installs ov-gather in new environments, one for each release of OpenVINO: python tests/tools/fresh_environments.py RELEASE...
+"""Install ov-gather in new environments, one per release of OpenVINO: python tests/tools/fresh_environments.py RELEASE...
 
-Without arguments: 2024.6.0, 2025.4.1, 2026.4.1, and "core", which is an environment without OpenVINO and without a compiler.
-Each takes minutes: it installs, compiles the extension, and checks the samples. The exit code is 1 where something
-does not come out as it should.
+Without arguments: 2024.6.0, 2025.4.1, 2026.4.1, and "core", which has neither OpenVINO nor a compiler. Each takes minutes: it
+installs, compiles the extension, and checks the samples. The exit code is 1 if a step fails.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ else:
 
 
 def run(what: str, expected: int, says: str, command: list[object], **options: object) -> bool:
-    """Run a command, and tell whether its exit code and what it says are as expected."""
+    """Run a command; return True if its exit code and output are as expected."""
     start = time.perf_counter()
     done = subprocess.run(
         [*map(str, command)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT, **options
@@ -55,7 +54,7 @@ def run(what: str, expected: int, says: str, command: list[object], **options: o
 
 
 def tried(name: str, wheel: Path, folder: Path) -> bool:
-    """Install the wheel in a new environment, and tell whether everything comes out as it should."""
+    """Install the wheel in a new environment; return True if every step succeeds."""
     target = wheel if name == "core" else f"{wheel}[openvino]"
     packages = [target] if name == "core" else [target, f"openvino=={name}"]
     python, command = folder / "bin" / "python", folder / "bin" / "ov-gather"

@@ -1,8 +1,8 @@
-"""The analysis of ranges on random models: python tests/tools/fuzz_ranges.py --graphs 10000 --seed 1 [--of onnx]
+"""Fuzz the range analysis with random models: python tests/tools/fuzz_ranges.py --graphs 10000 --seed 1 [--of onnx]
 
-Models of OpenVINO are executed on its CPU plugin, tensor by tensor, and judged by what the adapters for IRs and for models in
-memory say; models of ONNX are executed on onnxruntime, node by node. Exit code 1 where a value is outside of what is claimed of
-it, an index that is proved to be in bounds is not, or one that is refuted is. `--graphs 1` with its seed tries one model alone.
+Models of OpenVINO run on its CPU plugin, tensor by tensor, and are compared with the bounds from the adapters for IRs and for
+models in memory. ONNX models run on onnxruntime, node by node. The exit code is 1 if a value lies outside its bounds, a proved
+index is out of bounds, or a refuted one is in bounds. `--graphs 1` with a seed runs one model alone.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ TESTS = str(Path(__file__).parents[1])
 PART = 50
 SHOWN = 60
 IMPORTED = ["helpers.onnx_subjects", "helpers.openvino_subjects", "rich.console", "rich.progress", "rich.table"]
-"""What is imported once, and not by each process that starts after a crash."""
+"""Modules imported once, not by each process that starts after a crash."""
 
 
 def tried(judge: Callable[..., Judgement], seeds: range, processes: int, console: Console) -> list[Judgement]:
-    """Judge the models of seeds; print violations as soon as they are found."""
+    """Judge the models of seeds; print violations immediately."""
     parts = [seeds[i : i + PART] for i in range(0, len(seeds), PART)]
     found: list[Judgement] = []
     with Progress(console=console) as progress, ThreadPoolExecutor(processes) as pool:
@@ -73,7 +73,7 @@ def main() -> int:
     arguments = parser.parse_args()
     console = Console()
     os.environ["PYTHONPATH"] = os.pathsep.join([TESTS, *filter(None, [os.environ.get("PYTHONPATH")])])
-    os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.tcache_count=60000")  # OpenVINO compiles a fifth faster with this
+    os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.tcache_count=60000")  # makes OpenVINO compile a fifth faster
     PROCESSES.set_forkserver_preload(IMPORTED)
     judge = {"openvino": openvino_subjects, "onnx": onnx_subjects}[arguments.of].judge
     found = tried(judge, range(arguments.seed, arguments.seed + arguments.graphs), arguments.processes, console)

@@ -1,11 +1,11 @@
-"""Every form of a single gather through `compile_onnx`, compared with NumPy bit by bit: python tests/tools/gather_matrix.py
+"""Test every form of a single gather through `compile_onnx` against NumPy, bit by bit: python tests/tools/gather_matrix.py
 
 16 element types x int32 and int64 indices x positive, negative, smaller (GatherElements) or batched (GatherND), and out of
 bounds x static, dynamic and unknown shapes x data and indices as inputs or initializers. Each cell runs in a worker process, so
-that a crash is a result. Exit code 1 where a result is not exact, an index out of bounds does not raise an error that names its
-position and value, or the worker crashes. `--verbose` prints every cell that is not exact.
+that a crash is a result. The exit code is 1 if a result is not exact, an index out of bounds raises no error with its position
+and value, or a worker crashes. `--verbose` prints every cell that is not exact.
 
-The data is as hostile as its type allows: extremes, infinities, denormals, every NaN.
+Data is as hostile as its type allows: extremes, infinities, denormals, every NaN.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Cell:
 
 
 def cells(op: str, element_type: str) -> Iterator[Cell]:
-    """The cells of an operator and a type, in the order of their kinds."""
+    """Yield the cells of an operator and a type, by kind."""
     for index_type in ("int64",) if op == "GatherND" else ("int32", "int64"):
         places = product(("static", "dynamic"), ("input", "initializer"), ("input", "initializer"))
         for kind, place in product((*KINDS[op], "out of bounds"), list(places)):
@@ -116,7 +116,7 @@ def model(cell: Cell, data: np.ndarray, indices: np.ndarray) -> onnx.ModelProto:
 
 
 def outcome(cell: Cell) -> Outcome:
-    """The outcome of a cell, and the reason."""
+    """Return the outcome of a cell, and the reason."""
     data, indices = arrays(cell)
     given = {name: array for name, array in (("data", data), ("indices", indices)) if getattr(cell, name) == "input"}
     right = expected(cell, data, indices) if cell.valid else None

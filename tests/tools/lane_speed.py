@@ -1,8 +1,8 @@
-"""Gathers of int64 in lanes beside those that OpenVINO narrows to 32 bits: python tests/tools/lane_speed.py [--turns N]
+"""Compare the speed of int64 gathers in lanes and narrowed to 32 bits: python tests/tools/lane_speed.py [--turns N]
 
-Each gather is converted with lanes and without, for our operations and for stock ones, and executed by turns on one thread. The
-table shows milliseconds, and the ratio of lanes to narrowed: the median of the ratios of all turns, as others slow down both
-times of a turn. Exit code 1 where a ratio of our operations, which `compile_onnx` uses, is above 1.2.
+Each gather is converted with and without lanes, for our operations and for stock ones, and both run by turns on one thread. The
+table shows milliseconds, and the ratio of lanes to narrowed: the median over turns, as other load slows down both times of a
+turn. The exit code is 1 if a ratio of our operations, which `compile_onnx` uses, exceeds 1.2.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def model(op_type: str, axis: int, shape: tuple[int, ...], places: NDArray[Any])
 
 
 class Compiled:
-    """A model that is executed again and again, on inputs that are not copied."""
+    """A model for repeated execution, on inputs that are not copied."""
 
     def __init__(self, proto: onnx.ModelProto, target: str, given: Mapping[str, NDArray[Any]], *, lanes: bool) -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is narrowed is lossy
+            warnings.simplefilter("ignore")  # narrowing is lossy
             converted = convert_model(proto, target=target, lanes=lanes, assume_in_bounds=True)
         core = ov_gather.register(openvino.Core()) if target == "extension" else openvino.Core()
         self._request = core.compile_model(converted, "CPU", {"INFERENCE_NUM_THREADS": 1}).create_infer_request()
@@ -71,7 +71,7 @@ class Compiled:
         for port in converted.inputs:
             array = self._arrays[port.any_name.removesuffix(".lanes")]
             self._request.set_tensor(port.any_name, openvino.Tensor(array, shared_memory=True))
-        self.seconds()  # the first time is longer
+        self.seconds()  # warm up
 
     def seconds(self) -> float:
         start = perf_counter()
@@ -88,7 +88,7 @@ def _names(converted: openvino.Model) -> set[str]:
 
 
 def measure(name: str, target: str, turns: int) -> tuple[float, float, float]:
-    """The medians of the seconds in lanes and narrowed, and of the ratios of all turns."""
+    """Return the median seconds in lanes, narrowed, and the median ratio over all turns."""
     op_type, axis, shape, places = CASES[name]
     given = {"x": indices(2**31 - 1, *shape), "i": places}
     proto = model(op_type, axis, shape, places)

@@ -1,9 +1,9 @@
-"""Every form of an operator that moves values through `compile_onnx`, bit by bit: python tests/tools/lane_sweep.py [NAME...]
+"""Test operators that move values through `compile_onnx`, bit by bit: python tests/tools/lane_sweep.py [NAME...]
 
-The forms of tests/helpers/moving_operators.py x 15 element types x static, open and unknown shapes x data as an input or an
-initializer. A result that is not what NumPy says must have been named by a LossyConversionWarning or an error; whatever is
-silent is a mistake. Forms that OpenVINO's CPU plugin gets wrong, or dies of, for any type are left out. Exit code 1 where
-something is silently wrong, or the worker process crashes.
+The forms of tests/helpers/moving_operators.py x 15 element types x static, dynamic and unknown shapes x data as an input or an
+initializer. A result that differs from NumPy must come with a LossyConversionWarning or an error. Forms that OpenVINO's CPU
+plugin computes wrongly, or crashes at, for any type are left out. The exit code is 1 if a result is silently wrong, or a worker
+crashes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TYPES = {
     **{"float16": "float16", "bfloat16": "bfloat16", "float32": "float", "uint32": "uint32", "uint16": "uint16"},
     **{"int32": "int32", "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool"},
 }
-"""By name in NumPy, the name in ONNX's text."""
+"""NumPy's name of each type -> its name in ONNX's text format."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Cell:
 
 
 def cells(name: str) -> Iterator[Cell]:
-    """The cells of a form."""
+    """Yield the cells of a form."""
     if name in STOCK_IS_WRONG:
         return
     for element_type, form, source in product(TYPES, ("static", "open", "unknown rank"), ("input", "initializer")):
@@ -59,22 +59,22 @@ def cells(name: str) -> Iterator[Cell]:
 
 
 def data(cell: Cell, shape: tuple[int, ...], seed: int) -> np.ndarray:
-    """Random bits; where results for NaN are free, there is none."""
+    """Return random bits, without NaN if results for NaN are undefined."""
     if cell.type == "bool":
         return np.random.default_rng(seed).integers(0, 2, shape).astype(bool)
     found = values(getattr(ml_dtypes, cell.type, cell.type), shape, seed)
-    with np.errstate(invalid="ignore"):  # of signalling NaN
+    with np.errstate(invalid="ignore"):  # signalling NaN
         return np.where(found == found, found, found.dtype.type(0)) if cell.name in COMPUTING else found
 
 
 def arrays(cell: Cell) -> dict[str, np.ndarray]:
-    """`x` and other inputs of its type."""
+    """Return `x` and other inputs of its type."""
     form = FORMS[cell.name]
     return {name: data(cell, tuple(shape), i) for i, (name, shape) in enumerate({"x": form.shape, **form.more}.items())}
 
 
 def model(cell: Cell) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-    """The model of a cell, and its inputs."""
+    """Return the model of a cell, and its inputs."""
     form, numbers = FORMS[cell.name], arrays(cell)
     given = {name: np.asarray(array) for name, array in form.given.items()}
     constants = {name: np.asarray(array) for name, array in form.constants.items()}
@@ -93,7 +93,7 @@ def model(cell: Cell) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
 
 
 def outcome(cell: Cell) -> Outcome | None:
-    """The outcome of a cell, and the reason; None where ONNX has no such operator of the type."""
+    """Return the outcome of a cell, and the reason; None if ONNX lacks the operator for the type."""
     proto, given = model(cell)
     if not is_defined(proto, TYPES[cell.type]):
         return None
@@ -102,7 +102,7 @@ def outcome(cell: Cell) -> Outcome | None:
 
 
 def is_defined(proto: onnx.ModelProto, element_type: str) -> bool:
-    """Tell whether all operators of a model take an element type."""
+    """Return True if all operators of a model accept an element type."""
     nodes = [*proto.graph.node, *(node for outer in proto.graph.node for attr in outer.attribute for node in attr.g.node)]
     schemas = [onnx.defs.get_schema(node.op_type, proto.opset_import[0].version) for node in nodes]
     return all(any(f"tensor({element_type})" in kind for kind in schema.outputs[0].types) for schema in schemas)

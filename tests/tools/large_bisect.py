@@ -1,7 +1,7 @@
 """Measure `ov-gather bisect` on a model with large values inside: python tests/tools/large_bisect.py DIRECTORY [--memory 1GB]
 
-The model is a chain of 80 nodes, each of which makes 64 MB: 5 GB in all. A fault is planted in its middle.
-Printed are the node that is named, the runs, the time, and the largest memory of one process.
+The model is a chain of 80 nodes with outputs of 64 MB each, 5 GB in all, and a fault in the middle. Prints the named node, the
+number of runs, the time, and the peak memory of one process.
 """
 
 from __future__ import annotations

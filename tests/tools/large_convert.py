@@ -1,8 +1,8 @@
-"""Measure `ov-gather convert` beside `ovc` on a large model: python tests/tools/large_convert.py DIRECTORY [--gigabytes 2.5]
+"""Measure `ov-gather convert` and `ovc` on a large model: python tests/tools/large_convert.py DIRECTORY [--gigabytes 2.5]
 
-A model is made in DIRECTORY, whose weights are external data, and which has a gather that must be rewritten. It is converted by
-both in turn, several times, and once with --verify. Printed are the wall-clock time, the largest memory of one process, and how
-many bytes were in TMPDIR at once, which is a directory of its own. Three times the size of the model must be free on the disk.
+Creates a model in DIRECTORY with external weights and a gather that must be rewritten. Both tools convert it by turns, several
+times, and once with --verify. Prints wall-clock time, peak memory of one process, and peak size of TMPDIR, a directory of its
+own. Needs free disk space of three times the model.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def external(name: str, shape: list[int], offset: int) -> TensorProto:
 
 
 def make(folder: Path, size: int) -> Path:
-    """Write a table of vectors, from which rows are gathered, and a chain of matrices."""
+    """Write a model of rows gathered from a table, and a chain of matrices."""
     count = max(2, size // MATRIX)
     rng = np.random.default_rng(0)
     with (folder / "weights").open("wb") as file:
@@ -52,7 +52,7 @@ def make(folder: Path, size: int) -> Path:
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name, shape in kinds.items()]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
     save(helper.make_graph(nodes, "g", inputs, outputs, tensors), folder / "model.onnx")
-    # ovc refuses indices that are smaller than the data, so it gets the model without that gather.
+    # ovc refuses indices smaller than data, so its model lacks that gather.
     plain = [helper.make_tensor_value_info(f"x{count - 1}", TensorProto.FLOAT, None)]
     save(helper.make_graph(nodes[:-1], "g", inputs[:1], plain, tensors), folder / "for_ovc.onnx")
     return folder / "model.onnx"
@@ -69,7 +69,7 @@ def files(folder: Path) -> Iterator[os.stat_result]:
 
 
 def measure(title: str, command: list[object]) -> None:
-    """Execute one command, and print what it took."""
+    """Execute one command, and print its cost."""
     with TemporaryDirectory(prefix="tmpdir-") as folder:
         most, done = [0], threading.Event()
 

@@ -1,8 +1,8 @@
-"""Writes the pages of docs/ that are made from the code: rules.md and divergences.md.
+"""Generate rules.md and divergences.md in docs/ from the code.
 
-python tests/tools/make_docs.py            write them
-python tests/tools/make_docs.py --check    exit 1 and show the difference if one is not current
-python tests/tools/make_docs.py --picture  also draw docs/report.png, with the Chromium of the system
+python tests/tools/make_docs.py            write the pages
+python tests/tools/make_docs.py --check    exit 1 and show the difference if a page is not current
+python tests/tools/make_docs.py --picture  also draw docs/report.png, with the system's Chromium
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ RUNTIMES = {
     "onnxruntime": "onnxruntime",
 }
 MEASURED = ROOT / "tests" / "tools" / "releases" / "measured.json"
-SHOWN = 2  # findings of a sample
+SHOWN = 2  # findings per sample
 MADE = "<!-- Made by `python tests/tools/make_docs.py`. Do not edit this page. -->"
 
 RULES_INTRODUCTION = """
@@ -115,7 +115,7 @@ def main() -> int:
 
 
 def check(made: dict[Path, str]) -> int:
-    """Show how the pages differ from those on disk."""
+    """Print how the pages differ from those on disk; return the exit code."""
     code = 0
     for path, text in made.items():
         before = path.read_text() if path.exists() else ""
@@ -130,7 +130,7 @@ def check(made: dict[Path, str]) -> int:
 
 
 def rules_page() -> str:
-    """Every rule, by group, with the sample that violates it."""
+    """Return the page of all rules, by group, with samples."""
     findings = findings_of_samples()
     lines = [MADE, "# Rules", *RULES_INTRODUCTION.splitlines(), ""]
     for group in sorted({rule_id[:GROUP_LENGTH] for rule_id in RULES}):
@@ -144,7 +144,7 @@ def rules_page() -> str:
 
 
 def rule_section(rule: Rule, findings: dict[Path, list[dict[str, object]]]) -> Iterator[str]:
-    """The documentation of a rule, its sample, and what is found in it."""
+    """Yield the documentation of a rule, its sample, and the findings in it."""
     yield from (f"### {rule.id}", "", f"`{rule.name}`, {rule.severity.value}", "", escape(rule.documentation), "")
     if rule.id in WITHOUT_SAMPLE:
         yield from (WITHOUT_SAMPLE[rule.id], "")
@@ -161,7 +161,7 @@ def rule_section(rule: Rule, findings: dict[Path, list[dict[str, object]]]) -> I
 
 
 def place(finding: dict[str, object]) -> str:
-    """The layer and the port of a finding, as `validate` writes them."""
+    """Return the layer and port of a finding, as `validate` writes them."""
     layer = finding["layer"]
     if not isinstance(layer, dict):
         return ""
@@ -170,7 +170,7 @@ def place(finding: dict[str, object]) -> str:
 
 
 def findings_of_samples() -> dict[Path, list[dict[str, object]]]:
-    """What the command line finds in each sample that is not valid."""
+    """Return the findings of the command line in each invalid sample."""
     command = [
         Path(sys.executable).with_name("ov-gather"),
         "validate",
@@ -189,14 +189,14 @@ def findings_of_samples() -> dict[Path, list[dict[str, object]]]:
 
 
 def sample_of(rule_id: str, findings: dict[Path, list[dict[str, object]]]) -> Path:
-    """The smallest sample that violates a rule: one of the rule's own folder, or a legal one that draws a warning or a note."""
+    """Return the smallest sample that violates a rule: in the rule's own folder, or a legal one with a warning or note."""
     own = [path for path in findings if path.parent.name == rule_id]
     others = [path for path, found in findings.items() if any(finding["rule"] == rule_id for finding in found)]
     return min(own or others, key=lambda path: (path.stat().st_size, path))
 
 
 def divergences_page() -> str:
-    """Every divergence, by the runtimes that have it."""
+    """Return the page of all divergences, by runtime."""
     lines = [MADE, "# Known divergences of runtimes", *DIVERGENCES_INTRODUCTION.splitlines(), ""]
     by_runtimes: dict[tuple[str, ...], list[Divergence]] = defaultdict(list)
     for known in DIVERGENCES:
@@ -212,7 +212,7 @@ def divergences_page() -> str:
 
 
 def matrix_section() -> Iterator[str]:
-    """How often each release showed each divergence, as `release_matrix.py` measured."""
+    """Yield the table of divergences by release, as measured by `release_matrix.py`."""
     measured = json.loads(MEASURED.read_text())
     releases = list(measured["counts"])
     yield from ("## Releases of OpenVINO", "")
@@ -231,7 +231,7 @@ def matrix_section() -> Iterator[str]:
 
 
 def divergence_row(known: Divergence) -> Iterator[str]:
-    """The cells of a divergence."""
+    """Yield the cells of a divergence."""
     folder = SAMPLES / "divergent" / known.name
     yield f"[{known.name}](../ir_samples/divergent/{known.name})" if folder.is_dir() else known.name
     yield ", ".join(known.operations) or "all"
@@ -244,14 +244,14 @@ def divergence_row(known: Divergence) -> Iterator[str]:
 
 
 def escape(text: str) -> str:
-    """Text of the code as Markdown shows it: no tags, no cells, no emphasis."""
+    """Escape text for Markdown: no tags, cells or emphasis."""
     for character in "<|*":
         text = text.replace(character, f"\\{character}")
     return text
 
 
 def draw_report(path: Path) -> None:
-    """A picture of the page that `ov-gather check ir_samples/valid --report` writes."""
+    """Draw the page that `ov-gather check ir_samples/valid --report` writes."""
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as playwright:

@@ -2,11 +2,11 @@
 
 A mutation changes one comparison, `and` or `or`, `not`, number, boolean, sum or minimum of the product. The tests that execute
 the changed function run against it, and should fail. The first run traces which test executes which function, which takes as
-long as the tests; `--calls FILE` keeps that for later runs, which trace only the tests that are not in it. A test that fails
-without a mutation, too, says nothing about one.
+long as the tests; `--calls FILE` keeps the trace, so that later runs trace only new tests. Tests that also fail without a
+mutation do not count.
 
-Works in the checkout of an editable installation: each changed file is restored afterwards. Exit code 1 if less than 90% of
-the mutations are noticed; the table lists the survivors.
+Works in the checkout of an editable installation, and restores each changed file. The exit code is 1 if less than 90% of the
+mutations are noticed; the table lists the survivors.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -31,16 +32,17 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+import ov_gather
 from helpers.call_trace import KNOWN, VARIABLE
 from helpers.paths import ROOT
 from helpers.source_mutations import Mutation, mutations
 
 ROOMS = ("acceleration", "converters", "crosscheck", "rules", "ir")
 GOAL = 0.9
-BUDGET = 60.0
-"""Seconds of tests, as traced, that a mutation has to survive."""
-SLOWER = 10
-"""A mutant that takes this many times longer than its tests did, and a minute, does not end."""
+BUDGET = 120.0
+"""Maximum seconds of tests per mutation, as traced."""
+SLOWER = 2
+"""Timeout factor: a mutant that takes this many times longer than its tests did, plus a minute, is stopped."""
 
 
 FAILED = "\nfails: "
@@ -49,14 +51,14 @@ QUIET = ("-q", "--tb=no", "-p", "no:cacheprovider")
 
 @dataclass
 class Traced:
-    """A test: the functions that it executes, and the seconds that it takes."""
+    """The functions that a test executes, and its seconds."""
 
     places: set[tuple[str, str]] = field(default_factory=set)
     seconds: float = 0.0
 
 
 class Chosen:
-    """A plugin of pytest that keeps the chosen tests, in their order."""
+    """A pytest plugin that keeps the chosen tests, in their order."""
 
     def __init__(self, tests: Sequence[str]) -> None:
         self._order = {test: position for position, test in enumerate(tests)}
@@ -66,7 +68,7 @@ class Chosen:
 
 
 def trace(tests: Sequence[str], known: Collection[str]) -> dict[str, Traced]:
-    """Run the tests that are not known and return what each executes; those that fail without a mutation are left out."""
+    """Run tests that are not in `known`; return what each executes, except for those that fail without a mutation."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ[VARIABLE] = folder
         (Path(folder) / KNOWN).write_text(json.dumps(sorted(known)))
@@ -83,7 +85,7 @@ def trace(tests: Sequence[str], known: Collection[str]) -> dict[str, Traced]:
 
 
 class Failed:
-    """A plugin of pytest that collects the tests that fail."""
+    """A pytest plugin that collects the failing tests."""
 
     def __init__(self) -> None:
         self.tests: set[str] = set()
@@ -94,7 +96,9 @@ class Failed:
 
 
 def chosen(mutation: Mutation, found: dict[str, Traced]) -> list[str]:
-    """Return tests that execute the changed function, while there is time: of each file those first that execute little."""
+    """Return tests that execute the changed function, within the budget: first those named like it, then those of each file
+    that execute least.
+    """
     name = str(mutation.path.relative_to(ROOT))
     if mutation.function:
         executing = [test for test, one in found.items() if (name, mutation.function) in one.places]
@@ -105,7 +109,8 @@ def chosen(mutation: Mutation, found: dict[str, Traced]) -> list[str]:
     for test in executing:
         ranks[test] = of_file[test.partition("::")[0]]
         of_file[test.partition("::")[0]] += 1
-    executing.sort(key=lambda test: (found[test].seconds > 5, ranks[test]))
+    names = _stems(f"{mutation.path.stem} {mutation.function}")
+    executing.sort(key=lambda test: (found[test].seconds > 5, -len(names & _stems(test)), ranks[test]))
     budget, tests = BUDGET, list[str]()
     for test in executing:
         budget -= found[test].seconds
@@ -115,9 +120,14 @@ def chosen(mutation: Mutation, found: dict[str, Traced]) -> list[str]:
     return tests
 
 
+def _stems(text: str) -> set[str]:
+    """Return how the words of a name begin, so that `refuse_fatal` and `test_fatal_models` are alike."""
+    return {word[:5] for word in re.findall("[a-z]{4,}", text)}
+
+
 @contextmanager
 def applied(mutation: Mutation, text: str) -> Iterator[None]:
-    """Change the file, and restore it with its time."""
+    """Change the file, and restore it with its timestamps."""
     before, status = mutation.path.read_bytes(), mutation.path.stat()
     try:
         mutation.path.write_text(text)
@@ -129,15 +139,15 @@ def applied(mutation: Mutation, text: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What tests say about a mutation."""
+    """The verdict of tests on a mutation."""
 
     is_noticed: bool
     failed: frozenset[str] = frozenset()
-    """The test that fails; none if the process did not end, or ended otherwise."""
+    """The failing test; empty if the process timed out or crashed."""
 
 
 def outcome(tests: Sequence[str], seconds: float) -> Outcome:
-    """Run tests in a process of their own until one fails."""
+    """Run tests in a separate process until one fails."""
     files = sorted({test.partition("::")[0] for test in tests})
     command = [sys.executable, __file__, "--run", *files]
     limit = 60 + SLOWER * seconds
@@ -150,7 +160,7 @@ def outcome(tests: Sequence[str], seconds: float) -> Outcome:
 
 
 def run_chosen(files: Sequence[str]) -> int:
-    """Run the tests that standard input names until one fails, which is printed last."""
+    """Run the tests listed on standard input until one fails, and print that last."""
     sys.dont_write_bytecode = True
     tests, failed = sys.stdin.read().splitlines(), Failed()
     code = int(pytest.main(["-x", *QUIET, *files], plugins=[Chosen(tests), failed]))
@@ -180,11 +190,13 @@ def main() -> int:
     parser.add_argument("--calls", type=Path, help="where the trace of the tests is kept")
     parser.add_argument("--run", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file changes twice in a second, which the time in a .pyc cannot tell
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file may change twice within the resolution of the time in a .pyc
     if arguments.run:
         return run_chosen(arguments.run)
+    if not Path(ov_gather.__file__).is_relative_to(ROOT):
+        parser.error(f"tests would import {Path(ov_gather.__file__).parent}, not that of {ROOT}: install this checkout")
     os.chdir(ROOT)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the file that is changed is restored
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the changed file is restored
     console = Console()
     found = load(arguments.calls)
     found |= trace(arguments.tests, found)
@@ -204,7 +216,7 @@ def main() -> int:
 
 
 def judge(sample: Sequence[Mutation], found: dict[str, Traced], console: Console) -> list[Mutation]:
-    """Return the mutations that survive; tests that turn out to fail without a mutation are taken out of what was found."""
+    """Return the surviving mutations; remove tests from `found` that also fail without a mutation."""
     survivors, noticed = list[Mutation](), dict[Mutation, frozenset[str]]()
     for mutation in sample:
         what, text = mutation.changed()
@@ -227,12 +239,12 @@ def judge(sample: Sequence[Mutation], found: dict[str, Traced], console: Console
 
 
 def place(mutation: Mutation) -> str:
-    """Return where a mutation is."""
+    """Return the file and line of a mutation."""
     return f"{mutation.path.relative_to(ROOT)}:{mutation.line}"
 
 
 def load(path: Path | None) -> dict[str, Traced]:
-    """Return a trace that was kept, if there is one."""
+    """Return a saved trace; empty if there is none."""
     if path is None or not path.exists():
         return {}
     records = json.loads(path.read_text())
@@ -240,7 +252,7 @@ def load(path: Path | None) -> dict[str, Traced]:
 
 
 def save(path: Path, found: dict[str, Traced]) -> None:
-    """Keep a trace."""
+    """Save a trace."""
     path.write_text(json.dumps({test: (sorted(one.places), one.seconds) for test, one in found.items()}))
 
 

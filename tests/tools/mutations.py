@@ -1,9 +1,9 @@
-"""Single faults, each in a small valid IR: what a hand, a generator or a merge tool breaks. `validate` must find every one.
+"""Single faults in small valid IRs, as made by hand, by a generator or by a merge tool. `validate` must find each.
 
-`python tests/tools/mutations.py` prints "N of N found", and what was not.
+`python tests/tools/mutations.py` prints "N of N found", and the faults that were not found.
 
-Not among them, as no rule can tell it without inferring every operation: dims and precision of outputs that nothing reads,
-and values that are legal in themselves, e.g. another stride, or a Loop without its back edge.
+Excluded, as they need inference of every operation: dims and precision of unread outputs; and values that are legal in
+themselves, such as another stride, or a Loop without its back edge.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ VALID = Path(__file__).parents[2] / "ir_samples" / "valid"
 BASES = ("openvino_page_3", "dynamic_shapes", "detector_with_state", "loop", "if_bodies", "tensor_iterator")
 
 Mutate = Callable[[Xml.Element, Xml.Element], None]
-"""Change an element; its parent is given, too."""
+"""Change an element, with its parent as second argument."""
 
 
 def mutations() -> Iterator[tuple[str, bytes, bytes]]:
-    """The name, the .xml and the .bin of each mutation."""
+    """Yield the name, the .xml and the .bin of each mutation."""
     for base in BASES:
         text, binary = (VALID / f"{base}.xml").read_bytes(), _binary(base)
         root = Xml.fromstring(text)
@@ -34,7 +34,7 @@ def mutations() -> Iterator[tuple[str, bytes, bytes]]:
         elements = list(root.iter())
         for position, element in enumerate(elements):
             if element in unread or (element.tag == "dim" and elements[position - 1].tag == "dim"):
-                continue  # the first dim of a port stands for the others
+                continue  # the first dim of a port represents the others
             for what, mutate in _faults(element):
                 copy = deepcopy(root)
                 copied = list(copy.iter())
@@ -51,7 +51,7 @@ def _binary(base: str) -> bytes:
 
 
 def _unread_outputs(root: Xml.Element) -> set[Xml.Element]:
-    """The output ports without an edge, with their dims: nothing but inference tells whether they are right."""
+    """Return the output ports without an edge, with their dims: only inference can check them."""
     found: set[Xml.Element] = set()
     for graph in (element for element in root.iter() if element.find("layers") is not None):
         read = {(edge.get("from-layer"), edge.get("from-port")) for edge in graph.iterfind("edges/edge")}
@@ -62,7 +62,7 @@ def _unread_outputs(root: Xml.Element) -> set[Xml.Element]:
     return found
 
 
-# ---- what can be wrong with an element
+# ---- faults of elements
 
 
 def _faults(element: Xml.Element) -> Iterator[tuple[str, Mutate]]:
@@ -84,7 +84,7 @@ def _rename(element: Xml.Element) -> None:
 
 
 def _swapped(text: str) -> str:
-    """The name with two letters swapped."""
+    """Return the name with two letters swapped."""
     return text[0] + text[2] + text[1] + text[3:] if len(text) > 2 and text[1] != text[2] else text + "s"
 
 
@@ -219,7 +219,7 @@ def _of_files(text: bytes, binary: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def not_found() -> tuple[int, list[str]]:
-    """How many mutations there are, and those that validate does not find, or for which it takes too long."""
+    """Return the number of mutations, and those that validate misses or is too slow for."""
     total, missed = 0, []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "mutated.xml"

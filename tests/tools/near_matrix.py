@@ -1,14 +1,13 @@
-"""Operators near the gathers through `compile_onnx`, compared with NumPy: python tests/tools/near_matrix.py [--stock]
+"""Test operators related to gathers through `compile_onnx` against NumPy: python tests/tools/near_matrix.py [--stock]
 
-Compress, GatherND with batches, ReverseSequence, OneHot and what exporters make of PyTorch's EmbeddingBag: element types x axes
-or layouts x kinds of indices x static, dynamic and unknown shapes x operands as inputs or initializers. Each cell runs in a
-worker process, so that a crash is a result. What ONNX does not allow must raise an error: an index out of bounds, a condition
-that is true beyond the end, a length of no sequence. Exit code 1 where a result is silently wrong, such an error does not come,
-or the worker crashes. `--stock` executes the same on OpenVINO alone, and `--verbose` prints every cell
-that is not exact.
+Compress, GatherND with batches, ReverseSequence, OneHot and exports of PyTorch's EmbeddingBag: element types x axes or layouts
+x kinds of indices x static, dynamic and unknown shapes x operands as inputs or initializers. Each cell runs in a worker
+process, so that a crash is a result. Invalid operands must raise an error: an index out of bounds, a condition that is true
+beyond the end, an invalid length of a sequence. The exit code is 1 if a result is silently wrong, such an error is missing, or
+a worker crashes. `--stock` runs OpenVINO alone; `--verbose` prints every cell that is not exact.
 
-OneHot of an index that is out of range has no hot value, which is no error. Its indices that are no integers are cast to int64,
-as ONNX says; onnxruntime and ONNX's reference compare them instead.
+OneHot of an index out of range has no hot value, without an error. Fractional indices of OneHot are cast to int64, as ONNX
+specifies; onnxruntime and ONNX's reference compare them instead.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ from helpers.cells import TYPES, Outcome, judged, report, results_of, table
 from tools.scatter_matrix import Execute, dtype_of, hostile, ours, stock
 
 OPSET = 18
-MOVED = tuple(name for name in TYPES if name != "bfloat16")  # Compress, OneHot and ReverseSequence are older than bfloat16
+MOVED = tuple(name for name in TYPES if name != "bfloat16")  # Compress, OneHot and ReverseSequence do not take bfloat16
 FLOATS = ("float16", "bfloat16", "float32", "float64")
-BAD = ("beyond", "before", "other batches", "beyond 32 bits")  # kinds for which ONNX has no result; of OneHot it has one
+BAD = ("beyond", "before", "other batches", "beyond 32 bits")  # kinds without a result in ONNX, except for OneHot
 FORMS = ("static", "dynamic", "unknown rank")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A Cell is one model.
+    """The configuration of one model.
 
     Attributes:
-        how: the axis, the layout or the pattern.
-        constant: the names of the operands that are initializers.
+        how: axis, layout or pattern.
+        constant: names of the operands that are initializers.
     """
 
     op: str
@@ -60,7 +59,7 @@ class Cell:
 
 
 class Subject(NamedTuple):
-    """A Subject is the nodes of a model as text, its operands, what it gives, and what an error about them must say."""
+    """The nodes of a model as text, its operands, the right result, and the text that an error must contain."""
 
     text: str
     operands: Mapping[str, np.ndarray]
@@ -87,7 +86,7 @@ def _compress(cell: Cell, random: np.random.Generator) -> Subject:
     size = data.size if axis is None else data.shape[axis]
     length = {"whole": size, "nothing": size, "shorter": size - 1, "beyond": size + 2}[cell.kind]
     condition = random.integers(0, 2, length).astype(bool) & (cell.kind != "nothing")
-    condition[size:] = np.arange(length)[size:] == length - 1  # beyond the end, the last one
+    condition[size:] = np.arange(length)[size:] == length - 1  # beyond the end, only the last is true
     attribute = "" if axis is None else f"<axis = {axis}>"
     right = np.compress(condition[:size], data, axis)
     return Subject(
@@ -187,7 +186,7 @@ def _one_hot(cell: Cell, random: np.random.Generator) -> Subject:
     return Subject(f"output = OneHot<axis = {axis}>(indices, depth, values)", operands, right)
 
 
-# What PyTorch's exporter makes of a bag for each offset; EmbeddingBag of a matrix; with weights; and scattered into bags.
+# Exports of PyTorch's EmbeddingBag: with offsets; of a matrix; with weights; and scattered into bags.
 _LOOP = """zero = Constant<value_ints = [0]>() one = Constant<value_ints = [1]>()
 last = Constant<value_ints = [9223372036854775807]>() first = Constant<value_int = 0>()
 length = Shape(indices) ends = Concat<axis = 0>(offsets, length) stops = Slice(ends, one, last, zero, one)
@@ -221,7 +220,7 @@ def _bags_cells() -> Iterator[Cell]:
 
 
 def _bags(cell: Cell, random: np.random.Generator) -> Subject:
-    """Sums are exact whatever their order: they are of few small integers, of float64 of few large ones."""
+    """Return a subject whose sums are exact in any order: few small integers, or few large ones in float64."""
     pattern, mode = cell.how.split()
     size, largest = 9, 2**40 if cell.type == "float64" else 15
     numbers = random.integers(-largest, largest, (size, 4)).astype(dtype_of(cell.type))
@@ -248,7 +247,7 @@ def _bags(cell: Cell, random: np.random.Generator) -> Subject:
 
 
 def numpy_to_text(element_type: str) -> str:
-    """The name that ONNX's text format has for a type."""
+    """Return the name of a type in ONNX's text format."""
     return {"float32": "float", "float64": "double"}.get(element_type, element_type)
 
 
@@ -278,12 +277,12 @@ def model(cell: Cell, subject: Subject) -> onnx.ModelProto:
 
 
 def outcome(cell: Cell) -> Outcome:
-    """The outcome of a cell, as `judged` tells it, and the reason."""
+    """Return the outcome of a cell, as by `judged`, and the reason."""
     return _outcome(cell, ours)
 
 
 def stock_outcome(cell: Cell) -> Outcome:
-    """The same of OpenVINO alone, where any error is right for what ONNX does not allow."""
+    """Return the outcome on OpenVINO alone, where any error is right for invalid operands."""
     return _outcome(cell, stock)
 
 

@@ -1,11 +1,9 @@
-"""ONNX's backend tests through stock OpenVINO and through `compile_onnx`.
+"""Run ONNX's backend tests on stock OpenVINO and ours: python tests/tools/onnx_backend.py [--every N] [--verbose]
 
-`python tests/tools/onnx_backend.py [--every N] [--verbose]`
-
-ONNX's own runner (`onnx.backend.test`) makes the models and their inputs, and compares the outputs with what ONNX expects,
-within the tolerance of each test. Stock OpenVINO reads a model from a path and, where that does not pass, from its bytes. Each
-test runs in a worker process, so that a crash is an outcome. Exit code 1 where stock OpenVINO passes a test that `compile_onnx`
-does not pass, unless a LossyConversionWarning says so, and where `compile_onnx` crashes.
+ONNX's own runner (`onnx.backend.test`) creates models and inputs, and compares outputs with the expected ones, within the
+tolerance of each test. Stock OpenVINO reads a model from a path and, if that fails, from its bytes. Each test runs in a worker
+process, so that a crash is an outcome. The exit code is 1 if stock OpenVINO passes a test that `compile_onnx` fails without a
+LossyConversionWarning, or `compile_onnx` crashes.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from helpers.worker_process import call_each
 
 KINDS = {"Node": "node", "Simple": "simple", "PyTorchConverted": "pytorch-converted", "PyTorchOperator": "pytorch-operator"}
 OUTCOMES = ("passed", "warned", "refused", "wrong", "crash")
-"""Outcomes from the best to the worst. A wrong result that a warning told of counts as warned."""
+"""Outcomes from best to worst. A wrong result with a warning is "warned"."""
 Outcome = tuple[str, str]  # the name, one of OUTCOMES, and the reason
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -46,12 +44,12 @@ class Result(NamedTuple):
 
     @property
     def is_bad(self) -> bool:
-        """Whether stock OpenVINO does better, or ours crashes."""
+        """Return True if stock OpenVINO does better, or ours crashes."""
         return self.ours[0] == "crash" or (self.stock[0] == "passed" and self.ours[0] not in ("passed", "warned"))
 
 
 class RefusedError(Exception):
-    """A runtime said that it cannot compile or execute a model."""
+    """A runtime refused to compile or execute a model."""
 
 
 def prepare_stock(model: onnx.ModelProto, by_path: bool) -> Run:
@@ -68,7 +66,7 @@ def prepare_stock(model: onnx.ModelProto, by_path: bool) -> Run:
 
     def run(inputs: Sequence[Any]) -> Sequence[Any]:
         arrays = []
-        for position, port in enumerate(read.inputs):  # inputs go by name, or by position where the front end renames them
+        for position, port in enumerate(read.inputs):  # by name, or by position if the front end renames inputs
             given = (array for name, array in zip(names, inputs, strict=True) if name in port.get_names())
             arrays.append(np.asarray(next(given, inputs[position])))
         return session(arrays)
@@ -101,7 +99,7 @@ PREPARE: Mapping[str, Callable[[onnx.ModelProto], Run]] = {
 
 
 class Backend:
-    """A backend as ONNX's runner calls it."""
+    """A backend for ONNX's runner."""
 
     def __init__(self, prepare: Callable[[onnx.ModelProto], Run]) -> None:
         self._prepare = _refusing(prepare)
@@ -118,12 +116,12 @@ class Prepared(NamedTuple):
 
 
 def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its errors as RefusedError, which tells them from errors of the comparison."""
+    """Wrap a function to raise RefusedError, as opposed to errors of the comparison."""
 
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments)
-        except Exception as error:  # whatever the error is, a test that should pass must show it
+        except Exception as error:  # a test that should pass must show any error
             raise RefusedError(f"{type(error).__name__}: {error}") from error
 
     return call
@@ -131,7 +129,7 @@ def _refusing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def tests(runtime: str) -> Mapping[tuple[str, str], Callable[[], None]]:
-    """ONNX's tests by kind and name, each a function that raises where the runtime does not pass."""
+    """Return ONNX's tests by kind and name, as functions that raise if the runtime fails."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the generators of some operators divide by zero on purpose
         import onnx.backend.test
@@ -147,7 +145,7 @@ def tests(runtime: str) -> Mapping[tuple[str, str], Callable[[], None]]:
 
 
 def outcome(test: tuple[str, str, str]) -> Outcome:
-    """The outcome of a test, which is a kind, a name and a runtime."""
+    """Return the outcome of a test, given as kind, name and runtime."""
     from ov_gather.converters import LossyConversionWarning
 
     *name, runtime = test
@@ -168,7 +166,7 @@ def outcome(test: tuple[str, str, str]) -> Outcome:
 def run(every: int) -> list[Result]:
     names = sorted(tests("ours"))[::every]
     for runtime in PREPARE:
-        tests(runtime)  # before the fork: this process has no thread of OpenVINO, but all models
+        tests(runtime)  # before the fork: this process has all models, but no thread of OpenVINO
     with ThreadPoolExecutor(2) as pool:
         ours = pool.submit(_outcomes, names, "ours")
         stock = pool.submit(_outcomes, names, "stock by path").result()

@@ -1,12 +1,11 @@
-"""Plant one fault into each of some models, and see whether `ov-gather bisect` names the node that has it.
+"""Plant a fault into each of some models, and check that `ov-gather bisect` names its node.
 
     python tests/tools/planted_bisect.py FOLDER [--faults 30] [--right 30]
     python tests/tools/planted_bisect.py --bodies 10 [--faults 30] [--right 30]
 
-With --bodies, that many models with bodies (If, Loop, Scan, also in each other) are made up, and faults planted into bodies.
-FOLDER holds NAME.onnx-route.onnx, NAME.onnx-route.xml and the inputs NAME.npz, as `real_irs.py` writes them. A fault is
-planted into the IR. Whether it changes an output is seen by executing the IR with and without it: one that changes none by more
-than 1% of the largest number is not counted, and another one is planted.
+FOLDER holds NAME.onnx-route.onnx, NAME.onnx-route.xml and inputs NAME.npz, as `real_irs.py` writes them. With --bodies, that
+many models with nested bodies (If, Loop, Scan) are generated instead, and faults are planted into bodies. A fault in the IR
+counts only if it changes an output by more than 1% of the largest number; otherwise another one is planted.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ KINDS = ("attribute", "constant", "operands", "axis")
 
 
 def outputs(model: Model, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | None:
-    """What stock OpenVINO makes of a model; None where that refuses it, or crashes."""
+    """Return stock OpenVINO's outputs; None if it refuses the model or crashes."""
     arrays = [inputs[layer.name] for layer in model.of_type("Parameter")]
     with borrowed(["configured"]) as (runtime,):
         found = runtime.run(Configured(model, Setting()), arrays)
@@ -46,7 +45,7 @@ def outputs(model: Model, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | N
 
 
 def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Random, inside: bool) -> Planted | None:
-    """A fault of this kind that can be seen, if one is found soon; in a body, if `inside`."""
+    """Plant a visible fault of this kind, in a body if `inside`; return None if none is found soon."""
     right = outputs(model, inputs)
     if right is None:
         return None
@@ -60,7 +59,7 @@ def plant(model: Model, kind: str, inputs: dict[str, np.ndarray], rng: random.Ra
 
 
 def shown_alone(parting: object) -> bool:
-    """Whether the reproducer shows the fault: the reference and the model in it part."""
+    """Return True if the reproducer shows the fault: its reference and model differ."""
     folder = Path(parting.reproducer)
     with np.load(folder / "inputs.npz") as file:
         arrays = dict(file)
@@ -69,7 +68,7 @@ def shown_alone(parting: object) -> bool:
 
 
 def runs_at_most(model: Model) -> float:
-    """What the search may take in a model, and in its largest body, at each depth; a run more for each of four iterations."""
+    """Return the limit of runs for a search in a model and its largest bodies, with four more for iterations at each depth."""
     inner = [runs_at_most(body) + 4 for layer in model.layers for body in layer.bodies]
     return 2 + 2 * math.log2(max(len(model.layers), 2)) + max(inner, default=0)
 
@@ -128,7 +127,7 @@ def try_right(folder: Path, names: list[str], count: int) -> int:
 
 
 def main() -> None:
-    """Plant, search, and print a line for each model."""
+    """Plant faults, search for them, and print a line for each model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--bodies", type=int, default=0)

@@ -1,8 +1,8 @@
-"""Prints a Markdown table of what `prove` knows of real models, as in docs/proved_models.md.
+"""Print the results of `prove` on real models as a Markdown table, as in docs/proved_models.md.
 
-python tests/tools/proof_table.py DIRECTORY...    IRs that are called NAME.onnx-route.xml or NAME.torch-route.xml
+python tests/tools/proof_table.py DIRECTORY...    IRs named NAME.onnx-route.xml or NAME.torch-route.xml
 
-Sites whose indices are a constant are left out: that they are in bounds says little about an analysis.
+Sites with constant indices are left out, as they say little about an analysis.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def print_table(directory: Path) -> None:
 
 
 def measure(path: Path) -> tuple[Counter[str], float]:
-    """Count the computed sites of each column, and the seconds of CPU that it took to read the IR and to prove them."""
+    """Count the computed sites by column; return also the CPU time in seconds to read the IR and prove them."""
     start = time.process_time()
     graph = IrGraph(read_ir(path))
     computed = [site for site in graph.sites if not is_constant(graph, site)]
@@ -61,14 +61,14 @@ def measure(path: Path) -> tuple[Counter[str], float]:
 
 
 def column_of(proof: Proof, graph: IrGraph) -> str:
-    """Name the column that a site counts in: conditions on the elements of inputs are not those on open dimensions alone."""
+    """Return the column of a proof; conditions on inputs' elements and on dynamic dimensions alone are separate."""
     if proof.status != "conditional":
         return proof.status
     return OF_DIMENSIONS if graph.inputs.keys().isdisjoint(proof.requires) else OF_INPUTS
 
 
 def is_constant(graph: IrGraph, site: Site) -> bool:
-    """Whether indices depend on constants alone, and on sizes that the model tells, which OpenVINO folds into constants."""
+    """Return True if indices depend on constants and static sizes alone, which OpenVINO folds."""
     steps = [step for step in in_order(graph, [site.indices]) if not (step.looks_at_shapes and _is_told(graph, step))]
     leaves = {key for step in steps for key in step.inputs if key is not None and graph.step_of(key) is None}
     own = {site.indices} if graph.step_of(site.indices) is None else set()
@@ -80,7 +80,7 @@ def _is_told(graph: IrGraph, step: Step) -> bool:
 
 
 def row(name: str, counted: Counter[str], seconds: float) -> str:
-    """A row of the table; the seconds are those of the slower route."""
+    """Return a row of the table; the seconds are those of the slower route."""
     return f"| {name} | {' | '.join(str(counted[column]) for column in COLUMNS)} | {seconds:.2f} |"
 
 

@@ -1,10 +1,10 @@
-"""Random models before and after `accelerate`: python tests/tools/random_accelerate.py [COUNT [FIRST SEED [default]]]
+"""Compare random models before and after `accelerate`: python tests/tools/random_accelerate.py [COUNT [FIRST SEED [default]]]
 
-In f32 each is tried in bounds, out of bounds and, where shapes are dynamic, with other sizes. Exit code 1 where an output
-differs in a bit, an error is lost or new, or a process crashes; its seed is printed, and COUNT 1 with that seed tries it alone.
+In f32, each model runs in bounds, out of bounds and, with dynamic shapes, with other sizes. The exit code is 1 if an output
+differs in a bit, an error is lost or new, or a process crashes; the seed is printed, and COUNT 1 with that seed runs it alone.
 
-With `default` each is tried in bounds, in the precision that OpenVINO computes in by default here. Exit code 1 where an output
-differs though nothing was said to round elsewhere, or is less accurate than before.
+With `default`, each runs in bounds, in OpenVINO's default precision on this machine. The exit code is 1 if an output differs
+without a report of other rounding, or is less accurate than before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PART = 250
 
 
 def judged(seeds: range, exact: bool) -> list[Outcome]:
-    """The outcomes of seeds; a bad one is printed as soon as it is found."""
+    """Return the outcomes of seeds; print bad ones immediately."""
     found = []
     for outcome in outcomes(seeds, exact=exact):
         found.append(outcome)

@@ -1,8 +1,8 @@
 """Compare real IRs with disguised copies: `python tests/tools/real_diffs.py DIRECTORY [EVERY]`.
 
-Each IR below the directory (every EVERY-th of them) is compared with the same model with other ids, names, ports, and order of
-layers, which must be no difference; and with copies that have one planted change each, which must be told and nothing else. At
-the end two models of 50,000 layers are compared. What is not told rightly, and processor time, is printed.
+Each IR below the directory (every EVERY-th) is compared with a copy that has other ids, names, ports and order of layers, which
+must be no difference; and with copies that have one planted change each, which must be the only difference reported. Finally,
+models of up to 50,000 layers are compared. Prints wrong reports, and CPU time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ov_gather.ir.shapes import PartialShape
 
 
 def try_all(paths: list[Path]) -> None:
-    """Compare each IR with copies, and count what was told rightly."""
+    """Compare each IR with its copies, and count correct reports."""
     right, wrong = Counter[str](), Counter[str]()
     start = time.process_time()
     for path in paths:
@@ -49,7 +49,7 @@ def try_all(paths: list[Path]) -> None:
 
 
 def large(layers: int) -> Model:
-    """Make a model of layers of four kinds, chosen at random, with a constant in each fourth of them."""
+    """Build a model of layers of four random kinds, one of them constants."""
     builder, shape, choices = ModelBuilder("large"), PartialShape.of([8]), random.Random(0)
     values = [builder.parameter("x", F32, shape)]
     for i in range(layers):
@@ -64,7 +64,7 @@ def large(layers: int) -> Model:
 
 
 def measure(layers: int) -> None:
-    """Print how long a comparison of two large models takes."""
+    """Print the time of a comparison of two large models."""
     model = large(layers)
     other = disguised(model)
     start = time.process_time()

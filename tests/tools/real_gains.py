@@ -1,8 +1,8 @@
-"""What `accelerate` gains on real families of models: `python tests/tools/real_gains.py DIR [NAME...] [--threads N] [--fp16]`.
+"""Measure `accelerate` on real families of models: `python tests/tools/real_gains.py DIR [NAME...] [--threads N] [--fp16]`.
 
-Each is exported to DIR with random weights, unless it is there already, converted as ovc does, and measured before and after,
-by turns, as `ov-gather bench model` does; with --fp16 as OpenVINO saves it by default, its weights as float16. The rows are
-those of a Markdown table. Nothing is downloaded. Needs `.[models]`.
+Each model is exported to DIR with random weights if it does not exist, converted as by ovc (with --fp16, weights are float16,
+OpenVINO's default), and measured before and after by turns, as by `ov-gather bench model`. Prints rows of a Markdown table.
+Downloads nothing. Needs `.[models]`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Harden real IRs, and run them: `python tests/tools/real_harden.py DIRECTORY [NAME...] [--time]`.
+"""Harden real IRs and run them: `python tests/tools/real_harden.py DIRECTORY [NAME...] [--time]`.
 
-DIRECTORY is what `tests/tools/real_irs.py` wrote. For each IR and policy it tells how many gathers and scatters have indices
-that are computed, how many guards were inserted, whether the outputs for the example inputs are the same bit by bit in f32, and
-how often integers out of bounds crash the process. The first line of an IR is the one that was not hardened. With --time it
-tells the CPU time, by turns with the model that was not hardened.
+DIRECTORY is an output of `tests/tools/real_irs.py`. For each IR and policy, prints the number of gathers and scatters with
+computed indices, the number of guards, whether outputs for the example inputs are the same bit by bit in f32, and how often
+integers out of bounds crash the process. The first line of an IR is the original model. --time adds the CPU time relative to
+the original model.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def name_of(path: Path) -> str:
 
 
 def hardened(path: Path, policy: str):
-    """The model, how many indices are computed, how many guards were inserted, and how many seconds that took."""
+    """Return the model, its number of computed indices, the number of guards, and the seconds of hardening."""
     model = ov_gather.register(ov.Core()).read_model(path)
     sites = [node for _, node in walk(model) if node.get_type_name() in TYPES]
     computed = sum(not is_computed_early([node.input_value(1)]) for node in sites)
@@ -104,9 +104,9 @@ def same_inputs(item):
 
 
 def outlier(item):
-    """What an integer out of bounds does in every integer input: crash, raise or go through.
+    """Return the effect of an integer out of bounds in every integer input: crash, raise or go through.
 
-    It stands at the last element, or at all of them, because what segfaults in TAPAS are other columns than the last.
+    The last element, or all elements, get the value: in TAPAS, other columns than the last crash.
     """
     path, policy, value, is_everywhere = item
     model, *_ = hardened(path, policy)
@@ -118,9 +118,9 @@ def outlier(item):
 
 
 def compare(path: Path, policy: str) -> float:
-    """How the CPU time of the hardened model is to that of the model as it was, with one thread: the median over turns.
+    """Return the CPU time of the hardened model relative to the original, on one thread: the median over turns.
 
-    Each turn has the hardened model between two others, so that what else the machine does cancels out.
+    In each turn the hardened model runs between two originals, which cancels out other load.
     """
     core = ov_gather.register(ov.Core())
     properties = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}

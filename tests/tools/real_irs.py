@@ -1,9 +1,9 @@
 """Export real architectures with random weights to IRs: `python tests/tools/real_irs.py OUT_DIR [NAME...]`.
 
-Each goes two routes, over ONNX and by OpenVINO's PyTorch front end, once with static shapes and once with open batch and
-sequence: OUT_DIR/static/ and OUT_DIR/open/ have a NAME.onnx-route.xml, a NAME.torch-route.xml, and inputs in NAME.npz.
-What exists is skipped. OUT_DIR/INDEX.txt says how each was made and what it has of gathers and scatters, or why there is none.
-Nothing is downloaded. Needs `.[models]`.
+Each takes two routes, via ONNX and by OpenVINO's PyTorch front end, with static shapes and with dynamic batch and sequence:
+OUT_DIR/static/ and OUT_DIR/open/ get NAME.onnx-route.xml, NAME.torch-route.xml, and inputs in NAME.npz. Existing files are
+skipped. OUT_DIR/INDEX.txt records how each was made and its gathers and scatters, or why it failed. Downloads nothing. Needs
+`.[models]`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tools.architectures.table import ARCHITECTURES
 PROCESSES = multiprocessing.get_context("forkserver")
 WORKERS = 3
 LIMIT = 900
-"""Seconds for one IR."""
+"""Time limit for one IR, in seconds."""
 COLUMNS = ("name", "shapes", "route", "way", "saved", "folded", "computed", "seconds", "failure")
 HEAD = """# saved, folded: gathers and scatters in the file and after constant folding
 # computed: those of the latter whose indices are no constant
@@ -36,7 +36,7 @@ HEAD = """# saved, folded: gathers and scatters in the file and after constant f
 
 
 class Index:
-    """The table of what became of each IR; it outlives the run."""
+    """The table of results of all IRs, kept between runs."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.lock = path, Lock()
@@ -45,11 +45,11 @@ class Index:
         self.rows = {(row["name"], row["shapes"], row["route"]): row for row in rows if row["name"] in ARCHITECTURES}
 
     def has(self, out: Path, name: str, shapes: str, route: str) -> bool:
-        """Tell whether there is an IR, and it is in the table."""
+        """Return True if an IR exists and is in the table."""
         return path_of(out, name, shapes, route).exists() and bool(self.rows.get((name, shapes, route), {}).get("way"))
 
     def add(self, record: dict[str, Any]) -> None:
-        """Note what became of one IR, and write the table."""
+        """Record the result of one IR, and write the table."""
         row = {key: str(record.get(key, "")) for key in COLUMNS}
         with self.lock:
             self.rows[row["name"], row["shapes"], row["route"]] = row
@@ -60,7 +60,7 @@ class Index:
 
 
 def export(out: Path, name: str, index: Index) -> None:
-    """Make what there is not yet of one architecture; a process that dies or hangs costs the IR that it was at."""
+    """Export the missing IRs of one architecture; a process that crashes or hangs fails only its current IR."""
     jobs = [(shapes, route) for shapes in SHAPES for route in ROUTES if not index.has(out, name, shapes, route)]
     while jobs:
         receiver, sender = PROCESSES.Pipe(duplex=False)
@@ -90,7 +90,7 @@ def main() -> None:
         parser.error(f"there is no architecture {', '.join(unknown)}; there are {', '.join(ARCHITECTURES)}")
     for shapes in SHAPES:
         (arguments.directory / shapes).mkdir(parents=True, exist_ok=True)
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # the process that others are forked from imports all once
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # for the fork server, which imports everything once
     PROCESSES.set_forkserver_preload(["tools.architectures.export", "torch.onnx", "torch.export", "torch._dynamo"])
     index = Index(arguments.directory / "INDEX.txt")
     with ThreadPoolExecutor(WORKERS) as pool:

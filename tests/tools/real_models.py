@@ -1,7 +1,7 @@
 """Export real architectures with random weights to ONNX: `python tests/tools/real_models.py DIR [NAME...]`.
 
-The models whose gathers the facts about them speak of: attention with relative positions, graph networks, nearest neighbours,
-beam search, alignment losses, object detection. Nothing is downloaded. Needs torch, transformers and onnxscript: `.[models]`.
+Models with gathers: attention with relative positions, graph networks, nearest neighbours, beam search, alignment losses,
+object detection. Downloads nothing. Needs torch, transformers and onnxscript: `.[models]`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Example = tuple[nn.Module, dict[str, Tensor]]
 
 
 def deberta(tokens: int = 512) -> Example:
-    """DeBERTa-v2: the relative positions of each attention layer are gathered, twice."""
+    """DeBERTa-v2, which gathers relative positions twice in each attention layer."""
     from transformers import DebertaV2Config, DebertaV2Model
 
     config = DebertaV2Config(
@@ -48,7 +48,7 @@ class _OneOutput(nn.Module):
 
 
 def funnel(tokens: int = 32) -> Example:
-    """Funnel: embeddings of relative positions, which are constants, are gathered at constant places."""
+    """Funnel, which gathers constant embeddings of relative positions at constant indices."""
     from transformers import FunnelConfig, FunnelModel
 
     config = FunnelConfig(
@@ -59,7 +59,7 @@ def funnel(tokens: int = 32) -> Example:
 
 
 class _GNN(nn.Module):
-    """Three layers that gather the rows at both ends of each edge and add their messages up."""
+    """Three layers that gather the rows at both ends of each edge and sum their messages."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ def knn() -> Example:
 
 
 class _BeamStep(nn.Module):
-    """The best beams of [4, 5 x 1000] continuations, and their caches."""
+    """Selection of the best beams of [4, 5 x 1000] continuations, and of their caches."""
 
     def forward(self, logits: Tensor, scores: Tensor, sequences: Tensor, cache: Tensor) -> tuple[Tensor, ...]:
         batch, beams, words = logits.shape
@@ -123,7 +123,7 @@ def beam(words: int = 1000) -> Example:
 
 
 class _Loss(nn.Module):
-    """The scores of the labels in each frame, as CTC and RNNT losses start."""
+    """Selection of the labels' scores in each frame, as in CTC and RNNT losses."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ def ctc() -> Example:
 
 
 class _LastFrame(nn.Module):
-    """The last valid frame of each sequence."""
+    """Selection of the last valid frame of each sequence."""
 
     def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
         return features.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, features.shape[2]))
@@ -174,8 +174,7 @@ class _Detections(nn.Module):
 
 
 def let_scores_differ(model: nn.Module, size: int) -> None:
-    """Initialise a detector of objects; with heads and batch norm as random weights leave them all places have the same score,
-    and TopK finds only ties."""
+    """Initialise an object detector so that scores differ; with random weights alone they are equal, and TopK finds ties."""
     model.train()
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Conv2d):
@@ -190,7 +189,7 @@ def let_scores_differ(model: nn.Module, size: int) -> None:
 
 
 def rtdetr(size: int = 320) -> Example:
-    """RT-DETR: the best 300 anchors are gathered."""
+    """RT-DETR, which gathers the best 300 anchors."""
     from transformers import RTDetrConfig, RTDetrForObjectDetection, RTDetrResNetConfig
 
     backbone = RTDetrResNetConfig(depths=[2, 2, 2, 2], hidden_sizes=[64, 128, 256, 512], layer_type="basic")
@@ -221,7 +220,7 @@ MODELS: dict[str, Callable[[], Example]] = {
 
 
 def export(name: str, directory: Path) -> Path:
-    """Write a model of MODELS to `directory`; the path of its .onnx."""
+    """Write a model of MODELS to `directory`; return the path of its .onnx."""
     torch.manual_seed(0)
     model, inputs = MODELS[name]()
     path = directory / f"{name}.onnx"

@@ -1,7 +1,7 @@
 """Quantise real architectures and compare: `python tests/tools/real_quantised.py DIR [NAME...]`.
 
-Exports models of `real_models.py`, lets NNCF make int8, 4-bit weights and QDQ of each, accelerates and converts these, and
-executes all in worker processes, in f32. Says what NNCF cannot make; exits with 1 where a result differs or does not run. Needs
+Exports models of `real_models.py`, quantises each with NNCF (int8, 4-bit weights, QDQ), accelerates or converts these, and
+executes all in worker processes, in f32. Prints failures of NNCF; the exit code is 1 if a result differs or does not run. Needs
 `.[models,test]`.
 """
 
@@ -22,7 +22,7 @@ from helpers.quantising import SAME, accelerated, converted, to_int4, to_int8, t
 from tools.real_models import MODELS, export
 
 NAMES = [name for name in MODELS if name != "funnel"]
-"""Stock OpenVINO misreads a gather of Funnel, whose bits so are no measure."""
+"""Not Funnel: stock OpenVINO misreads one of its gathers, so its results are no reference."""
 
 KINDS: list[tuple[str, Callable[..., Any], Callable[..., Any]]] = [
     ("int8", to_int8, accelerated),
@@ -47,7 +47,7 @@ def main() -> int:
         for kind, make, compare in KINDS:
             try:
                 quantised = make(source, inputs)
-            except Exception as error:  # what NNCF and OpenVINO raise has no common base
+            except Exception as error:  # NNCF and OpenVINO raise errors without a common base
                 print(name, kind, f"NNCF cannot make it: {type(error).__name__}", sep=": ", flush=True)
                 continue
             for way, found in compare(quantised, inputs, directory):

@@ -1,9 +1,8 @@
-"""Measures which divergences releases of OpenVINO show: python tests/tools/release_matrix.py DIRECTORY [--sweep CASES]
+"""Measure which divergences releases of OpenVINO show: python tests/tools/release_matrix.py DIRECTORY [--sweep CASES]
 
-DIRECTORY is where each release is installed, once. Each executes, as it is, every layer of ir_samples/valid and
-ir_samples/divergent in its designed cases, and made-up layers, in worker processes. What is counted goes to
-tests/tools/releases/measured.json, from which make_docs.py makes the table in docs/divergences.md. Exit code 1 where a release
-does something that no divergence of it explains; what, is printed.
+Installs each release in DIRECTORY once. Each executes every layer of ir_samples/valid and ir_samples/divergent in its designed
+cases, and generated layers, in worker processes. Counts go to tests/tools/releases/measured.json, from which make_docs.py
+builds the table in docs/divergences.md. Prints differences that no divergence of a release explains; the exit code is then 1.
 """
 
 from __future__ import annotations

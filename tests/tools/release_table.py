@@ -1,9 +1,8 @@
-"""Asks releases of OpenVINO which operations and element types they have: python tests/tools/release_table.py DIRECTORY
+"""List the operations and element types of OpenVINO's releases: python tests/tools/release_table.py DIRECTORY
 
-DIRECTORY is where each release is installed, once. The rows go to ov_gather/rules/release_table.py; with --check they are
-compared with it, and the exit code is 1 where they differ. What the newest release no longer has, and what differs in
-attributes, is printed: the table has no place for it. A new release belongs into tests/tools/releases/environments.py, and its
-operations into ov_gather/rules/opset_table.py first.
+Installs each release in DIRECTORY once. The rows go to ov_gather/rules/release_table.py; --check compares with it, with exit
+code 1 if they differ. Prints operations missing in the newest release, and differences in attributes, which the table cannot
+hold. Add a new release to tests/tools/releases/environments.py, and its operations to ov_gather/rules/opset_table.py, first.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from tools.releases.environments import RELEASES, asked, installed
 
 MODULE = Path(__file__).parents[2] / "ov_gather" / "rules" / "release_table.py"
 SCRIPT = Path(__file__).parent / "releases" / "operations.py"
-MOST_OF_AN_OPSET = 20  # more news than this are written as *
+MOST_OF_AN_OPSET = 20  # more new operations than this are written as *
 
 
 def main() -> int:
@@ -45,7 +44,7 @@ def main() -> int:
 
 
 def question() -> dict[str, Any]:
-    """Every type in every opset, whether it holds it or not; the words of attributes; the names of element types."""
+    """Return the query: every type in every opset, existing or not; the words of attributes; the names of element types."""
     words: dict[str, dict[str, list[str]]] = {}
     for layer_type, opsets in operations().items():
         for opset, kinds in opsets.items():
@@ -56,7 +55,7 @@ def question() -> dict[str, Any]:
 
 
 def rows(answers: dict[str, Any]) -> Iterator[str]:
-    """Each release with what no earlier one has."""
+    """Yield each release with its additions to earlier ones."""
     seen: set[tuple[str, str]] = set()
     for release, answer in answers.items():
         has = set(map(tuple, answer["operations"])) | {("element_type", name) for name in answer["element_types"]}
@@ -71,7 +70,7 @@ def rows(answers: dict[str, Any]) -> Iterator[str]:
 
 
 def surprises(answers: dict[str, Any]) -> Iterator[str]:
-    """What an older release has and the newest has not, and attributes and words that are not those of the newest."""
+    """Yield operations that the newest release lacks, and attributes and words that differ from it."""
     newest = answers[RELEASES[-1]]
     asked_for = question()["words"]
     for release, answer in answers.items():

@@ -1,16 +1,14 @@
-"""Every form of a single scatter through `compile_onnx`, compared with a loop: python tests/tools/scatter_matrix.py [--stock]
+"""Test every form of a single scatter through `compile_onnx` against a loop: python tests/tools/scatter_matrix.py [--stock]
 
-Scatter-9, ScatterElements-18 and ScatterND-18: 16 element types x int32 and int64 indices x positive, negative, repeated and
-smaller indices, and indices out of bounds x static, dynamic and unknown shapes x data, indices and updates as inputs or
-initializers x reductions. Each cell runs in a worker process, so that a crash is a result. An index out of bounds must raise an
-error with its position and its value. Exit code 1 where a result is not exact, an index out of bounds raises no such error, or
-the worker crashes; these cells are printed. `--stock` executes the same on OpenVINO alone, and only counts; `--verbose` prints
-every cell that is not exact.
+Scatter-9, ScatterElements-18 and ScatterND-18: 16 element types x int32 and int64 indices x positive, negative, repeated,
+smaller and out-of-bounds indices x static, dynamic and unknown shapes x data, indices and updates as inputs or initializers x
+reductions. Each cell runs in a worker process, so that a crash is a result. An index out of bounds must raise an error with its
+position and value. The exit code is 1 if a result is not exact, such an error is missing, or a worker crashes; these cells are
+printed. `--stock` runs OpenVINO alone, and only counts; `--verbose` prints every cell that is not exact.
 
-What is only moved is as hostile as its type allows: extremes, infinities, denormals, NaN with payloads (float16: quiet ones).
-Numbers that are reduced are finite; integers wrap around; float16 and bfloat16 are reduced in float32 and rounded once. A sum
-of booleans is `or`, and complex numbers are compared by the real part, then the imaginary one, as in
-ONNX's reference evaluator.
+Data that is only moved is as hostile as its type allows: extremes, infinities, denormals, NaN with payloads (float16: quiet
+ones). Reduced numbers are finite; integers wrap around; float16 and bfloat16 are reduced in float32 and rounded once. A sum of
+booleans is `or`, and complex numbers are compared by real part, then imaginary part, as in ONNX's reference evaluator.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from helpers.cells import TYPES, Outcome, judged, names_last_index, report, resu
 from helpers.reductions import REDUCTIONS
 
 OPSETS = {"Scatter": 9, "ScatterElements": 18, "ScatterND": 18}
-SHAPES = {  # of data, indices and updates; the last one serves ScatterND with fewer coordinates, and the others off the axis
+SHAPES = {  # of data, indices and updates; those of SMALLER are smaller off the axis, or have fewer coordinates
     "Scatter": ((4, 5, 6), (4, 9, 6), (4, 9, 6)),
     "ScatterElements": ((4, 5, 6), (4, 9, 6), (4, 9, 6)),
     "ScatterND": ((4, 5, 6), (7, 2, 2), (7, 2, 6)),
@@ -71,7 +69,7 @@ class Cell:
 
 
 def cells(op: str, element_type: str) -> Iterator[Cell]:
-    """The cells of an operator and a type, those without a reduction first. ONNX has no Scatter-9 of bfloat16."""
+    """Yield the cells of an operator and a type, those without reduction first. ONNX has no Scatter-9 of bfloat16."""
     if (op, element_type) == ("Scatter", "bfloat16"):
         return
     for index_type in ("int64",) if op == "ScatterND" else ("int32", "int64"):
@@ -92,7 +90,7 @@ def cells(op: str, element_type: str) -> Iterator[Cell]:
 
 
 def arrays(cell: Cell) -> dict[str, np.ndarray]:
-    """Data, indices and updates of a cell."""
+    """Return data, indices and updates of a cell."""
     random = np.random.default_rng(TYPES.index(cell.type))
     shapes = [list(shape) for shape in (SMALLER if cell.kind == "smaller" else SHAPES)[cell.op]]
     if cell.kind == "empty":  # no update
@@ -122,7 +120,7 @@ def dtype_of(element_type: str) -> np.dtype:
 
 
 def hostile(element_type: str, shape: Sequence[int], random: np.random.Generator) -> np.ndarray:
-    """Values that are hard to keep: extremes, infinities, denormals, NaN with payloads (float16: quiet ones)."""
+    """Return values that are hard to keep: extremes, infinities, denormals, NaN with payloads (float16: quiet ones)."""
     count = int(np.prod(shape))
     if element_type == "string":
         return np.array([f"ä{i}" * (i % 30) for i in random.integers(0, 999, count)], object).reshape(shape)
@@ -141,7 +139,7 @@ def hostile(element_type: str, shape: Sequence[int], random: np.random.Generator
 
 
 def expected(cell: Cell, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-    """Scatter as ONNX defines it, one update after the other."""
+    """Compute a scatter as ONNX defines it, one update after the other."""
     is_half = cell.reduction != "none" and cell.type in ("float16", "bfloat16")
     output, values = (array.astype(np.float32) if is_half else array.copy() for array in (data, updates))
     for at in np.ndindex(*(indices.shape[:-1] if cell.op == "ScatterND" else indices.shape)):
@@ -189,12 +187,12 @@ def _stock_core() -> openvino.Core:
 
 
 def outcome(cell: Cell) -> Outcome:
-    """The outcome of a cell, one of VALID or OUT_OF_BOUNDS, and the reason."""
+    """Return the outcome of a cell (in VALID or OUT_OF_BOUNDS), and the reason."""
     return _outcome(cell, ours)
 
 
 def stock_outcome(cell: Cell) -> Outcome:
-    """The same of OpenVINO alone, where any error for an index out of bounds is right."""
+    """Return the outcome on OpenVINO alone, where any error for an index out of bounds is right."""
     return _outcome(cell, stock)
 
 

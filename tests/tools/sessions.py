@@ -1,6 +1,6 @@
-"""Runs the console sessions in README.md and docs/ and writes what they print into them.
+"""Run the console sessions in README.md and docs/, and write their output into the pages.
 
-A release of a program or a library stands in a page as <version>, so that a new release does not make the page wrong.
+Releases of programs and libraries are written as <version>, so that pages stay current after an update.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MARK = "--- command ---"
 
 
 def pages() -> list[Path]:
-    """The pages for people, at the top of the repository and in docs/."""
+    """Return the Markdown pages at the top of the repository and in docs/."""
     return [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
 
 
 def refreshed(text: str) -> str:
-    """The text of a page with the output of every console session as it is now."""
+    """Return a page with the current output of every console session."""
     return BLOCK.sub(lambda block: "".join(_run(_commands(block[0]))), text)
 
 
@@ -34,7 +34,7 @@ def _commands(block: str) -> list[str]:
 
 
 def _run(commands: list[str]) -> Iterator[str]:
-    """Each command with its output; all commands run in one new directory that has the samples."""
+    """Yield each command with its output; all run in one new directory that has the samples."""
     script = "".join(f"echo '{MARK}'; (exit $code)\n{command}\ncode=$?\n" for command in commands)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as directory:

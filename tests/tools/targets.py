@@ -1,8 +1,8 @@
-"""Compares `validate --target` with what the releases of OpenVINO read: python tests/tools/targets.py DIRECTORY PATH...
+"""Compare `validate --target` with the IRs that releases of OpenVINO read: python tests/tools/targets.py DIRECTORY PATH...
 
-DIRECTORY is where each release is installed, once; PATHs are IRs, or directories with IRs. Each release reads each IR that the
-newest one reads. Exit code 1 where a release refuses one for want of an operation, or crashes, and nothing was found in it; or
-where OVG708 or OVG709 was found and the release reads it.
+Installs each release in DIRECTORY once; PATHs are IRs, or directories of IRs. Each release reads the IRs that the newest one
+reads. The exit code is 1 if a release refuses one for a missing operation, or crashes, without a finding; or if it reads one
+with OVG708 or OVG709.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def judged(path: str, release: str, refusal: str) -> str:
-    """What became of a file, in capitals where `validate` was wrong."""
+    """Return the verdict on a file, in capitals if `validate` was wrong."""
     findings = validate(path, target=release)
     is_late = any(finding.rule in RULES for finding in findings)
     if is_late:

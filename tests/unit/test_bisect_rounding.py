@@ -17,6 +17,13 @@ def numbers():
     return RNG.standard_normal((1000, 500)).astype(np.float32)
 
 
+@pytest.mark.parametrize(("precision", "digits"), [("f16", 10), ("bf16", 7)])
+def test_the_share_grows_with_the_root_of_the_operations_up_to_64(precision, digits):
+    """One operation may be off by some units in the last place, of which a number of the precision has so many digits."""
+    share = Rounding(precision).share
+    assert [share(depth) for depth in (0, 1, 4, 64, 1000)] == [2.0**-digits * units for units in (4, 4, 8, 32, 32)]
+
+
 def test_one_wrong_element_of_many_is_found_where_it_is(numbers):
     wrong = numbers.copy()
     wrong[999, 498] += 1

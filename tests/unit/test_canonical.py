@@ -159,13 +159,13 @@ def test_only_a_part_of_the_text_is_held(monkeypatch):
     assert sum(held) < 2 * len(document)
 
 
-def test_limits_hold_the_short_way(monkeypatch, samples):
+@pytest.mark.parametrize(("name", "least"), [("MAX_VERBATIM", 4), ("MAX_DEPTH", 6)])
+def test_limits_hold_the_short_way(name, least, monkeypatch, samples):
     content = (samples / "valid" / "compressed_weights.xml").read_bytes()
-    for name, limit in (("MAX_VERBATIM", 1), ("MAX_DEPTH", 5)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(parser, name, limit)
-            assert outcome(content) == general(content)
-            assert len(outcome(content)[2]) == 1
+    for limit in range(1, 12):
+        monkeypatch.setattr(parser, name, limit)
+        assert outcome(content) == general(content)
+        assert (outcome(content)[0] is None) == (limit < least)
 
 
 def test_what_is_remembered_is_short():

@@ -21,6 +21,15 @@ def test_found_by_each_of_its_names(row):
         assert by_dtype(row.dtype) is row
 
 
+@pytest.mark.openvino
+@pytest.mark.parametrize("row", [row for row in ELEMENT_TYPES if row.bits], ids=str)
+def test_as_many_bytes_as_openvino_packs(row):
+    import openvino
+
+    kind = getattr(openvino.Type, row.name)
+    assert [row.byte_size(count) for count in range(20)] == [openvino.Tensor(kind, [count]).byte_size for count in range(20)]
+
+
 @pytest.mark.parametrize("name", ["fp32", "bool", "FP99", "", "Q78"])
 def test_unknown_precisions(name):
     assert by_precision(name) is None

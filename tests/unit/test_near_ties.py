@@ -32,6 +32,7 @@ NEAR = 1 + 1e-6
     ("numbers", "converted", "names"),
     [
         ([4, 3, 2, 1], None, ""),
+        ([4e-9, 3e-9, 2e-9, 1e-9], None, ""),
         ([4, 4 * NEAR, 2, 1], None, "via"),
         ([4, 3, 3 * NEAR, 1], None, "vi"),  # the last that TopK picks, and the first that it does not
         ([4, 3, 2, 2 * NEAR], None, ""),

@@ -1,1 +1,1 @@
-"""Two models are compared value by value, until the first node is found at which they part."""
+"""Bisection: compare two models value by value, down to the first node at which they differ."""

@@ -1,4 +1,4 @@
-"""A wrong output is followed to the nodes that are to blame for it, and what is known of them is put together."""
+"""Tracing of wrong outputs to the guilty nodes, and the description of each as a Parting."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _UNSHOWN = " Written to disk and executed by `ov-gather bisect`, it does not sho
 
 @dataclass(frozen=True)
 class Suspect:
-    """What may be to blame.
+    """A difference whose nodes may be guilty.
 
     Attributes:
-        excuse: why the difference is no fault of it; "" if it may be one.
-        followed: what was found in its body.
+        excuse: why the difference is not their fault; "" if it may be.
+        followed: the result of following the difference into their body.
         near: the piece that shows the fault alone, if there is one.
     """
 
@@ -44,13 +44,13 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Blame:
-    """Makes Partings.
+    """Builds Partings.
 
     Attributes:
-        directory: reproducers are written below it, if there is one.
-        is_shown: executes reproducers.
-        of_body: yields where two bodies part.
-        open_orders: the nodes that were seen to give their results in another order, which they may.
+        directory: the parent directory of reproducers; None for no reproducers.
+        is_shown: executes a reproducer.
+        of_body: yields the partings of two bodies.
+        open_orders: nodes that returned their results in another, permitted order.
     """
 
     comparer: Comparer
@@ -62,15 +62,15 @@ class Blame:
     open_orders: dict[str, None] = field(default_factory=dict)
 
     def partings(self, wrong: Sequence[Value]) -> Iterator[tuple[Parting, Value]]:
-        """Yield where the models part for each wrong output that rounding does not explain, with the value. Raises as below."""
+        """Yield a Parting and its value for each wrong output that has no excuse. Raises as `for_output`."""
         for parting, _, value in map(self.for_output, wrong):
             if parting is not None:
                 yield parting, value
 
     def for_output(self, wrong: Value) -> tuple[Parting | None, str, Value]:
-        """Follow a wrong output to where the models part. Give that and the value; or why there is no such place.
+        """Trace a wrong output to a Parting; return it with its value, or None with an excuse and the output.
 
-        Raises RefusedError, CrashedError, IndexError where the model cannot be executed with more outputs.
+        Raises RefusedError, CrashedError, IndexError if the model cannot be executed with more outputs.
         """
         replay = Replay(self.comparer, self.search)
         passed_over: list[Suspect] = []
@@ -82,15 +82,15 @@ class Blame:
                 if found.value != wrong and not found.healed_by:
                     self.search.equal.add(found.value)
                     continue
-                # The operands were taken as they are here, with what was passed over.
+                # The excuse used the model's operands, which include effects of suspects passed over.
                 if passed_over and self.comparer.is_cause([each.found.value for each in passed_over], wrong):
                     suspect = passed_over[0]
                     break
-                if passed_over:  # another output may be wrong because of it
+                if passed_over:  # they may still explain another output
                     self.search.equal = equal
                 return None, suspect.excuse, wrong
             if found.healed_by or found.value == wrong or self.comparer.is_cause([found.value], wrong):
-                if suspect.near is None and passed_over:  # several are the cause together
+                if suspect.near is None and passed_over:  # only together they are the cause
                     suspect = passed_over[0]
                 break
             passed_over.append(suspect)
@@ -98,7 +98,7 @@ class Blame:
         return self._blamed(replay, suspect), "", suspect.found.value
 
     def _suspect(self, replay: Replay, found: Found, wrong: Value) -> Suspect:
-        """Ask what excuses a difference, and if nothing does, execute what it comes from alone."""
+        """Look for an excuse for a difference; if there is none, execute its nodes alone."""
         node = self._node(found.value)
         if found.healed_by and is_rounding_of_fused(self.comparer, found, wrong):
             return Suspect(found, f"the reference gives this, too, where the operands of {node} are off by rounding")
@@ -114,7 +114,7 @@ class Blame:
         return Suspect(found, "", followed, replay.piece_alone(found))
 
     def _blamed(self, replay: Replay, suspect: Suspect) -> Parting:
-        """Make a Parting of a suspect: of what is to blame in its body, or else of the suspect itself."""
+        """Build the Parting of a suspect: the one inside its body if there is any, else that of the suspect itself."""
         within = suspect.followed.parting
         if within is not None and (within.reproducer or self.directory is None):
             return within
@@ -127,7 +127,7 @@ class Blame:
         return replace(within, detail=detail, reproducer=around.reproducer, command=around.command)
 
     def _around(self, replay: Replay, found: Found, near: Piece | None) -> Parting:
-        """Make a Parting of what was found, with the piece that shows it alone, or the smallest larger one that does."""
+        """Build a Parting from the piece that shows the fault alone, or from the smallest larger one that does."""
         if near is not None:
             is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
             return self._parting("node" if is_alone else "fusion", found, near)
@@ -135,7 +135,7 @@ class Blame:
         return self._parting("fusion" if piece or found.healed_by else "context", found, piece)
 
     def for_refusal(self, refusal: Refusal, is_reference: bool) -> Parting:
-        """Tell of a node with which one side gives no values, though the other gives some."""
+        """Build the Parting of a node that one side refuses, or crashes in, and the other executes."""
         kind = "crash" if isinstance(refusal.error, CrashedError) else "refusal"
         pairs, value = self.comparer.pairs.reference, None
         if is_reference:
@@ -157,7 +157,7 @@ class Blame:
         return Parting(kind, node, (node,), other, records, output, (), detail, written.folder, written.command)
 
     def _refused_piece(self, value: Value, is_reference: bool) -> Piece | None:
-        """Return the node alone, if one side refuses it there, too."""
+        """Return the node alone, if the same side refuses it in isolation."""
         try:
             piece = Replay(self.comparer, self.search).refused(value, list(self.search.region(value).sources))
         except (RefusedError, CrashedError, IndexError):
@@ -207,7 +207,7 @@ class Blame:
         return write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
 
     def _unshown(self, piece: Piece | None, written: Written) -> str:
-        """Say that there is no reproducer, though a piece shows the fault here."""
+        """Return a note if a piece shows the fault here, but its reproducer does not."""
         if piece is None or self.directory is None or written.command:
             return ""
         return _UNSHOWN
@@ -217,7 +217,7 @@ class Blame:
         return str(graph.producers.get(value, f"Const '{graph.constants.get(value, graph.label(value))}'"))
 
     def _wrong_constants(self, found: Found, nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
-        """Yield nodes one of whose constants is not that of the reference, with what differs."""
+        """Yield nodes with a constant that differs from the reference, and the difference."""
         model, reference = self.comparer.model, self.comparer.reference
         named = {name: value for value in reference.graph.constants for name in reference.graph.names.get(value, ())}
         other = reference.graph.producers.get(self.comparer.pairs.reference[found.value])
@@ -233,7 +233,7 @@ class Blame:
                     yield node, f"constant '{model.graph.constants[value]}': {different}"
 
     def _least_difference(self, candidates: Sequence[Value], here: NDArray[Any]) -> Difference | None:
-        """Compare a constant with those that it may be, maybe transposed; None where it is one of them, or like none."""
+        """Return the least difference from candidate constants, also transposed; None if one is equal, or none similar."""
         found = []
         for value in candidates:
             expected = self.comparer.reference.constant(value)

@@ -1,6 +1,6 @@
-"""The body of a sub-graph: what it is given in an iteration, and what the next iteration takes from it.
+"""Bodies of sub-graphs: the inputs of an iteration, and the values carried to the next.
 
-What a body is given is named by where it comes from outside, so that the bodies of both sides can be given the same.
+Inputs of a body are identified by their origins outside of it, so that the bodies of both sides can get the same values.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ov_gather.crosscheck.bisect.graphs import Value
 ITERATION = "the number of the iteration"
 
 Array = Callable[[Value], "NDArray[Any] | None"]
-"""Gives the array that a value outside has; None where it is not known."""
+"""Returns the array of a value outside of the body; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """Slices come from a value outside, of which each iteration takes another slice."""
+    """Origin of an input that gets another slice of an outside value in each iteration."""
 
     value: Value
 
@@ -32,7 +32,7 @@ Origin = Value | Slices
 
 @dataclass(frozen=True)
 class Sliced:
-    """A Sliced is an array of which each iteration takes `size` rows along an axis; one row without the axis if 0."""
+    """An array that is sliced along an axis: `size` rows per iteration, or if 0, one row without the axis."""
 
     array: NDArray[Any]
     axis: int
@@ -41,11 +41,11 @@ class Sliced:
 
     @property
     def count(self) -> int:
-        """The number of iterations that it is enough for."""
+        """Number of iterations until the array is used up."""
         return int(self.array.shape[self.axis]) // max(self.size, 1)
 
     def __getitem__(self, iteration: int) -> NDArray[Any]:
-        """Give the slice of an iteration."""
+        """Return the slice of an iteration."""
         number = self.count - 1 - iteration if self.is_reversed else iteration
         rows = range(number * self.size, (number + 1) * self.size)
         return np.asarray(np.take(self.array, rows if self.size else number, self.axis))
@@ -53,33 +53,33 @@ class Sliced:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """How what the iterations give becomes one output: stacked along a new axis, or joined along one that is there."""
+    """How the pieces of all iterations form an output: stacked along a new axis, or concatenated along an existing one."""
 
     axis: int
     is_new: bool
     is_reversed: bool = False
 
     def join(self, pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Return the output. Raises ValueError where the pieces do not fit."""
+        """Return the output. Raises ValueError if the pieces do not fit."""
         ordered = list(reversed(pieces) if self.is_reversed else pieces)
         return np.stack(ordered, self.axis) if self.is_new else np.concatenate(ordered, self.axis)
 
 
 @dataclass(frozen=True)
 class Body:
-    """A Body is the model of a body with what one iteration is given.
+    """A body as a model, with the inputs of one iteration.
 
     Attributes:
-        model: the body as a model of its own.
-        inputs: by the names of its inputs.
-        sources: where each input comes from in the first iteration.
-        count: how many iterations there can be.
-        number: which one this is.
+        model: the body as a separate model.
+        inputs: arrays by input name.
+        sources: the origin of each input in the first iteration.
+        count: the maximum number of iterations.
+        number: the number of this iteration, from 0.
         sliced: inputs that get another slice in each iteration.
-        carried: inputs that get a value of the body in the next iteration.
-        condition: the value of the body that tells whether there is another iteration.
-        results: the value of the body that each output of the sub-graph is made from.
-        joined: outputs that all iterations contribute to; the others are what the last iteration gives.
+        carried: inputs that get a value of the body in the next iteration (back edges).
+        condition: the value of the body that is true if another iteration follows.
+        results: for each output of the sub-graph, the value of the body that it comes from.
+        joined: outputs that join pieces of all iterations; the others come from the last iteration.
     """
 
     model: Any
@@ -94,14 +94,14 @@ class Body:
     joined: Mapping[Value, Joined] = field(default_factory=dict)
 
     def next_states(self, found: Mapping[Value, NDArray[Any]]) -> dict[str, NDArray[Any]] | None:
-        """Give the carried inputs of the next iteration, from the values of this one; None if this was the last."""
+        """Return the carried inputs of the next iteration, given the values of this one; None if this is the last."""
         goes_on = self.condition is None or bool(np.all(found[self.condition]))
         if self.number + 1 >= self.count or not goes_on:
             return None
         return {name: found[value] for name, value in self.carried.items()}
 
     def following(self, states: Mapping[str, NDArray[Any]]) -> Body:
-        """Give the next iteration, with these carried inputs."""
+        """Return the next iteration, with these carried inputs."""
         number = self.number + 1
         inputs = dict(self.inputs)
         for name, origin in self.sources.items():

@@ -1,4 +1,4 @@
-"""Both sides are executed here, and values of the one compared with those of the other."""
+"""Execution of both sides, and comparison of their values."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Arrays = Mapping[Value, NDArray[Any]]
 
 @dataclass
 class Comparer:
-    """A Comparer compares values of a model with those of its reference.
+    """Compares values of a model with those of its reference.
 
     Attributes:
-        pairs: the values of the model that correspond to some of the reference.
-        outputs: the outputs of the model that do.
-        records: what was observed, by value.
-        noisy: what differs, but not by more than the reference differs from itself.
+        pairs: corresponding values of the model and the reference.
+        outputs: corresponding outputs of the model and the reference.
+        records: the observations so far, by value.
+        noisy: differences that do not exceed the reference's own noise.
     """
 
     reference: Side
@@ -41,34 +41,34 @@ class Comparer:
     noisy: dict[Value, Difference | str] = field(default_factory=dict)
 
     def compare_outputs(self) -> dict[Value, Difference | str]:
-        """Compare the outputs; what is random is not among them. Raises RefusedError, CrashedError, IndexError."""
+        """Compare the outputs, except random ones. Raises RefusedError, CrashedError, IndexError."""
         return self._compare([], list(self.outputs))
 
     @property
     def noisy_outputs(self) -> dict[Value, Difference | str]:
-        """What differs of outputs, but not by more than the reference differs from itself."""
+        """Differences of outputs that do not exceed the reference's own noise."""
         return {value: text for value, text in self.noisy.items() if value in self.outputs}
 
     def observe(self, values: Sequence[Value], wrong: Value) -> Observation:
-        """Compare some values, and tell whether a wrong output still is."""
+        """Compare some values, and check whether a wrong output is still wrong in this execution."""
         found = self._compare(values, [wrong] if wrong in self.outputs else [])
         differing = frozenset(value for value in values if found[value])
         return Observation(differing, wrong not in found or bool(found[wrong]))
 
     def values_of_model(self, values: Sequence[Value]) -> Arrays:
-        """Compute values of the model. Raises RefusedError, CrashedError, IndexError."""
+        """Return values of the model. Raises RefusedError, CrashedError, IndexError."""
         return self.model.observe(values)
 
     def values_of_reference(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
-        """Compute what corresponds to some values of the model. Raises RefusedError, CrashedError, IndexError."""
+        """Return the reference's counterparts of values of the model. Raises RefusedError, CrashedError, IndexError."""
         theirs = [self.pairs.reference[value] for value in values]
         found = self.reference.observe(theirs)
         return {value: found[other] for value, other in zip(values, theirs, strict=True)}
 
     def is_cause(self, values: Sequence[Value], wrong: Value) -> bool:
-        """Return False if a wrong output stays what it is with these values of the other side, in both models.
+        """Return False if a wrong output does not change when the values are exchanged between the two models, in either model.
 
-        Where the model uses a value in another place than the reference does, only the reference shows the effect.
+        If the model uses a value elsewhere than the reference does, only the reference shows the effect.
         """
         expected = self.values_of_reference([*values, wrong])
         label = self.model.graph.label
@@ -93,16 +93,16 @@ class Comparer:
         return after is not None and bool(difference(expected[wrong], after, share))
 
     def share(self, value: Value) -> float:
-        """Tell which share of a value rounding may change."""
+        """Return the relative error of a value that rounding may cause."""
         return self.rounding.share(1 + self.model.graph.order.get(value, 0))
 
     def name(self, value: Value) -> str:
-        """Name a value as the reference does, so that the parts of both sides have the same names."""
+        """Return the reference's name of a value, so that the parts of both sides have the same names."""
         other = self.pairs.reference.get(value)
         return self.model.graph.label(value) if other is None else self.reference.graph.label(other)
 
     def record(self, value: Value) -> Observed:
-        """Tell what was observed of a value; an input of the model, and what was not observed, is equal."""
+        """Return the observation of a value; inputs of the model and unobserved values are equal."""
         if value in self.records:
             return self.records[value]
         graph = self.model.graph
@@ -130,7 +130,7 @@ class Comparer:
         return different
 
     def _noise(self, values: Sequence[Value], expected: Arrays) -> dict[Value, float]:
-        """Tell how far the reference itself is off where it computes in another order; nothing where that cannot be had."""
+        """Return how far the reference is off from itself without optimisation, by value; nothing if it refuses."""
         if not values:
             return {}
         theirs = [self.pairs.reference[value] for value in values]

@@ -1,4 +1,4 @@
-"""An operation with bodies is composed of single iterations: if it computes something else, its own control is at fault."""
+"""Check of the control of If, Loop and TensorIterator: whether an output is composed of single iterations of the body."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 
 
 def is_composed(comparer: Comparer, value: Value) -> bool:
-    """Return True if a value of the model is what iterations of the body of the model give under the control of the reference.
+    """Return True if iterations of the model's body, controlled by the reference, compose the model's value.
 
-    It may be off by rounding, and by NOISE times the difference of the two bodies under the same control.
+    Permitted are rounding, and NOISE times the difference of the two bodies under this control.
     """
     try:
         found = _composed(comparer, value)
         here = comparer.values_of_model([value])[value]
-    except (RefusedError, CrashedError, IndexError, ValueError):  # the last one from arrays that do not fit each other
+    except (RefusedError, CrashedError, IndexError, ValueError):  # ValueError: shapes do not match
         return False
     if found is None:
         return False
@@ -32,9 +32,9 @@ def is_composed(comparer: Comparer, value: Value) -> bool:
 
 
 def _composed(comparer: Comparer, value: Value) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Compute a value by executing both bodies alone, on the operands of the model; None if they cannot be followed to the end.
+    """Compute a value by executing both bodies alone, on the model's operands; None if they cannot be followed to the end.
 
-    Each body gets its own states of the iteration before; slices and the number of iterations are those of the reference.
+    Each body continues with its own carried values; slices and the number of iterations are those of the reference.
     """
     each = _bodies_of_operands(comparer, value)
     other = comparer.pairs.reference[value]
@@ -58,7 +58,7 @@ def _composed(comparer: Comparer, value: Value) -> tuple[NDArray[Any], NDArray[A
 
 
 def _given(each: Bodies, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the inputs of the body of the model, which are those of the reference where they correspond."""
+    """Return the inputs of the model's body, taken from the reference if they correspond."""
     return {
         name: inputs[each.names[name]].reshape(array.shape) if name in each.names else array
         for name, array in each.ours.inputs.items()
@@ -66,7 +66,7 @@ def _given(each: Bodies, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArra
 
 
 def _bodies_of_operands(comparer: Comparer, value: Value) -> Bodies | None:
-    """Return the bodies that compute a value, both with what the model computes outside of them."""
+    """Return the bodies that compute a value, both with the model's values from outside."""
     pairs, graph = comparer.pairs.reference, comparer.model.graph
     operands = [source for source in graph.producers[value].inputs if source not in graph.constants]
     here = comparer.values_of_model(operands)

@@ -1,7 +1,7 @@
-"""This module tells which values of two models are the same: by their names, then by structure.
+"""Correspondence of values between two models: by name, then by structure.
 
-By structure a value corresponds where a node of the same kind takes corresponding values, and there is only one such node on
-each side, or as many in the same order. Attributes and constants are not looked at, for they may be what is wrong.
+Two values correspond by structure if nodes of the same type compute them from corresponding values, and these nodes are unique,
+or equally many in the same order. Attributes and constants are ignored, since they may be the fault.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs lead from values of the model to those of the reference, and tell how that is known."""
+    """Map from values of the model to those of the reference, and the basis of each pair."""
 
     reference: Mapping[Value, Value]
     by: Mapping[Value, str] = field(default_factory=dict)
 
 
 def pair_inputs(reference: Graph, model: Graph) -> dict[str, str]:
-    """Lead from the inputs of the model to those of the reference: by name, or else by position where there are as many.
+    """Map the model's input names to those of the reference: by name, or else by position if there are equally many.
 
-    Raises ValueError where they cannot be paired.
+    Raises ValueError if the inputs cannot be paired.
     """
     found = {}
     for name, value in model.inputs.items():
@@ -43,10 +43,10 @@ def pair_inputs(reference: Graph, model: Graph) -> dict[str, str]:
 
 
 def pair_outputs(reference: Graph, model: Graph, *, only_named: bool) -> dict[Value, Value]:
-    """Map the outputs of the model to those of the reference: by name, or else by position where there are as many.
+    """Map the model's outputs to the reference's: by name, or unless `only_named`, by position if there are equally many.
 
-    An output may bear names of values inside of the reference, too, where nodes between these were dropped: an output of the
-    reference that it is named after goes first. `only_named` forbids positions. Raises ValueError if no output can be paired.
+    If nodes were removed, an output may also bear names of inner values of the reference; names of its outputs take precedence.
+    Raises ValueError if no output can be paired.
     """
     known, theirs = _by_name(reference), set(reference.outputs.values())
     found = {}
@@ -64,7 +64,7 @@ def pair_outputs(reference: Graph, model: Graph, *, only_named: bool) -> dict[Va
 
 
 def correspond(reference: Graph, model: Graph, inputs: Mapping[str, str], outputs: Mapping[Value, Value]) -> Pairs:
-    """Find the values that correspond. Inputs and outputs are paired already."""
+    """Return the pairs of all corresponding values. Inputs and outputs are paired already."""
     pairs: dict[Value, Value] = {
         model.inputs[ours]: reference.inputs[theirs]
         for ours, theirs in inputs.items()
@@ -90,14 +90,14 @@ def _by_name(graph: Graph) -> dict[str, Value]:
 
 
 def _last(graph: Graph, values: Sequence[Value]) -> Value:
-    """Return the value that is computed last: one that bears several names is the result of all that they name."""
+    """Return the value computed last. A value with several names is the result of all values so named."""
     return max(values, key=lambda value: graph.order.get(value, -1))
 
 
 def _by_structure(reference: Graph, model: Graph, known: Mapping[Value, Value]) -> Iterator[tuple[Value, Value]]:
-    """Follow both graphs from what corresponds already to nodes of one kind. Values of IRs correspond to those of IRs only."""
+    """Yield pairs of values, following both graphs from known pairs to nodes of the same type. Both models must be IRs."""
     if not reference.nodes or isinstance(next(iter(reference.nodes)).outputs[0], str):
-        return  # ONNX has other kinds of nodes
+        return  # ONNX node types differ
     pairs = dict(known)
     taken = set(pairs.values())
     for node in model.nodes:
@@ -120,7 +120,7 @@ def _by_structure(reference: Graph, model: Graph, known: Mapping[Value, Value]) 
 
 
 def _kind(graph: Graph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
-    """Describe a node by its type and its operands, in any order; constants only by their shapes."""
+    """Return a key of a node: its type and unordered operands, with constants reduced to their shapes."""
     operands = []
     for value in node.inputs:
         if value in graph.constants:
@@ -131,7 +131,7 @@ def _kind(graph: Graph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
 
 
 def _candidates(graph: Graph, operands: Sequence[Value], node: Node) -> list[Node]:
-    """List the nodes of the same type that take the first of these values; if there is none, those that take only constants."""
+    """Return the nodes of the same type that use the first operand; without operands, those that use only constants."""
     if operands:
         found = [user for operand in operands[:1] for user in graph.users.get(operand, ())]
     else:
@@ -140,7 +140,7 @@ def _candidates(graph: Graph, operands: Sequence[Value], node: Node) -> list[Nod
 
 
 def _fits(ours: Sequence[int] | None, theirs: Sequence[int] | None) -> bool:
-    """Tell whether two shapes can be the same, apart from dimensions of 1."""
+    """Return True if two shapes may be equal, apart from dimensions of 1."""
     if ours is None or theirs is None or -1 in ours or -1 in theirs or not ours or not theirs:
         return True
     return [size for size in ours if size != 1] == [size for size in theirs if size != 1]

@@ -1,4 +1,4 @@
-"""Differences that are no faults: for the operands of the model, the reference computes or allows what the model does."""
+"""Excuses for differences: given the model's operands, the reference computes or permits the model's result."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ov_gather.crosscheck.bisect.sides import Given, Part
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
 NEIGHBOURS = 4
-"""How often operands are moved by rounding at random, to see how far the result moves."""
+"""Number of random perturbations of operands that estimate the effect of rounding on the result."""
 NEIGHBOURS_OF_FUSED = 16
-"""The same where rounding decides between two numbers, each of which must have come out once."""
+"""The same for fused nodes: rounding may decide between two results, each of which must occur at least once."""
 _FAILURES = (RefusedError, CrashedError, IndexError)
 
 
 @dataclass(frozen=True)
 class _Operands:
-    """What the model computes of a value and its sources; the sources as the reference has them, by its names for values."""
+    """The model's values of a difference and its sources; and the sources in the reference's names, types and shapes."""
 
     here: Mapping[Value, NDArray[Any]]
     given: Mapping[Value, Given]
@@ -36,7 +36,7 @@ class _Operands:
 
 
 def is_rounding(comparer: Comparer, found: Found) -> bool:
-    """Return True if the reference computes the same from the operands of the model, or from others as near to them."""
+    """Return True if the reference computes the model's value from the model's operands, or from operands as near to them."""
     operands = _operands(comparer, found)
     part = None if operands is None else _part(comparer, operands, found.value)
     if operands is None or part is None:
@@ -57,7 +57,7 @@ def is_rounding(comparer: Comparer, found: Found) -> bool:
 
 
 def is_rounding_of_fused(comparer: Comparer, found: Found, wrong: Value) -> bool:
-    """Return True if an output that is right as soon as a value is observed is one of those that rounding decides."""
+    """Return True if rounding of operands explains an output that becomes right as soon as an inner value is observed."""
     operands = _operands(comparer, found)
     if operands is None:
         return False
@@ -80,7 +80,7 @@ def is_rounding_of_fused(comparer: Comparer, found: Found, wrong: Value) -> bool
 
 
 def is_left_open(comparer: Comparer, found: Found) -> bool:
-    """Return True if the specification of the reference's operation allows what the model computes from its operands."""
+    """Return True if the specification of the reference's operation permits the model's result for the model's operands."""
     pairs, graph = comparer.pairs.reference, comparer.reference.graph
     node = graph.producers.get(pairs[found.value])
     operands = None if node is None or node.picks is None else _operands(comparer, found)
@@ -98,7 +98,7 @@ def is_left_open(comparer: Comparer, found: Found) -> bool:
 
 
 def _operands(comparer: Comparer, found: Found) -> _Operands | None:
-    """Compute what the model has of a value and its sources; None where the reference has other sizes, or a side refuses it."""
+    """Return the model's values; None if sizes differ in the reference, or a side refuses."""
     sources = list(found.sources)
     try:
         here = comparer.values_of_model([*sources, found.value])
@@ -117,12 +117,12 @@ def _operands(comparer: Comparer, found: Found) -> _Operands | None:
 
 
 def _part(comparer: Comparer, operands: _Operands, value: Value) -> Part | None:
-    """Cut what computes a value of the model out of the reference."""
+    """Extract the nodes that compute a value of the model from the reference."""
     return comparer.reference.part(operands.given, {comparer.pairs.reference[value]: comparer.name(value)})
 
 
 def _computed(comparer: Comparer, operands: _Operands, value: Value) -> NDArray[Any] | None:
-    """Compute a value of the reference from the operands of the model; None where it cannot be cut out."""
+    """Compute a value of the reference from the model's operands; None if it cannot be extracted."""
     if value in operands.given:
         return operands.given[value].array
     part = comparer.reference.part(operands.given, {value: comparer.reference.graph.label(value)})

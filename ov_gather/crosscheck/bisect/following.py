@@ -1,4 +1,4 @@
-"""A difference of an operation with bodies is followed into the body that computes it."""
+"""Tracing of a difference into the body of the operation that computes it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ov_gather.crosscheck.bisect.rounding import Rounding
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
 WITH_BODIES = ("If", "Loop", "TensorIterator")
-"""The operations of IRs that have bodies."""
+"""Operations of IRs that have bodies."""
 
 Partings = Callable[[Inside, Rounding], Iterator[Parting]]
-"""Yields where two bodies part in one iteration."""
+"""Yields the partings of two bodies in one iteration."""
 
 
 @dataclass(frozen=True)
 class Followed:
-    """What was found in a body.
+    """The result of tracing a difference into a body.
 
     Attributes:
-        parting: where the bodies part, if they do.
-        excuse: why the difference outside is no fault; "" if it may be one.
-        said: what was compared, in a sentence; "" if the operation has no body.
-        is_whole: whether what the value is made from was compared in all iterations.
+        parting: the parting of the bodies, if any.
+        excuse: why the difference outside is not a fault; "" if it may be one.
+        said: the comparison, in a sentence; "" if the operation has no body.
+        is_whole: whether the inner source of the value was compared in all iterations.
     """
 
     parting: Parting | None = None
@@ -38,9 +38,9 @@ class Followed:
 
 
 def follow(comparer: Comparer, value: Value, partings: Partings) -> Followed:
-    """Follow a value that differs into the body that computes it.
+    """Trace a value that differs into the body that computes it.
 
-    Rounding is followed first as it is told elsewhere, then, if the difference is none of the control, as finely as it can be.
+    The tolerance is the usual one first and then, if the control is right, the finest.
     """
     node = comparer.model.graph.producers.get(value)
     if node is None or node.type not in WITH_BODIES:
@@ -59,7 +59,7 @@ def follow(comparer: Comparer, value: Value, partings: Partings) -> Followed:
 
 
 def _followed(comparer: Comparer, value: Value, partings: Partings, rounding: Rounding) -> Followed:
-    """Follow a value through the iterations up to the first one in which the bodies part."""
+    """Follow the iterations up to the first one in which the bodies part."""
     node, count, inner = comparer.model.graph.producers[value], 0, None
     for inner in iterations(comparer, value):
         parting = next(partings(inner, rounding), None)
@@ -73,7 +73,7 @@ def _followed(comparer: Comparer, value: Value, partings: Partings, rounding: Ro
 
 
 def _compared(last: Inside | None, count: int, share: float) -> str:
-    """Say what was compared in a body that shows no difference, given the last of the iterations that were followed."""
+    """Describe the comparison of bodies that do not part, given the last iteration that was followed."""
     if last is None:
         return "Its body cannot be followed."
     if not last.is_compared:

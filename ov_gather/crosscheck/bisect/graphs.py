@@ -1,4 +1,4 @@
-"""One view of graphs of every kind: nodes in topological order, and the values that lead from one to the other."""
+"""A common view of ONNX models, IRs and arrays: nodes in topological order, and values between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ov_gather.ir.model import Layer, Model, Port
 from ov_gather.ir.states import stored_values
 
 Value = str | tuple[int, int]
-"""A value of an ONNX model is its name; a value of an IR is the ids of its layer and of the output port."""
+"""A value of an ONNX model is its name; a value of an IR is (layer id, output port id)."""
 
 _ENDS = ("Parameter", "Const", "Result")
 _RANDOM = ("RandomUniform", "Multinomial")
@@ -24,9 +24,9 @@ _RANDOM = ("RandomUniform", "Multinomial")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A Node computes values from values. What ends here and what is constant (Parameter, Const, Result) is no Node.
+    """A node that computes values from values; Parameter, Const and Result are not nodes.
 
-    `picks` is what its specification leaves open of its results.
+    `picks` describes the results that its specification leaves undetermined.
     """
 
     type: str
@@ -43,15 +43,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """A Graph is the part of a model that stands outside of bodies.
+    """The main graph of a model, without bodies.
 
     Attributes:
-        nodes: in topological order.
-        inputs, outputs: the values that the model takes and gives, by their names, in the order of the model.
-        constants: values that the model states, each with the name of its layer or initializer.
-        names: the names that a value bears.
-        shapes: what is declared of shapes; -1 is an open size, None an open rank.
-        types: the names of element types, as NumPy has them where it has them.
+        nodes: the nodes in topological order.
+        inputs, outputs: values of the model's inputs and outputs by name, in order.
+        constants: constant values, each with the name of its layer or initializer.
+        names: all names of each value.
+        shapes: declared shapes; -1 is an open size, None an unknown rank.
     """
 
     nodes: Sequence[Node]
@@ -63,17 +62,17 @@ class Graph:
 
     @cached_property
     def producers(self) -> Mapping[Value, Node]:
-        """Each value that a node computes leads to the node."""
+        """Node that computes each value."""
         return {value: node for node in self.nodes for value in node.outputs}
 
     @cached_property
     def order(self) -> Mapping[Value, int]:
-        """Each value that a node computes has the position of the node, so that it is greater than those of its operands."""
+        """Topological position of the node that computes each value."""
         return {value: i for i, node in enumerate(self.nodes) for value in node.outputs}
 
     @cached_property
     def users(self) -> Mapping[Value, Sequence[Node]]:
-        """Each value leads to the nodes that take it."""
+        """Nodes that use each value."""
         found: dict[Value, list[Node]] = {}
         for node in self.nodes:
             for value in dict.fromkeys(node.inputs):
@@ -82,7 +81,7 @@ class Graph:
 
     @cached_property
     def computed(self) -> Collection[Value]:
-        """The values that depend on an input of the model: others could be computed before it is given any."""
+        """Values that depend on an input of the model, or on a node without inputs; all others can be folded."""
         found = set(self.inputs.values())
         for node in self.nodes:
             if not found.isdisjoint(node.inputs) or not node.inputs:
@@ -91,7 +90,7 @@ class Graph:
 
     @cached_property
     def random(self) -> Mapping[Value, Node]:
-        """Each value that depends on a random node leads to the first one."""
+        """First random node that each random value depends on."""
         found: dict[Value, Node] = {}
         for node in self.nodes:
             source = node if node.is_random else next((found[value] for value in node.inputs if value in found), None)
@@ -100,7 +99,7 @@ class Graph:
         return found
 
     def label(self, value: Value) -> str:
-        """Name a value for people: by its first name, or else by what computes it."""
+        """Return the name of a value for users: its first name, or else its node's name."""
         names = self.names.get(value)
         if names:
             return names[0]
@@ -111,7 +110,7 @@ class Graph:
 
 
 def ir_graph(model: Model) -> Graph:
-    """View an IR as a graph."""
+    """Build the graph of an IR."""
     links: dict[tuple[int, int], tuple[int, int]] = {
         (layer.id, port.id): (source.id, given.id) for layer, port, source, given in model.links
     }
@@ -162,7 +161,7 @@ def _shape(layer: Layer, port: Port) -> Sequence[int] | None:
 
 
 def onnx_graph(model: onnx_ir.Model) -> Graph:
-    """View an ONNX model, whose functions are inlined, as a graph."""
+    """Build the graph of an ONNX model, whose functions must be inlined."""
     graph = model.graph
     graph.sort()
     random = set(random_nodes(model))
@@ -214,7 +213,7 @@ def _onnx_shape(value: onnx_ir.Value) -> Sequence[int] | None:
 
 
 def arrays_graph(arrays: Mapping[str, Any], inputs: Collection[str]) -> Graph:
-    """View arrays that were computed elsewhere, some of which are inputs, as a graph that only has values."""
+    """Build a graph of precomputed arrays, including inputs. It has values but no nodes."""
     shapes: dict[Value, Sequence[int] | None] = {name: array.shape for name, array in arrays.items()}
     outputs: dict[str, Value] = {name: name for name in arrays if name not in inputs}
     return Graph([], {name: name for name in inputs}, outputs, {}, {name: [name] for name in arrays}, shapes)

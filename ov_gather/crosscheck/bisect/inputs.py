@@ -1,4 +1,4 @@
-"""The two models are read here, and inputs chosen that both can be given."""
+"""Reading of both models, and choice of inputs that both accept."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Read = onnx_ir.Model | Model | Arrays
 Reference: TypeAlias = "Source | Model | onnx.ModelProto | Mapping[str, ArrayLike]"
 
 MOST_CHOICES = 4
-"""So many choices of made-up inputs are tried, until the reference accepts one."""
+"""Maximum number of choices of generated inputs that are tried until the reference accepts one."""
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The two sides with one choice of inputs, and which input of the reference each input of the model is."""
+    """The two sides with one choice of inputs; `inputs` maps the model's input names to those of the reference."""
 
     reference: Side
     model: IRSide
@@ -68,14 +68,14 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: file[name] for name in file.files}
     except OSError:
         raise
-    except Exception as error:  # a damaged file can make NumPy raise nearly anything
+    except Exception as error:  # NumPy raises many types for a damaged file
         raise ValueError(f"{path}: not a .npz file: {error or type(error).__name__}") from error
 
 
 def choices(reference: Read, model: Model, given: Arrays | None, setting: Setting, seed: int) -> Iterator[Sides]:
-    """Yield the sides with one choice of inputs after the other; with the given inputs, if there are any.
+    """Yield the sides for one choice of inputs after another, or for the given inputs only.
 
-    Raises ValueError where the inputs of the models differ, or do not fit; NoInputsError where none can be made up.
+    Raises ValueError if the inputs of the models differ, or do not fit; NoInputsError if none can be generated.
     """
     graph = ir_graph(model)
     theirs = _graph(reference, graph)
@@ -109,7 +109,7 @@ def _graph(reference: Read, graph: Graph) -> Graph:
 
 
 def _arrays(reference: Read, model: Model, names: Mapping[str, str], given: Arrays | None, seed: int) -> Iterator[Arrays]:
-    """Yield arrays by the names of the inputs of the reference."""
+    """Yield arrays by the reference's input names, one set per choice."""
     if isinstance(reference, onnx_ir.Model):
         if given is not None:
             yield check_inputs(reference, {names.get(name, name): array for name, array in given.items()})

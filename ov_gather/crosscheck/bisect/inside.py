@@ -1,4 +1,4 @@
-"""The bodies of two sub-graphs that correspond become the two sides of a bisection, in one iteration after the other."""
+"""Corresponding bodies of two sub-graphs as the two sides of a bisection, iteration by iteration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
 MOST_ITERATIONS = 50
-"""The most iterations that are followed."""
+"""Maximum number of iterations that are followed."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Bodies:
     """The bodies of two sub-graphs in one iteration.
 
     Attributes:
-        names: the input of `theirs` that each input of `ours` corresponds to.
+        names: for each input of `ours`, the corresponding input of `theirs`.
         outputs: the same for outputs.
     """
 
@@ -39,9 +39,9 @@ class Inside:
     """Two bodies as sides in one iteration.
 
     Attributes:
-        outputs: the outputs of the two that correspond.
-        is_compared: whether what the wrong value outside is made from is one of them.
-        is_last: whether the reference has no iteration after this one.
+        outputs: corresponding outputs of the two.
+        is_compared: whether they include the inner source of the wrong value.
+        is_last: whether this is the last iteration of the reference.
     """
 
     sides: Sides
@@ -51,9 +51,9 @@ class Inside:
 
 
 def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array) -> Bodies | None:
-    """Return the bodies that compute a value; None if there are none, or one cannot be a model of its own.
+    """Return the bodies that compute a value; None if there are none, or one cannot be extracted.
 
-    `array` gives the arrays that values outside of the body of the reference have, `array_of_model` those of the model.
+    `array` and `array_of_model` return the values outside of the bodies, of the reference and of the model.
     """
     pairs = comparer.pairs.reference
     try:
@@ -67,16 +67,16 @@ def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array
 
 
 def iterations(comparer: Comparer, value: Value) -> Iterator[Inside]:
-    """Yield the bodies that compute a value, in each iteration; nothing where that cannot be done.
+    """Yield the bodies that compute a value, iteration by iteration; nothing if they cannot be extracted.
 
-    In each iteration both get the values that the reference has in it.
+    In each iteration, both bodies get the reference's values as inputs.
 
-    Raises RefusedError, CrashedError, IndexError where the body of the reference cannot be executed.
+    Raises RefusedError, CrashedError, IndexError if the body of the reference cannot be executed.
     """
     pairs = comparer.pairs.reference
 
     def array(outside: Value) -> NDArray[Any] | None:
-        """Give the array that a value of the reference has."""
+        """Return the array of a value of the reference."""
         constant = comparer.reference.constant(outside)
         return comparer.reference.prefix([outside])[outside] if constant is None else constant
 
@@ -106,9 +106,9 @@ def iterations(comparer: Comparer, value: Value) -> Iterator[Inside]:
 
 
 def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str, str]:
-    """Lead from the inputs of the body of the model to those of the reference, by where they come from.
+    """Map the input names of the model's body to those of the reference's body, by origin.
 
-    What is carried from one iteration to the next corresponds by position, where it does not by that.
+    Carried values whose origins do not correspond are paired by position.
     """
     waiting: dict[tuple[Origin, bool], list[str]] = {}
     for name, origin in theirs.sources.items():
@@ -127,8 +127,8 @@ def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str,
 def _paired_outputs(
     ours: Body, theirs: Body, pairs: Mapping[Value, Value], names: Mapping[str, str], wrong: Value
 ) -> dict[Value, Value]:
-    """Map the outputs of the body of the model to those of the reference, by where they go: out, or to the next iteration."""
-    outside = [*(outer for outer in ours.results if outer != wrong), wrong]  # the last one counts where a value goes twice
+    """Map the outputs of the model's body to those of the reference's body, by destination: outside, or the next iteration."""
+    outside = [*(outer for outer in ours.results if outer != wrong), wrong]  # the last one wins if a value has two destinations
     found = {
         ours.results[outer]: theirs.results[pairs[outer]]
         for outer in outside

@@ -1,7 +1,8 @@
-"""The body of an If, a Loop or a TensorIterator of an IR becomes a model of its own."""
+"""Extraction of the body of an IR's If, Loop or TensorIterator as a separate model."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,11 +14,9 @@ from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Joined, O
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
 from ov_gather.ir.model import Layer, Model
 
-_UNBOUNDED = 1 << 62
-
 
 def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
-    """Make a model of a body; None for other layers, and where an input is not known."""
+    """Extract the body of a layer; None for other layers, and if an input is unknown."""
     sources = {port.id: source for port in layer.inputs if (source := model.producer(layer, port))}
     outside: dict[str, Value] = {str(i): (source.id, port.id) for i, (source, port) in sources.items()}
     first = array(outside[str(layer.inputs[0].id)]) if layer.type in ("If", "Loop") else None
@@ -49,7 +48,7 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
     ordered = list(ir_graph(whole).inputs)
     counts = [pieces.count for pieces in sliced.values()]
     if layer.type == "Loop":
-        counts.append(_first(first) if first is not None and _first(first) >= 0 else _UNBOUNDED)
+        counts.append(_first(first) if first is not None and _first(first) >= 0 else sys.maxsize)
     results = {inner.id: value for inner, value in _results(whole)}
     carried: dict[str, Value] = {
         names[edge["to-layer"]].name: results[int(edge["from-layer"])] for edge in _children(layer, "back_edges", "edge")
@@ -84,7 +83,7 @@ def _first(array: NDArray[Any] | None) -> int:
 
 
 def _results(body: Model) -> Iterator[tuple[Layer, Value]]:
-    """Yield each Result with the value that it takes."""
+    """Yield each Result with the value that it uses."""
     for layer, _, source, port in body.links:
         if layer.type == "Result":
             yield layer, (source.id, port.id)
@@ -99,12 +98,12 @@ def _children(layer: Layer, section_tag: str, tag: str) -> Iterator[Mapping[str,
 
 
 def _joined(entry: Mapping[str, str]) -> Joined:
-    """Read how the pieces of an output are joined."""
+    """Parse how the pieces of an output are joined."""
     return Joined(int(entry["axis"]), False, int(entry.get("stride", "1")) < 0)
 
 
 def _sliced(array: NDArray[Any], entry: Mapping[str, str]) -> Sliced | None:
-    """Read how an array is sliced; None where slices overlap, or leave something out."""
+    """Parse how an array is sliced; None if slices overlap, or leave gaps."""
     axis, size = int(entry["axis"]), int(entry.get("part_size", "1"))
     start, end, stride = (int(entry.get(key, default)) for key, default in (("start", "0"), ("end", "-1"), ("stride", "1")))
     length = array.shape[axis]

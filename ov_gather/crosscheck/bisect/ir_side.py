@@ -1,4 +1,4 @@
-"""An IR as a side of a bisection: OpenVINO executes it."""
+"""An IR as a side of a bisection, executed by OpenVINO."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class IRSide(Side):
     """An IR on OpenVINO, with arrays by the names of its Parameters."""
 
     def __init__(self, model: Model, inputs: Arrays, setting: Setting) -> None:
-        model = with_results(model, list(stored_values(model).values()))  # which differ where a later inference would
+        model = with_results(model, list(stored_values(model).values()))  # wrong states show in later inferences
         self.graph, self._model, self._setting = ir_graph(model), model, setting
         self._inputs = [_as_declared(array, model, self.graph.inputs[name]) for name, array in inputs.items()]
         self.title = f"{setting.runtime} on {setting.device} in {setting.precision}"
 
     def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
-        """Compute some values by adding Results to them."""
+        """Return some values, by adding Results to the model."""
         self.runs += 1
         outputs = list(dict.fromkeys(self._results()))
         new = [value for value in dict.fromkeys(values) if value not in outputs and isinstance(value, tuple)]
@@ -46,7 +46,7 @@ class IRSide(Side):
         return [sources[layer.id] for layer in self._model.layers if layer.type == "Result"]
 
     def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
-        """Cut out layers. Parameters are static, and of the element types that the ports have."""
+        """Extract layers. New Parameters have static shapes, and the element types of the ports."""
         new = {}
         for value, given in inputs.items():
             element_type = self._port_type(value)
@@ -56,7 +56,7 @@ class IRSide(Side):
         return IRPart(without_variables(part_of(self._model, new, outputs)), self._setting)  # type: ignore[arg-type]
 
     def constant(self, value: Value) -> NDArray[Any] | None:
-        """Read the value of a Const."""
+        """Return the value of a Const."""
         layer = self._model.layer_by_id[value[0]]  # type: ignore[index]
         try:
             return constant(self._model, layer) if layer.type == "Const" else None
@@ -64,22 +64,22 @@ class IRSide(Side):
             return None
 
     def body(self, value: Value, array: Array) -> Body | None:
-        """Give the body of an If, a Loop or a TensorIterator."""
+        """Return the body of an If, a Loop or a TensorIterator."""
         return ir_body(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
 
     def inside(self, body: Body) -> IRSide:
-        """Give the side of a body."""
+        """Return the side of a body."""
         return IRSide(body.model, body.inputs, self._setting)
 
     def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
-        """Execute the model with inputs in the place of the given values."""
+        """Execute the model with inputs in place of the given values."""
         side: IRSide | None = self
         for value, each in given.items():
             side = None if side is None else side.patched(value, each)
         return None if side is None else side.observe([])[output]
 
     def patched(self, value: Value, given: Given) -> IRSide | None:
-        """Give the side of the same model in which an input takes the place of a value; None where that cannot be done."""
+        """Return the side with an input in place of a value; None if that is impossible."""
         names = {source: self.graph.label(source) for source in self._results() if source != value}
         part = self.part({value: given}, names)
         if not isinstance(part, IRPart):
@@ -103,13 +103,13 @@ class IRSide(Side):
 
 
 class IRPart(Part):
-    """A piece of an IR."""
+    """A part of an IR."""
 
     def __init__(self, model: Model, setting: Setting) -> None:
         self.model, self._setting = model, setting
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute it with inputs in the order of its Parameters."""
+        """Execute the part with inputs in the order of its Parameters."""
         parameters = self.model.of_type("Parameter")
         arrays = [_as(array, layer.declared_type) for array, layer in zip(inputs, parameters, strict=True)]
         return _run(Configured(self.model, self._setting), arrays, 0)
@@ -134,7 +134,7 @@ def _as_declared(array: NDArray[Any], model: Model, value: Value) -> NDArray[Any
 
 
 def _as(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:
-    """Convert an array to the type that a Parameter has; strings, and what has its type already, stay as they are."""
+    """Convert an array to the type of a Parameter, except strings."""
     if element_type is None or by_dtype(array.dtype) is element_type or array.dtype.kind in "OUT":
         return array
     return np.asarray(array).astype(element_type.dtype)

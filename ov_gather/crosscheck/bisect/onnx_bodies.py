@@ -1,7 +1,8 @@
-"""The body of an If, a Loop or a Scan of an ONNX model becomes a model of its own."""
+"""Extraction of the body of an ONNX If, Loop or Scan as a separate model."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,12 @@ from ov_gather.crosscheck.bisect.graphs import Value, captured
 from ov_gather.crosscheck.models.intermediates import folder_of_data
 from ov_gather.ops.onnx_nodes import attribute
 
-_UNBOUNDED = 1 << 62
 _TRUE = ""
-"""Where the condition of a Loop comes from that is given none."""
+"""Origin of the condition of a Loop that has no such input."""
 
 
 def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | None:
-    """Make a model of a body; None for other nodes, and where an input is not known."""
+    """Extract the body of a node; None for other nodes, and if an input is unknown."""
     if node.op_type not in ("If", "Loop", "Scan"):
         return None
     condition = array(_name(node.inputs[0])) if node.op_type == "If" else np.array(True)
@@ -47,11 +47,11 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
     names = [_name(value) for value in made.inputs]
     outputs = [_name(value) for value in graph.outputs]
     states = {"Loop": outputs, "Scan": outputs[: _states(node)]}.get(node.op_type, [])
-    of_states = [_name(value) for value in graph.inputs[int(node.op_type == "Loop") :]]  # the iteration is no state
+    of_states = [_name(value) for value in graph.inputs[int(node.op_type == "Loop") :]]  # the iteration number is not carried
     counts = [pieces.count for pieces in sliced.values()]
     if node.op_type == "Loop":
         trips = None if node.inputs[0] is None else array(_name(node.inputs[0]))
-        counts.append(_UNBOUNDED if trips is None else int(trips.reshape(-1)[0]))
+        counts.append(sys.maxsize if trips is None else int(trips.reshape(-1)[0]))
     return Body(
         onnx_ir.Model(made, ir_version=model.ir_version),
         {name: inputs[name] for name in names},
@@ -67,7 +67,7 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
 
 
 def _given(node: onnx_ir.Node, graph: onnx_ir.Graph) -> dict[str, Origin]:
-    """Lead from the inputs of a body to where they come from."""
+    """Map the inputs of a body to their origins."""
     if node.op_type == "Scan":
         states, origins = _states(node), [_name(value) for value in node.inputs]
         return {
@@ -82,12 +82,12 @@ def _given(node: onnx_ir.Node, graph: onnx_ir.Graph) -> dict[str, Origin]:
 
 
 def _states(node: onnx_ir.Node) -> int:
-    """Count the values that a Scan carries from one iteration to the next."""
+    """Return the number of values that a Scan carries between iterations."""
     return len(node.inputs) - attribute(node, "num_scan_inputs", 0)
 
 
 def _sliced(node: onnx_ir.Node, array: NDArray[Any], position: int) -> Sliced:
-    """Tell how a Scan slices one of its inputs."""
+    """Return how a Scan slices one of its inputs."""
     axis, direction = (
         node.attributes[name].as_ints()[position] if name in node.attributes else 0
         for name in ("scan_input_axes", "scan_input_directions")
@@ -96,7 +96,7 @@ def _sliced(node: onnx_ir.Node, array: NDArray[Any], position: int) -> Sliced:
 
 
 def _joined(node: onnx_ir.Node) -> dict[Value, Joined]:
-    """Read how a Loop or a Scan stacks those of its outputs that are no states."""
+    """Return how a Loop or a Scan stacks its scan outputs."""
     count = {"Loop": len(node.inputs) - 2, "Scan": _states(node)}.get(node.op_type, len(node.outputs))
     stacked = node.outputs[count:]
     axes, directions = (
@@ -110,7 +110,7 @@ def _joined(node: onnx_ir.Node) -> dict[Value, Joined]:
 
 
 def _with_inputs(model: onnx_ir.Model, graph: onnx_ir.Graph, inputs: dict[str, NDArray[Any]]) -> onnx_ir.Graph:
-    """Copy a body, with inputs that are static, and without those that nothing uses."""
+    """Copy a body, with static shapes of its inputs, and without unused ones."""
     proto = onnx_ir.serde.serialize_graph(graph)
     del proto.input[:]
     for name, found in inputs.items():

@@ -1,4 +1,4 @@
-"""An ONNX model as a side of a bisection: onnxruntime executes it."""
+"""An ONNX model as a side of a bisection, executed by onnxruntime."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OnnxSide(Side):
         self.title = "onnxruntime CPU"
 
     def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
-        """Compute some values by making outputs of them."""
+        """Return some values, by adding outputs to the model."""
         self.runs += 1
         by_name = {str(value.name): value for value in _values(self._model.graph)}
         wanted = [
@@ -41,7 +41,7 @@ class OnnxSide(Side):
         return {**dict(zip(wanted, found, strict=True)), **self._given()}
 
     def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
-        """Cut out nodes. None where the inputs do not bound them."""
+        """Extract nodes; None if the inputs do not bound them."""
         names = [str(name) for name in inputs]
         try:
             graph = onnx_ir.convenience.extract(
@@ -63,7 +63,7 @@ class OnnxSide(Side):
         return OnnxPart(onnx_ir.Model(graph, ir_version=self._model.ir_version, functions=()), versions, rest)
 
     def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
-        """Execute what an output depends on, behind the given values."""
+        """Execute the nodes between the given values and the output."""
         part = self.part(given, {output: self.graph.label(output)})
         if part is None:
             return None
@@ -72,16 +72,16 @@ class OnnxSide(Side):
         return found
 
     def body(self, value: Value, array: Array) -> Body | None:
-        """Give the body of an If, a Loop or a Scan."""
+        """Return the body of an If, a Loop or a Scan."""
         node = next((node for node in self._model.graph if any(given.name == value for given in node.outputs)), None)
         return None if node is None else onnx_body(self._model, node, array)
 
     def inside(self, body: Body) -> OnnxSide:
-        """Give the side of a body."""
+        """Return the side of a body."""
         return OnnxSide(body.model, body.inputs)
 
     def constant(self, value: Value) -> NDArray[Any] | None:
-        """Read an initializer, or what a Constant node states."""
+        """Return an initializer, or the value of a Constant node."""
         found = next((each for each in _values(self._model.graph) if each.name == value), None)
         tensor = None if found is None else onnx_ir.convenience.get_const_tensor(found)
         return None if tensor is None or tensor.dtype is onnx_ir.DataType.STRING else tensor.numpy()
@@ -90,25 +90,25 @@ class OnnxSide(Side):
         return {name: self._inputs[name] for name in self.graph.inputs}
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
-        return []  # the part has what the model is given
+        return []  # the part binds them as `rest`
 
 
 class OnnxPart(Part):
-    """A piece of an ONNX model. `rest` is what inputs of the model are given that none of those of the piece stands for."""
+    """A part of an ONNX model. `rest` has the arrays of the model's inputs that the part uses."""
 
     def __init__(self, model: onnx_ir.Model, versions: Mapping[str, int], rest: Arrays) -> None:
         self.model, self.rest = model, rest
         model.graph.opset_imports.update(versions)
 
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute it with inputs in the order of its own."""
+        """Execute the part with inputs in its own order."""
         names = [str(value.name) for value in self.model.graph.inputs]
         given = {**dict(zip((name for name in names if name not in self.rest), inputs, strict=True)), **self.rest}
         with borrowed(["onnxruntime"]) as (runtime,):
             return intermediates.run(self.model, {name: given[name] for name in names}, runtime)
 
     def write(self, folder: Path, stem: str) -> Path:
-        """Write the .onnx, and beside it what was external data."""
+        """Write the .onnx, with its external data beside it if it had any."""
         path = folder / f"{stem}.onnx"
         onnx_ir.save(self.model, path, external_data=f"{stem}.data" if intermediates.folder_of_data(self.model) else None)
         return path

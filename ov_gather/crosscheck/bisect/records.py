@@ -1,4 +1,4 @@
-"""The records of a bisection: a value that was compared, a place where two models part, an output."""
+"""Records of a bisection: compared values, partings and outputs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ov_gather.crosscheck.comparisons import Difference
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """An Observed is a value that was compared.
+    """A compared value.
 
     Attributes:
-        name: the value in the model; `other` in the reference.
-        type: the element type and shape that it has in the model.
-        how: how it is known that the two correspond: "name", "structure", or "given" for an input of the model.
-        outcome: "equal", or what differs.
-        difference: the places that differ, if any do.
+        name, other: names of the value in the model and in the reference.
+        type: its element type and shape in the model.
+        how: the basis of the correspondence: "name", "structure", or "given" for an input of the model.
+        outcome: "equal", or the difference.
+        difference: the differing elements, if any.
     """
 
     name: str
@@ -29,21 +29,20 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """A Parting is where two models part: a value that differs, though all that it is computed from is equal.
+    """A place where two models part: a value that differs although all values that it is computed from are equal.
 
     Attributes:
-        kind: "node" where it shows the fault alone, on the values of the reference; "fusion" where only several nodes together
-            show it, or where it vanishes as soon as a value between them is observed; "context" where only the whole model
-            shows it; "crash" or "refusal" where one of the two models gives no value.
-        node: the node that is to blame, as in "MatMul 'encoder/dense'".
-        nodes: all nodes between the inputs and the value; one, if the values on both sides of it can be compared.
-        reference_node: what computes the value in the reference; "" where that is not known.
-        inputs: what the nodes are given.
-        output: what they make of it.
-        constants: constants of the nodes that are not those of the reference, with what differs.
-        detail: what was observed, in a sentence.
-        reproducer: the folder that holds the smallest model that shows it; "" if none does, or none was asked for.
-        command: the command that shows it there.
+        kind: "node" if the node shows the fault alone, on values of the reference; "fusion" if only several nodes together show
+            it, or if it vanishes as soon as a value between them is observed; "context" if only the whole model shows it;
+            "crash" or "refusal" if one of the models computes no value.
+        node: the guilty node, as in "MatMul 'encoder/dense'".
+        nodes: all nodes between the inputs and the value; a single one if the values on both sides of it are comparable.
+        reference_node: the node that computes the value in the reference; "" if unknown.
+        inputs, output: the values that the nodes use and compute.
+        constants: constants of the nodes that differ from the reference, each with the difference.
+        detail: the observation, in a sentence.
+        reproducer: the folder of the smallest model that shows the fault; "" if there is none.
+        command: the command that executes the reproducer.
     """
 
     kind: str
@@ -60,7 +59,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class OutputCompared:
-    """An OutputCompared is an output of the models; `outcome` is "" where it is equal; `excuse` says why it may differ."""
+    """An output of both models. `outcome` is "" if it is equal; `excuse` is why it may differ."""
 
     name: str
     outcome: str

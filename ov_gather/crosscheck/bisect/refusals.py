@@ -1,4 +1,4 @@
-"""A side that refuses a model, or crashes, is executed with less and less of it, until the node is found that it is about."""
+"""Binary search for the first node with which a side refuses its model, or crashes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 
 @dataclass(frozen=True)
 class Refusal:
-    """A Refusal is the first node with which a side gives no values, and what it says."""
+    """The first node with which a side fails, and the error."""
 
     node: Node
     error: Exception
 
 
 def first_refused(side: Side, error: Exception) -> Refusal:
-    """Find the first node in topological order with which a side fails, given how it fails as a whole."""
+    """Return the first node in topological order with which a side fails, given the error of the whole model."""
     nodes = side.graph.nodes
-    right, wrong = 0, len(nodes)  # so many nodes are executed; so many are not
+    right, wrong = 0, len(nodes)  # the first `right` nodes execute, the first `wrong` do not
     while wrong - right > 1:
         middle = (right + wrong) // 2
         try:
@@ -36,7 +36,7 @@ def first_refused(side: Side, error: Exception) -> Refusal:
 
 
 def _of_state(side: Side) -> Node | None:
-    """Return a node that handles a state, if all nodes are executed where they have no states."""
+    """Return a node that uses a state, if all nodes execute without states."""
     node = next((node for node in side.graph.nodes if node.type in STATES), None)
     try:
         return node if node and side.prefix(_ends(side.graph, side.graph.nodes)) else None
@@ -45,7 +45,7 @@ def _of_state(side: Side) -> Node | None:
 
 
 def _ends(graph: Graph, nodes: Sequence[Node]) -> list[Value]:
-    """List the values of some nodes that none of them uses."""
+    """Return the values of some nodes that none of these nodes uses."""
     used = {value for node in nodes for value in node.inputs}
     ends = [value for node in nodes for value in node.outputs if value not in used]
     return ends or [nodes[-1].outputs[0]]

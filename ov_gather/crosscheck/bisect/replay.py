@@ -1,4 +1,4 @@
-"""The nodes that are to blame are executed alone, on the values of the reference: what they do then is what they do wrong."""
+"""Execution of the guilty nodes alone, on values of the reference, to show their fault in isolation."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
 LEVELS = 4
-"""So often the nodes that feed the guilty ones are added to them, if they show nothing alone."""
+"""How often the producers of a piece's inputs are added until the piece shows the fault."""
 _FAILURES = (RefusedError, CrashedError, IndexError)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A Piece is a part of the model with the values of the reference that it is given, and what it makes of them.
+    """A part of the model with inputs from the reference, and its result.
 
     Attributes:
-        nodes: the nodes that it has.
-        part, other: the part, and the same part of the reference; the latter None where that has no such part.
-        inputs: by the names of the inputs.
-        expected: what the reference has.
-        difference: what differs; "" if nothing does.
-        is_refused_by_reference: whether the reference refuses what the model executes.
+        nodes: its nodes.
+        part, other: the part, and the same part of the reference; `other` is None if the reference has no such part.
+        inputs: the inputs, by name.
+        expected: the reference's value.
+        difference: the difference of the result; "" if there is none.
+        is_refused_by_reference: whether the reference refuses the part, and the model executes it.
     """
 
     nodes: Sequence[Node]
@@ -47,18 +47,18 @@ class Piece:
 
 
 class Replay:
-    """Executes pieces of a model alone."""
+    """Execution of pieces of a model in isolation."""
 
     def __init__(self, comparer: Comparer, search: Search) -> None:
         self._comparer, self._search = comparer, search
         self._graph = comparer.model.graph
 
     def piece_alone(self, found: Found) -> Piece | None:
-        """Return the nodes that are to blame as a piece, if they show the fault alone; with what is constant, if need be."""
+        """Return the guilty nodes, with constant subgraphs if necessary, as a piece; None if it does not show the fault."""
         return self._first_shown(found, [list(found.sources), self._without_constants(found.sources)])
 
     def piece_grown(self, found: Found) -> Piece | None:
-        """Return the smallest piece with nodes before them that shows the fault; None if none of those that are tried does."""
+        """Return the smallest tried piece that shows the fault together with preceding nodes; None if there is none."""
         sources = self._without_constants(found.sources)
         grown = []
         for _ in range(LEVELS):
@@ -67,7 +67,7 @@ class Replay:
         return self._first_shown(found, grown)
 
     def refused(self, value: Value, sources: Sequence[Value]) -> Piece | None:
-        """Return what computes a value as a piece, if just one side refuses it."""
+        """Return the nodes that compute a value as a piece, if exactly one side refuses it."""
         pairs = self._comparer.pairs.reference
         arrays = self._comparer.reference.prefix([pairs[source] for source in sources])
         given = {source: Given(self._comparer.name(source), arrays[pairs[source]]) for source in sources}
@@ -81,18 +81,14 @@ class Replay:
         return Piece(nodes, value, sources, part, other, named, nothing, refused[0] or refused[1], bool(refused[1]))
 
     def _first_shown(self, found: Found, choices: Sequence[Sequence[Value]]) -> Piece | None:
-        tried: list[set[Value]] = []
-        for sources in choices:
-            if set(sources) in tried:
-                continue
-            tried.append(set(sources))
+        for sources in {frozenset(sources): sources for sources in choices}.values():
             piece = self.piece(found.value, sources)
             if piece is not None and piece.difference:
                 return piece
         return None
 
     def _parts(self, value: Value, given: Mapping[Value, Given]) -> tuple[Part | None, Part | None]:
-        """Cut what computes a value out of both models."""
+        """Extract the nodes that compute a value from both models."""
         pairs, name = self._comparer.pairs.reference, self._comparer.name(value)
         part = self._comparer.model.part(given, {value: name})
         return part, self._comparer.reference.part(
@@ -100,7 +96,7 @@ class Replay:
         )
 
     def piece(self, value: Value, sources: Sequence[Value]) -> Piece | None:
-        """Execute what computes a value from sources; None where that is no part, or is refused."""
+        """Execute the nodes between `sources` and `value`; None if they cannot be extracted, or are refused."""
         arrays = self._comparer.values_of_reference([*sources, value])
         given = {source: Given(self._comparer.name(source), arrays[source]) for source in sources}
         part, other = self._parts(value, given)
@@ -135,7 +131,7 @@ class Replay:
         return self._without_constants(list(found))
 
     def _nodes(self, value: Value, sources: Sequence[Value]) -> list[Node]:
-        """Collect the nodes between a value and its sources."""
+        """Return the nodes between a value and its sources."""
         seen: set[int] = set()
         waiting = [value]
         while waiting:
@@ -147,7 +143,7 @@ class Replay:
 
 
 def _refuses(part: Part | None, inputs: Sequence[NDArray[Any]]) -> str:
-    """Return how a part fails; "" if it does not."""
+    """Return the error of a part; "" if it executes."""
     try:
         if part is not None:
             part.run(inputs)

@@ -1,6 +1,6 @@
-"""The smallest model that shows a fault is written to disk, with its inputs and the command that runs it.
+"""Reproducers: the smallest model that shows a fault, written to disk with its inputs and the command that executes it.
 
-Sizes are halved as long as the fault survives.
+Sizes are halved while the fault survives.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.configured import Setting
 
 ATTEMPTS = 24
-"""The most smaller models that are tried."""
+"""Maximum number of smaller models that are tried."""
 
 
 IsShown = Callable[[Path, Path, Path | None], bool]
-"""Executes a reference and a model on disk, with inputs if the reference does not hold them; True if they part."""
+"""Executes a reference and a model from disk, with an inputs file unless the reference contains them; True if they part."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """Where a reproducer is, and the command that runs it; both are "" if no command shows the fault."""
+    """Folder of a reproducer and the command that executes it; both are "" if no command shows the fault."""
 
     folder: str = ""
     command: str = ""
 
 
 def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directory: Path, is_shown: IsShown) -> Written:
-    """Write a piece to a new folder below `directory`, as small as can be while its command shows the fault.
+    """Write a piece to a new folder below `directory`, as small as possible while the command shows the fault.
 
-    The folder is removed again if the command does not show it. Raises OSError.
+    The folder is removed if the command does not show it. Raises OSError.
     """
     folder = _new_folder(directory, comparer.model.graph.label(piece.value))
     for smaller in (_smaller(piece, comparer, setting), piece):
@@ -55,7 +55,7 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
 
 
 def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, is_shown: IsShown) -> tuple[Written, bool]:
-    """Write a piece, and execute what was written."""
+    """Write a piece, and execute the written models."""
     model = piece.part.write(folder, "model")
     given, inputs = {name: _storable(array) for name, array in piece.inputs.items()}, None
     if piece.other is not None:
@@ -76,7 +76,7 @@ def _written(piece: Piece, comparer: Comparer, setting: Setting, folder: Path, i
 
 
 def _smaller(piece: Piece, comparer: Comparer, setting: Setting) -> Piece:
-    """Halve sizes, each wherever it occurs, as long as both sides execute the piece and it shows the fault."""
+    """Halve sizes, each in all inputs at once, while both sides execute the piece and it shows the fault."""
     if piece.other is None:
         return piece
     attempts = 0
@@ -101,7 +101,7 @@ def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
 
 
 def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setting: Setting) -> Piece | None:
-    """Give the piece for smaller inputs; None where one side refuses these, or the fault does not show."""
+    """Return the piece for smaller inputs; None if a side refuses them, or the fault does not show."""
     given = {value: Given(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
     pairs, value = comparer.pairs.reference, piece.value
     name = comparer.reference.graph.label(pairs[value])
@@ -139,7 +139,7 @@ def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def _storable(array: NDArray[Any]) -> NDArray[Any]:
-    """Give an array that a .npz keeps without pickling."""
+    """Convert an array to a type that .npz stores without pickling."""
     if array.dtype.hasobject:
         return array.astype(str)
     return array.astype(np.float32) if array.dtype.kind == "V" else array

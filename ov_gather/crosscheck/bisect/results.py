@@ -1,4 +1,4 @@
-"""This module tells what a bisection came to: where two models part, and what was done to find it."""
+"""Result of a bisection."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BisectResult(InNotebooks):
-    """What came out of a bisection.
+    """Result of a bisection.
 
     Attributes:
         reference, model: the paths.
-        partings: where the models part, the first one first.
-        outputs: how the outputs compare.
-        runs: how often the model was executed until the first parting was found; `nodes` is how many nodes it has.
+        partings: the places where the models part, the first one first.
+        outputs: the compared outputs.
+        runs: executions of the model until the first parting was found.
+        nodes: number of nodes of the model.
         notes: what could not be compared, and why.
-        setting: what executed the model, in words.
-        seed: what the inputs were made up with; None where they were given.
-        not_run: why nothing could be compared; "" if something was.
+        setting: runtime, device and precision of the model, in words.
+        seed: the seed of generated inputs; None if inputs were given.
+        not_run: why nothing was compared; "" if something was.
     """
 
     reference: str
@@ -44,21 +45,21 @@ class BisectResult(InNotebooks):
 
     @property
     def passed(self) -> bool:
-        """Whether the models were compared, and nowhere part."""
+        """Whether the models were compared and no output differs without an excuse."""
         return not self.partings and not self.not_run and all(not output.outcome or output.excuse for output in self.outputs)
 
     @property
     def node(self) -> str:
-        """The node that is to blame for the first difference; "" if there is none."""
+        """The node to blame for the first difference; "" if there is none."""
         return self.partings[0].node if self.partings else ""
 
     @property
     def reproducer(self) -> str:
-        """The folder that holds the smallest model that shows the first difference; "" if there is none."""
+        """The folder with the reproducer of the first difference; "" if there is none."""
         return self.partings[0].reproducer if self.partings else ""
 
     def table(self) -> Table:
-        """Return a table for `rich.print`: what goes into the nodes that are to blame, and what comes out."""
+        """Return a table for `rich.print`: the inputs and outputs of the guilty nodes."""
         from ov_gather.crosscheck.bisect.tables import partings_table
 
         return partings_table(self.partings)

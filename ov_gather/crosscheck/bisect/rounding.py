@@ -1,9 +1,9 @@
-"""This module tells whether two arrays differ by more than rounding explains.
+"""Comparison of arrays up to rounding.
 
-Floating-point numbers may be off by a share of themselves, and of what is usual in their tensor. The share comes from the
-precision that the model computes with and from the number of operations that a value has behind it. Where the reference,
-executed on one thread and without optimisation, computes other numbers itself, NOISE times that difference is allowed. Other
-elements must be equal; that OpenVINO's CPU plugin has 32 bits for integers of 64 is no difference.
+Floats may be off by a share of their magnitude or, if that is greater, of the tensor's typical magnitude. The share grows with
+the number of operations before the value, and with the precision's unit roundoff. If the reference itself computes other
+numbers on one thread and without optimisation, NOISE times that deviation is added. All other types must be equal, except that
+OpenVINO's CPU plugin may narrow 64-bit integers to 32 bits.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from ov_gather.crosscheck.verdict import difference_at
 
 _EPSILON = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 _WITHIN = 1e-4
-"""The least share that a value inside of the model may be off: rounding of hundreds of operations in any order stays below."""
+"""Minimum share of an inner value, above the rounding of hundreds of operations in any order."""
 _FINEST = 1e-5
-"""The least share that is told from rounding in a body whose iterations add it up: functions such as Erf are off by 1e-6."""
+"""Minimum share for a body whose iterations accumulate errors; functions such as Erf are off by 1e-6."""
 _MOVE = 2.0**-20
-"""The least share that operands are moved by to see what rounding can do: enough that hardly any sum comes out the same."""
+"""Minimum relative perturbation of operands, large enough to change nearly every sum."""
 _ULPS_OF_ERF = 8
-"""OpenVINO computes Erf as a difference of numbers near 1: near 0 it is off by this number of units in the last place of 1."""
+"""Error of Erf near 0, in units in the last place of 1: OpenVINO computes it as a difference of numbers near 1."""
 _DEEPEST = 64
 _UNUSUAL = 1e4
-"""A number is unusual if it is so many times greater than the lower quartile of those that are not 0, as in masks."""
+"""A number above this multiple of the lower quartile of non-zero magnitudes is an outlier, such as in masks."""
 _INT32 = np.iinfo(np.int32)
 _PIECE = 1 << 16
-"""So many elements are compared at a time."""
+"""Number of elements compared at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """A Rounding tells which share of the numbers rounding may take away or add.
+    """Shares of numbers that rounding may change.
 
     Attributes:
-        precision: what the model computes with.
-        within: the least share for any value.
-        of_outputs: the least share for an output, which has to be exceeded before anything is searched.
+        precision: the precision of the model.
+        within: the minimum share of any value.
+        of_outputs: the minimum share of an output, below which nothing is searched.
     """
 
     precision: str = "f32"
@@ -56,23 +56,23 @@ class Rounding:
         return _EPSILON.get(self.precision, _EPSILON["f32"])
 
     def finest(self) -> Rounding:
-        """Return the Rounding that tells the smallest faults from rounding."""
+        """Return the Rounding with the smallest shares that still exceed rounding."""
         return replace(self, within=_FINEST)
 
     def share(self, depth: int) -> float:
-        """Give the share for a value that has so many operations behind it."""
+        """Return the share for a value computed by `depth` operations."""
         return max(self.within, 8 * self._epsilon * sqrt(min(max(depth, 1), _DEEPEST)))
 
     def share_of_outputs(self, depth: int) -> float:
-        """Give the share for an output that has so many operations behind it."""
+        """Return the share for an output computed by `depth` operations."""
         return max(self.of_outputs, self.share(depth))
 
     def noise_of(self, function: str) -> float:
-        """Give how far off any number may be that a function gives, as `difference` takes it."""
+        """Return the absolute error of a function's results divided by NOISE, as `difference` takes it."""
         return _ULPS_OF_ERF * self._epsilon / NOISE if function == "Erf" else 0
 
     def neighbours(self, arrays: Sequence[NDArray[Any]], seed: int) -> list[NDArray[Any]]:
-        """Move floating-point numbers at random as rounding does, in each array otherwise; whole numbers are exact and stay."""
+        """Perturb floats at random as rounding does, independently per array; whole numbers are exact and stay."""
         rng = np.random.default_rng(seed)
         return [self._moved(array, rng) for array in arrays]
 
@@ -88,9 +88,9 @@ class Rounding:
 def difference(
     expected: NDArray[Any], found: NDArray[Any], share: float, noise: float | NDArray[np.float64] = 0
 ) -> Difference | str:
-    """Describe what differs beyond rounding, and beyond NOISE times the noise of the reference; "" if nothing does.
+    """Return the differences beyond rounding plus NOISE times `noise`, the reference's own deviation; "" if there are none.
 
-    The noise is one number, or one for each element.
+    `noise` is one number, or one per element.
     """
     if _squeezed(expected.shape) != _squeezed(found.shape):
         return f"expected {expected.dtype}{list(expected.shape)}, here {found.dtype}{list(found.shape)}"
@@ -109,30 +109,30 @@ def difference(
 
 
 def errors(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
-    """Return how far each element of an array is off; no error where the arrays cannot be compared."""
+    """Return the absolute error of each element; zeros if the arrays are not comparable."""
     if expected.shape != found.shape or expected.dtype.kind in "OUST":
         return np.zeros(expected.shape)
     return _off(expected, found)
 
 
 def largest_error(expected: NDArray[Any], found: NDArray[Any]) -> float:
-    """Tell how far the numbers of two arrays are apart at most; infinitely far where the arrays cannot be compared."""
+    """Return the largest absolute error of any element; infinity if the arrays are not comparable."""
     if expected.shape != found.shape or expected.dtype.kind in "OUST":
         return np.inf
     return max((float(_off(one, other).max()) for _, one, other in _pieces(expected, found)), default=0.0)
 
 
 def _pieces(expected: NDArray[Any], found: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
-    """Yield pieces of two arrays, flattened, each with where it starts. What is computed of a piece stays in the cache."""
+    """Yield flattened pieces of two arrays with their start; intermediate results of a piece stay in the cache."""
     one, other = expected.reshape(-1), found.reshape(-1)
     for start in range(0, one.size, _PIECE):
         yield start, one[start : start + _PIECE], other[start : start + _PIECE]
 
 
 def _off(expected: NDArray[Any], found: NDArray[Any]) -> NDArray[np.float64]:
-    with np.errstate(invalid="ignore"):  # memory that nothing was written to holds signalling NaN
+    with np.errstate(invalid="ignore"):  # uninitialized memory may have signalling NaNs
         wide, here = expected.astype(np.float64), found.astype(np.float64)
-    largest = float(np.finfo(np.float32).max) * (1 - 1e-6)  # masks hold the least number, or minus infinity
+    largest = float(np.finfo(np.float32).max) * (1 - 1e-6)  # masks have the lowest float or minus infinity
     wide, here = (np.where(np.abs(array) >= largest, np.copysign(np.inf, array), array) for array in (wide, here))
     with np.errstate(invalid="ignore"):
         error = np.abs(wide - here)
@@ -145,17 +145,17 @@ def _allowed(expected: NDArray[Any], share: float, usual: float) -> NDArray[np.f
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Give how great the elements are; 0 for those that are not finite."""
+    """Return the magnitudes of the elements; 0 for those that are not finite."""
     with np.errstate(invalid="ignore"):
         numbers = np.abs(array.astype(np.float64))
     return np.asarray(np.where(np.isfinite(numbers), numbers, 0))
 
 
 def _usual(array: NDArray[Any]) -> float:
-    """Give the root mean square of the elements, without 0 and without those that are unusual."""
+    """Return the typical magnitude: the root mean square without zeros and outliers."""
     flat = array.reshape(-1)
     sample = _present(flat[:: max(1, flat.size // 100_000)])
-    if sample.size < 1000:  # nearly all that is sampled is 0
+    if sample.size < 1000:  # nearly all samples are 0
         sample = _present(flat)
     if not sample.size:
         return 0

@@ -1,4 +1,4 @@
-"""`bisect`: the first node at which two models part."""
+"""The function `bisect`: the first node at which two models part."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ov_gather.runtimes.configured import Setting
 from ov_gather.runtimes.isolated import borrowed
 
 MEMORY = 1 << 30
-"""The most bytes of values that are observed at once."""
+"""Default for the maximum bytes of values observed per execution."""
 _FAILURES = (RefusedError, CrashedError, IndexError)
 
 Progress = Callable[[str], None]
@@ -57,26 +57,25 @@ def bisect(
     """Find the first node at which a model parts from its reference.
 
     Args:
-        reference: an ONNX model (executed by onnxruntime): the path of an .onnx, bytes, or an `onnx.ModelProto`; or an IR
-            (executed by OpenVINO in f32) as `model` is one; or the path of a .npz; or arrays by the names of outputs and of
-            values inside of the model.
-        model: an IR, as `read_ir` takes it, or what that returns.
-        weights: path or bytes of the .bin of `model`, where it does not stand beside the .xml.
-        inputs: arrays by the names of inputs; taken from the .npz, or made up, if not given.
-        runtime: what executes the model: "openvino", "extension" or "accelerated".
-        device, precision: where, and with which INFERENCE_PRECISION_HINT.
-        memory: the most bytes of values that are observed at once.
-        every: find all places where the models part: after each, the model goes on with the value of the reference.
-        reproducers: the directory below which the smallest models that show what was found are written.
-        seed: for inputs that are made up.
-        progress: told, for people, what is done.
+        reference: an ONNX model (executed by onnxruntime), as path of an .onnx, bytes, or `onnx.ModelProto`; an IR (executed by
+            OpenVINO in f32), as for `model`; a path of a .npz; or arrays by the names of outputs and of inner values.
+        model: an IR, as `read_ir` accepts it, or a `Model`.
+        weights: path or bytes of the .bin of `model`, if it is not beside the .xml.
+        inputs: arrays by input name; if not given, from the .npz, or generated.
+        runtime: the runtime of the model: "openvino", "extension" or "accelerated".
+        device, precision: the device, and the INFERENCE_PRECISION_HINT.
+        memory: the maximum bytes of values observed per execution.
+        every: find all partings: after each, the model continues with the value of the reference.
+        reproducers: the parent directory of reproducers, the smallest models that show each parting.
+        seed: for generated inputs.
+        progress: called with a description of each step.
 
     Returns:
         A result with `.node`, `.passed`, `.table()`, `.partings` and `.reproducer`.
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: a file is not a model; the models have other inputs or outputs; the inputs do not fit.
+        ValueError: a file is not a model; inputs or outputs of the models differ; the inputs do not fit.
         ImportError: onnxruntime, or the extension, is not installed.
     """
     if not isinstance(model, Model):
@@ -136,7 +135,7 @@ class _Bisection:
         return not isinstance(self._reference, Model | Mapping)
 
     def _sides(self) -> tuple[Sides, Exception | None]:
-        """Choose inputs that the reference accepts; if it refuses those that are given, tell how."""
+        """Return sides with inputs that the reference accepts; if it refuses given inputs, return its error, too."""
         sides, refusal = None, None
         for sides in choices(self._reference, self._model, self._given, self._setting, self._seed):
             self._progress("executing the reference")
@@ -157,7 +156,7 @@ class _Bisection:
         return node is not None
 
     def _refused_by_reference(self, sides: Sides, refusal: Exception) -> BisectResult:
-        if "NOT_IMPLEMENTED" in str(refusal):  # which says nothing of the inputs
+        if "NOT_IMPLEMENTED" in str(refusal):  # independent of the inputs
             return self._not_run(f"the reference cannot be executed: {refusal}")
         self._progress("executing the model, as the reference refuses these inputs")
         try:
@@ -189,7 +188,7 @@ class _Bisection:
         return replace(self._result, partings=tuple(partings), outputs=tuple(outcomes))
 
     def _partings(self, sides: Sides, blame: Blame, wrong: list[Value], every: bool) -> tuple[list[Parting], dict[Value, str]]:
-        """Follow wrong outputs to where the models part: the first of them, or every one."""
+        """Trace wrong outputs to their partings: the first one only, or every one."""
         partings: list[Parting] = []
         excuses: dict[Value, str] = {}
         while wrong:
@@ -216,7 +215,7 @@ class _Bisection:
         return partings, excuses
 
     def _going_on(self, sides: Sides, blame: Blame, value: Value) -> tuple[Sides, Blame] | None:
-        """Give the model the value that the reference has, where the two have parted."""
+        """Return the sides with the reference's value in place of the differing one; None if that fails, or nothing is left."""
         if value in self._outputs:
             del self._outputs[value]
         if not self._outputs:
@@ -248,18 +247,18 @@ class _Bisection:
         return Blame(comparer, search, self._setting, self._directory, self._is_shown, self._of_body)
 
     def _of_body(self, inner: Inside, rounding: Rounding) -> Iterator[Parting]:
-        """Yield where two bodies part. Raises RefusedError, CrashedError, IndexError."""
+        """Yield the partings of two bodies. Raises RefusedError, CrashedError, IndexError."""
         blame = self._blame(inner.sides, inner.outputs, rounding)
         wrong = [output for output, text in blame.comparer.compare_outputs().items() if text]
         return (parting for parting, _ in blame.partings(wrong))
 
     def _is_shown(self, reference: Path, model: Path, inputs: Path | None) -> bool:
-        """Return True if models that were written to disk part: do what the command does that names them."""
+        """Return True if the written models part: execute them as the reproducer's command does."""
         given, setting = None if inputs is None else load_arrays(inputs), self._setting
         runtime, device, precision = setting.runtime, setting.device, setting.precision
         try:
             result = bisect(reference, model, given, runtime=runtime, device=device, precision=precision)
-        except ValueError:  # they do not fit each other
+        except ValueError:  # their inputs or outputs do not fit
             return False
         return not result.passed and not result.not_run
 

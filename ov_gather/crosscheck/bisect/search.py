@@ -1,8 +1,8 @@
-"""The search for the first value that differs: by halves of what a wrong value depends on, and few values at a time.
+"""Binary search for the first value that differs, observing few values per execution.
 
-A value differs because the nodes between it and the nearest values that can be compared are wrong, or because one of those
-values differs. So the search goes from a wrong value upwards and stops at values that are equal. A cut through what is left is
-observed: where all of it is equal, the half above the cut is out; where some of it differs, the half below.
+A value differs because the nodes between it and the nearest comparable values are wrong, or because one of these values
+differs. The search therefore goes upwards from a wrong value and stops at equal ones. It observes a cut through the remaining
+values: if the whole cut is equal, the values above it are excluded; if a part of it differs, the values below it are.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
 
 FEW = 8
-"""So many values are observed at once, where they fit into memory, without another halving."""
+"""Maximum number of remaining values that are all observed at once, memory permitting, instead of another cut."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """An Observation tells which of the observed values differ, and whether the wrong output is still wrong."""
+    """The observed values that differ, and whether the wrong output is still wrong."""
 
     differing: frozenset[Value]
     is_shown: bool = True
@@ -26,12 +26,12 @@ class Observation:
 
 @dataclass(frozen=True)
 class Found:
-    """A Found is the first value that differs.
+    """The first value that differs.
 
     Attributes:
-        value: what differs.
+        value: the value.
         nodes: the nodes that compute the value from `sources`, which are equal.
-        healed_by: the values whose observation makes the fault vanish. Then `value` is the nearest one behind them.
+        healed_by: values whose observation makes the fault vanish; `value` is then the nearest one that depends on them.
     """
 
     value: Value
@@ -42,21 +42,21 @@ class Found:
 
 @dataclass
 class Region:
-    """A Region is what stands between a value and the nearest values above it that can be compared."""
+    """The nodes between a value and the nearest comparable values above it, which are its sources."""
 
     nodes: list[Node] = field(default_factory=list)
     sources: list[Value] = field(default_factory=list)
 
 
 class Search:
-    """Searches one graph.
+    """Search of one graph.
 
     Args:
-        graph: what is searched.
+        graph: the graph of the model.
         comparable: the values that can be compared.
-        sizes: the bytes of a value, as far as they are known.
-        observe: executes the model once, compares some values, and tells of a wrong output whether it still is.
-        memory: the most bytes that may be observed at once.
+        sizes: returns the estimated bytes of a value.
+        observe: executes the model once, compares some values, and checks whether a wrong output is still wrong.
+        memory: the maximum bytes of values per execution.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Search:
         self._regions: dict[Value, Region] = {}
 
     def first_difference(self, wrong: Value) -> Found:
-        """Find the first value that differs on the ways to a wrong one."""
+        """Return the first value that differs among those that a wrong value depends on."""
         value = wrong
         while above := self._above(value):
             self.left = len(above)
@@ -90,7 +90,7 @@ class Search:
         return Found(value, region.nodes, region.sources)
 
     def region(self, value: Value) -> Region:
-        """Collect the nodes between a value and the nearest values above it that can be compared."""
+        """Return the nodes between a value and the nearest comparable values above it."""
         if value not in self._regions:
             region, seen = Region(), set[Node]()
             waiting = [self._graph.producers[value]] if value in self._graph.producers else []
@@ -109,7 +109,7 @@ class Search:
         return self._regions[value]
 
     def _above(self, value: Value) -> list[Value]:
-        """List what a value may differ because of, in topological order."""
+        """Return the values that may be the origin of a wrong value, in topological order."""
         found: set[Value] = set()
         waiting = [value]
         while waiting:
@@ -120,7 +120,7 @@ class Search:
         return sorted(found, key=self._graph.order.__getitem__)
 
     def _cut(self, above: Sequence[Value], wrong: Value) -> list[Value]:
-        """Select what leads from the first half to the rest. Of the cuts near the middle this is the smallest."""
+        """Return the smallest cut near the middle: values of the first half that the second half uses."""
         if len(above) <= FEW and sum(map(self._sizes, above)) <= self._memory:
             return list(above)
         last = {}
@@ -135,7 +135,7 @@ class Search:
         return min(cuts, key=lambda cut: cut[:3])[3]
 
     def _parts(self, cut: Sequence[Value]) -> list[list[Value]]:
-        """Divide a cut into parts that fit into memory, the first values first; a value that does not fit is alone."""
+        """Split a cut into parts that fit into memory, in order; a value that does not fit is a part of its own."""
         parts: list[list[Value]] = [[]]
         for value in cut:
             if parts[-1] and sum(map(self._sizes, [*parts[-1], value])) > self._memory:
@@ -144,7 +144,7 @@ class Search:
         return parts
 
     def _fused(self, wrong: Value, healing: Sequence[Value]) -> Found:
-        """Find the value whose observation alone makes the fault vanish, and the nearest value behind it."""
+        """Narrow down the values whose observation heals the fault, and return the nearest value that depends on them."""
         part = list(healing)
         while len(part) > 1:
             half = part[len(part) // 2 :]
@@ -164,7 +164,7 @@ class Search:
 
 
 def sizes_of(graph: Graph) -> Mapping[Value, int]:
-    """Estimate the bytes of values from declared shapes, where an open dimension is as long as the longest declared one."""
+    """Estimate the bytes of values from declared shapes. An open dimension counts as the longest declared one."""
     longest = max((size for shape in graph.shapes.values() for size in shape or ()), default=1)
     found = {}
     for value, shape in graph.shapes.items():

@@ -1,6 +1,6 @@
-"""The two sides of a bisection. A side executes its model, or a part of it, and tells the values that it is asked for.
+"""The two sides of a bisection. A side executes its model, or a part of it, and returns requested values.
 
-Everything is executed in worker processes: a runtime that crashes is an observation like any other.
+Everything is executed in worker processes, so that a crash is an observation like any other.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Given:
-    """A Given is the array that takes the place of a value, and the name of the input that it becomes."""
+    """An array that replaces a value, and the name of the new input."""
 
     name: str
     array: NDArray[Any]
 
 
 class Part(ABC):
-    """A Part is a piece of a model that is a model of its own. `rest` holds inputs that it has been given already, by name."""
+    """An extracted part of a model, executable on its own. `rest` are further inputs that are bound already, by name."""
 
     rest: Arrays = MappingProxyType({})
 
     @abstractmethod
     def run(self, inputs: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Execute it. Raises RefusedError, CrashedError, IndexError."""
+        """Execute the part. Raises RefusedError, CrashedError, IndexError."""
 
     @abstractmethod
     def write(self, folder: Path, stem: str) -> Path:
-        """Write it to a folder, and give the path. Raises OSError."""
+        """Write the part to a folder, and return the path. Raises OSError."""
 
 
 class Side(ABC):
-    """A Side is a model on a runtime, with inputs."""
+    """A model on a runtime, with inputs."""
 
     graph: Graph
     title: str
@@ -52,36 +52,36 @@ class Side(ABC):
 
     @abstractmethod
     def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
-        """Compute some values, and the outputs; if `plain`, on one thread and without optimisation.
+        """Return some values and all outputs; with `plain`, executed on one thread and without optimisation.
 
         Raises RefusedError, CrashedError, IndexError.
         """
 
     @abstractmethod
     def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
-        """Cut out what computes some values from others; None where that cannot be done."""
+        """Extract the nodes that compute `outputs` from `inputs`; None if that is impossible."""
 
     @abstractmethod
     def constant(self, value: Value) -> NDArray[Any] | None:
-        """Read a value that the model states; None for others, and where it cannot be read."""
+        """Return a constant of the model; None for other values, and if it is unreadable."""
 
     @abstractmethod
     def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
-        """Compute an output where some values are others; None where that cannot be done.
+        """Return an output with some values replaced; None if that is impossible.
 
         Raises RefusedError, CrashedError, IndexError.
         """
 
     def body(self, value: Value, array: Array) -> Body | None:
-        """Give the body of the sub-graph that computes a value; None where that cannot be done."""
+        """Return the body of the sub-graph that computes a value; None if it cannot be extracted."""
         return None
 
     def inside(self, body: Body) -> Side:
-        """Give the side of a body."""
+        """Return the side of a body."""
         raise AssertionError("this side has no bodies")
 
     def prefix(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
-        """Compute some values by executing no more than what they depend on. Raises RefusedError, CrashedError, IndexError."""
+        """Return some values by executing only what they depend on. Raises RefusedError, CrashedError, IndexError."""
         given = self._given()
         wanted = [value for value in dict.fromkeys(values) if value not in given]
         part = self.part({}, {value: self.graph.label(value) for value in wanted}) if wanted else None
@@ -93,36 +93,36 @@ class Side(ABC):
 
     @abstractmethod
     def _given(self) -> Mapping[Value, NDArray[Any]]:
-        """The values that are known without executing anything."""
+        """Return the values that are known without execution."""
 
     @abstractmethod
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
-        """Select the inputs that a part without inputs of its own has left."""
+        """Return the model's inputs that a part without replaced values needs."""
 
 
 class ArraysSide(Side):
-    """Arrays that were computed elsewhere, by the names of the values that they are."""
+    """Precomputed arrays, by the names of values."""
 
     def __init__(self, arrays: Arrays, inputs: Arrays) -> None:
         self._arrays = {**arrays, **inputs}
         self.graph, self.title = arrays_graph(self._arrays, inputs.keys()), "arrays"
 
     def observe(self, values: Sequence[Value], *, plain: bool = False) -> dict[Value, NDArray[Any]]:
-        """Select arrays. There is no other way to compute them."""
+        """Return the arrays. They cannot be recomputed, so `plain` is refused."""
         if plain:
             raise RefusedError("arrays cannot be computed again")
         return dict(self._arrays.items())
 
     def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
-        """Arrays have no parts."""
+        """Return None: arrays have no parts."""
         return None
 
     def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
-        """Nothing is known of how arrays were computed."""
+        """Return None: arrays cannot be recomputed."""
         return None
 
     def constant(self, value: Value) -> NDArray[Any] | None:
-        """Nothing is known to be constant."""
+        """Return None: no array is known to be constant."""
         return None
 
     def _given(self) -> Mapping[Value, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Tables of where two models part."""
+"""Table of partings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.tables import cell
 
 
 def partings_table(partings: Sequence[Parting]) -> Table:
-    """Return one row for each value that goes into a node that is to blame, and one for what comes out."""
+    """Return a table with one row per input of the guilty nodes, and one for the output."""
     table = new_table("node", "", "value", "type", "outcome")
     for parting in partings:
         for i, given in enumerate(parting.inputs):

@@ -1,1 +1,1 @@
-"""The inputs that one layer is executed with: designed for it, or swept over made-up layers."""
+"""Inputs for executing one layer: cases designed for a given layer, and sweeps over generated layers."""

@@ -1,7 +1,7 @@
-"""Cases: the inputs for one execution of a layer, designed from what its operation specifies, and from what its ports declare.
+"""Cases designed for one layer from its operation's specification and its declared ports.
 
-A design says which indices, which values, which sizes where the layer leaves them open, and how many threads. What a layer
-leaves no room for is not tried twice: constant indices are as they are, static shapes too.
+A design selects patterns of indices and values, sizes for open dimensions, and a thread count. Designs that are the same for a
+layer, because its indices are constant or its shapes static, are tried once.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ov_gather.ops.layer_view import LayerView
 DEFAULT_SEED = 2026
 DEFAULT_CASES = 16
 OWN_OPERANDS = "own operands"
-"""The name of the case with the operands that a layer has in the model."""
+"""Name of the case whose inputs are the operands that the layer has in the model."""
 BUDGET = 1 << 25
-"""The elements that the cases of one layer may have in all: a larger layer gets fewer cases, but two at least."""
+"""Maximum number of elements over all cases of one layer. A larger layer gets fewer cases, but at least two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What a case is meant to show, in the words of the modules `indices`, `values` and `sizes`."""
+    """A plan for one case, by the names of patterns in the modules `indices`, `values` and `sizes`."""
 
     indices: str
     values: str = "small"
@@ -44,12 +44,11 @@ class Design:
 
     @property
     def name(self) -> str:
-        """The name that reports give to the case."""
+        """Name of the case in reports."""
         return ", ".join([self.indices, self.values, *([] if self.sizes == "some" else [f"{self.sizes} long"])])
 
 
-# In the order of what they tell: --cases may take but the first. Indices out of bounds come last, for a runtime may not survive
-# them.
+# The most informative designs come first, because --cases may truncate the list.
 DESIGNS = (
     Design("random"),
     Design("boundary", "special", threads=2),
@@ -75,9 +74,9 @@ class Case:
     """The inputs for one execution of an isolated layer.
 
     Attributes:
-        inputs: arrays for the Parameters of the layer, in order.
-        threads: how many threads a runtime uses; 0 leaves that to the runtime.
-        out_of_bounds: whether an index is meant to be out of bounds.
+        inputs: one array per Parameter of the layer, in order.
+        threads: the number of threads that the runtime uses; 0 leaves the choice to the runtime.
+        out_of_bounds: whether the case contains an index that is out of bounds on purpose.
     """
 
     name: str
@@ -87,16 +86,16 @@ class Case:
 
 
 def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
-    """Yield up to `limit` cases for an isolated layer, the same for the same seed.
+    """Yield up to `limit` cases for an isolated layer; deterministic for a given seed.
 
-    They are ordered by threads; those with indices out of bounds come last.
+    Cases are sorted by thread count. For each count, out-of-bounds indices come last, since the runtime may crash on them.
 
-    Raises ValueError where no sizes are valid, or inputs of a valid size do not fit into memory.
+    Raises ValueError if no sizes are valid for the inputs, or if the inputs do not fit into memory.
     """
     attributes = view.read_attributes()
     for given in view.operation.inputs:
         if given.attribute:
-            attributes.setdefault(given.attribute.name, -1)  # an axis: the last is always a valid one
+            attributes.setdefault(given.attribute.name, -1)  # an axis; -1 is valid for every rank
     typical = choose(view, "some", attributes)
     if typical is None:
         raise ValueError(f"{view.layer}: no sizes are valid for its inputs")
@@ -110,7 +109,7 @@ def designed(view: LayerView, limit: int, seed: int) -> Iterator[Case]:
 
 
 def _planned(view: LayerView) -> Iterator[Design]:
-    """Yield the designs that differ for this layer, then random ones without end."""
+    """Yield the designs that are distinct for this layer, then random ones without end."""
     port = view.operation.index_rule.port
     varying = [view.constant(i) is None for i in range(len(view.operation.inputs))]
     others = any(varies for i, varies in enumerate(varying) if i != port)
@@ -131,12 +130,12 @@ def _planned(view: LayerView) -> Iterator[Design]:
 def _inputs(
     view: LayerView, design: Design, attributes: Mapping[str, Any], rng: np.random.Generator
 ) -> tuple[NDArray[Any], ...] | None:
-    """Make the inputs of a design; None where the layer can have no such indices, or no such sizes."""
+    """Build the inputs of a design; None if the layer admits no such indices or sizes."""
     sizes, rule = choose(view, design.sizes, attributes), view.operation.index_rule
     if sizes is None:
         return None
     along = rule.sizes([PartialShape.of(shape) for shape in sizes], attributes) or (1,)
-    if design.indices == "constant" and 0 in along:  # no constant index is valid then
+    if design.indices == "constant" and 0 in along:  # an empty axis has no valid index
         return None
     _require_memory(view, sizes)
     inputs = []
@@ -163,12 +162,12 @@ def _require_memory(view: LayerView, sizes: Sizes) -> None:
 
 
 def as_cases(inputs: Sequence[NDArray[Any]]) -> list[Case]:
-    """Make cases of given inputs, on one thread and on two."""
+    """Return the given inputs as two cases, with one thread and with two."""
     return [Case("given", tuple(inputs), threads) for threads in (1, 2)]
 
 
 def check_given(model: Model, arrays: Sequence[NDArray[Any]]) -> None:
-    """Raise TypeError or ValueError where arrays are not what the Parameters of an isolated layer declare."""
+    """Raise TypeError or ValueError if the arrays do not match the Parameters of an isolated layer."""
     parameters = model.of_type("Parameter")
     if len(arrays) != len(parameters):
         names = " and ".join(layer.name for layer in parameters) or "nothing"
@@ -182,7 +181,7 @@ def check_given(model: Model, arrays: Sequence[NDArray[Any]]) -> None:
 
 
 def operands(view: LayerView, given: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """List all inputs of an isolated layer: its constants, and in between what is given for its Parameters."""
+    """Return all inputs of an isolated layer in port order: its constants, and `given` for its Parameters."""
     parameters = iter(given)
     constants = map(view.constant, range(len(view.layer.inputs)))
     return [next(parameters) if value is None else value for value in constants]

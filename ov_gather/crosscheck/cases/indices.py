@@ -1,4 +1,4 @@
-"""Patterns of indices: which of the valid ones a case has, and which of those out of bounds."""
+"""Patterns of valid and of out-of-bounds indices."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The range of indices: one number for each coordinate of a tuple, or one for all.
+    """The index range of an axis. For tuples of coordinates, each field has one number per coordinate; else it is a scalar.
 
     Attributes:
-        size: the size of the axis.
-        lowest: -size, or as low as the element type goes.
-        specified: the lowest index that the operation's page allows.
+        size: the size of the axis, limited to the number of non-negative values that the index type has.
+        lowest: -size, or the minimum of the index type if that is greater.
+        specified: the lowest index that the operation's specification allows, clamped likewise.
     """
 
     size: Integers
@@ -28,7 +28,7 @@ class Span:
 
     @classmethod
     def of(cls, size: tuple[int, ...], specified: Callable[[Any], Any], dtype: np.dtype[Any]) -> Span:
-        """Limit the range to what an index type can hold."""
+        """Build the span of an axis, clamped to the range of the index type."""
         limits, sizes = np.iinfo(dtype), np.array(size if len(size) > 1 else size[0], np.int64)
         end = np.minimum(sizes, min(int(limits.max) + 1, 2**62))
         return cls(end, np.maximum(-sizes, limits.min), np.maximum(specified(sizes), limits.min))
@@ -37,7 +37,7 @@ class Span:
 def make(
     pattern: str, rng: np.random.Generator, shape: tuple[int, ...], span: Span, dtype: np.dtype[Any]
 ) -> NDArray[Any] | None:
-    """Make indices of a pattern; None where there are none in this shape, or of this type."""
+    """Return indices that follow a pattern; None if the shape or the index type admits none."""
     empty = 0 in shape
     if (empty and pattern != "random") or (not empty and not span.size.all() and pattern not in _INVALID):
         return None
@@ -45,7 +45,7 @@ def make(
     made = _VALID[pattern](rng, shape, span) if pattern in _VALID else _replaced(rng, shape, span, _INVALID[pattern])
     if made is None:
         return None
-    indices = np.asarray(made)  # of a scalar, NumPy makes no array
+    indices = np.asarray(made)  # NumPy returns a scalar for rank 0
     if not empty and not (limits.min <= indices.min() and indices.max() <= limits.max):
         return None
     return indices.astype(dtype)
@@ -85,7 +85,7 @@ def _counting(shape: tuple[int, ...]) -> Integers:
 
 
 def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Span, by: Callable[[Integers], Integers]) -> Integers:
-    """Make indices that are valid, but for one in the last tenth."""
+    """Return valid indices in which one of the last tenth is replaced by an invalid one."""
     indices = _random(rng, shape, span) if span.size.all() else np.zeros(shape, np.int64)
     flat, wrong = indices.reshape(-1), np.broadcast_to(by(span.size), shape).reshape(-1)
     position = flat.size - 1 - int(rng.integers(0, -(-flat.size // 10)))
@@ -110,4 +110,4 @@ _INVALID: Mapping[str, Callable[[Integers], Integers]] = {
     "beyond 32 bits": lambda size: size * 0 + 2**32 + 1,
 }
 INVALID = tuple(_INVALID)
-"""The patterns with an index out of bounds."""
+"""Names of the patterns with one index out of bounds."""

@@ -1,4 +1,4 @@
-"""This module tells whether arrays fit into memory, before they are made."""
+"""Check of free memory before arrays are allocated."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import re
 from pathlib import Path
 
 COPIES = 8
-"""The number of copies of a case at one time: in this process and in those of the runtimes, as inputs and as outputs."""
+"""Estimated number of simultaneous copies of a case: as inputs and as outputs, in this process and in each runtime's process.
+"""
 
 
 def require_memory(place: str, needed: int) -> None:
-    """Raise ValueError where `needed` bytes, and their copies, exceed the memory that is free."""
+    """Raise ValueError if COPIES times `needed` bytes exceed the free memory."""
     free = _available()
     if free is not None and needed * COPIES > free:
         raise ValueError(f"{place}: a case takes {_gigabytes(needed)}, and {COPIES} times that; {_gigabytes(free)} are free")
 
 
 def _available() -> int | None:
-    """Read how many bytes programs can have, what caches hold included; None where the system does not tell."""
+    """Return the bytes that a new program can allocate, reclaimable caches included; None if the system does not say."""
     try:
         found = re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())
     except OSError:

@@ -1,4 +1,4 @@
-"""Sizes for the dimensions that a layer leaves open."""
+"""Sizes for the open dimensions of a layer."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.spec import ShapeError
 
 OPEN_DIMENSION = 6
-"""The size that an open dimension gets, as far as its bounds allow."""
+"""Default size of an open dimension, before it is clamped to the dimension's bounds."""
 LONG, LONGEST = 1021, 70_001
-"""The long dimension of large cases, which exceeds the blocks in which kernels work; the second if there is no other one."""
+"""Sizes of the long dimension of large cases, longer than the blocks that kernels process; LONGEST is for inputs of rank 1."""
 LARGE = 1 << 17
-"""The number of elements that large cases have, about: enough work for several threads."""
+"""Approximate number of elements in a large case: enough work for several threads."""
 MAX_LARGE = 1 << 20
 
 Sizes = tuple[tuple[int, ...], ...]
 
 
 def choose(view: LayerView, kind: str, attributes: Mapping[str, Any]) -> Sizes | None:
-    """Choose sizes for every input that the operation takes; None where there are none of this kind.
+    """Return sizes for every input of the operation; None if there are no valid ones.
 
-    `kind`: "some", "one", "none", or the open dimension that is long, "first" or "last".
+    `kind` is the size of open dimensions, "some", "one" or "none" (0), or the open dimension to make long, "first" or "last".
     """
     if kind in ("first", "last"):
         return _large(view, -1 if kind == "last" else 0, attributes)
@@ -43,7 +43,7 @@ def _chosen(view: LayerView, shapes: Sequence[PartialShape], attributes: Mapping
 
 
 def _large(view: LayerView, which: int, attributes: Mapping[str, Any]) -> Sizes | None:
-    """Choose sizes with the long dimension in every input, or, where that is too much or does not fit, in one."""
+    """Choose sizes with the long dimension in every input or, if that is invalid or exceeds MAX_LARGE, in a single one."""
     rank = max(shape.rank or 0 for shape in view.input_shapes)
     long, others = (LONGEST, 1) if rank == 1 else (LONG, max(2, int((LARGE / LONG) ** (1 / max(rank - 1, 1)))))
     ports = range(len(view.input_shapes))
@@ -60,7 +60,7 @@ def _output(view: LayerView, sizes: Sizes, attributes: Mapping[str, Any]) -> tup
 
 
 def _stretched(shape: PartialShape, which: int, long: int) -> PartialShape:
-    """Make the first or the last open dimension long, as far as it may be."""
+    """Set the first or last open dimension to `long`, clamped to its bounds."""
     dims = list(shape.dims or ())
     places = [i for i, dim in enumerate(dims) if not dim.is_static]
     if places:

@@ -1,4 +1,4 @@
-"""Small layers that are made up: the family's operations x element types x ranks x axes."""
+"""Small generated layers for the sweep: operations x element types x ranks x axes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ov_gather.ops import OPERATIONS
 from ov_gather.ops.spec import Operation
 
 DEFAULT_SWEEP = 10_000
-"""The number of cases in all, if no other is asked for."""
+"""Default for the total number of cases."""
 CASES_A_LAYER = 8
 UNSAFE = 8
-"""One of this many layers gets indices out of bounds."""
+"""Every n-th layer also gets out-of-bounds indices."""
 RANKS = range(1, 7)
 _LARGEST = 5  # dimension
 
@@ -28,9 +28,9 @@ Text = dict[str, str]
 
 
 def layers(seed: int) -> Iterator[Model]:
-    """Yield layers without end, of each operation in turn; every type meets every rank and axis.
+    """Yield layers without end, cycling through the operations; deterministic for a given seed.
 
-    The layers are the same for the same seed.
+    Each operation meets every combination of element type, rank and axis, in random order.
     """
     rng = np.random.default_rng(seed)
     cells = {}
@@ -43,7 +43,7 @@ def layers(seed: int) -> Iterator[Model]:
 
 
 def _layer(operation: Operation, rng: np.random.Generator, element_type: ElementType, rank: int, axis: int) -> Model:
-    """Make one layer. Every third has open dimensions; now and then data is constant, or the indices are."""
+    """Build one layer. One in three has open dimensions; one in three has constant data or constant indices."""
     data = _sizes(rng, rank)
     indices, text = _INDICES[operation.type](rng, operation, data, axis)
     reductions = [attribute.kind.split("|") for attribute in operation.attributes if attribute.name == "reduction"]
@@ -70,7 +70,7 @@ def _layer(operation: Operation, rng: np.random.Generator, element_type: Element
 
 
 def _finished(builder: ModelBuilder, operation: Operation, text: Text, inputs: list[Value], opset: str) -> Model:
-    # What the layer declares as its output is inferred anew when it is isolated.
+    # The declared output is a placeholder: isolating the layer infers it again.
     (output,) = builder.layer(
         operation.type, builder.name, opset, text, inputs, [(inputs[0].element_type, PartialShape.of(()))], tensor="output"
     )
@@ -82,7 +82,7 @@ def _declared(operation: Operation, name: str, sizes: Sizes, is_open: bool) -> P
     shape = PartialShape.of(sizes)
     if not is_open or shape.dims is None:
         return shape
-    kept = 1 if name == "indices" and operation.type in _OF_TUPLES else 0  # how many coordinates a tuple has
+    kept = 1 if name == "indices" and operation.type in _OF_TUPLES else 0  # the tuple length stays static
     count = len(shape.dims) - kept
     return PartialShape((ANY,) * count + shape.dims[count:])
 
@@ -92,7 +92,7 @@ def _sizes(rng: np.random.Generator, rank: int) -> Sizes:
 
 
 def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for GatherElements: off the axis as data for stock; for ours smaller, broadcast, or without lanes."""
+    """Choose indices for GatherElements; our version also gets smaller, broadcast and transposed ones, and no lanes."""
     sizes, text = list(data), {"axis": str(axis)}
     if "broadcast" in {attribute.name for attribute in operation.attributes}:
         broadcast = bool(rng.integers(2))
@@ -108,7 +108,7 @@ def _of_elements(rng: np.random.Generator, operation: Operation, data: Sizes, ax
 
 
 def _of_slices(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for Gather, with up to two batch dimensions, where the version has them."""
+    """Choose indices for Gather, with up to two batch dimensions if the version has the attribute."""
     has_batches = any(attribute.name == "batch_dims" for attribute in operation.attributes)
     batch = int(rng.integers(0, min(axis % len(data), 2) + 1)) if has_batches else 0
     text = {"batch_dims": str(batch)} if has_batches else {}
@@ -116,19 +116,19 @@ def _of_slices(rng: np.random.Generator, operation: Operation, data: Sizes, axis
 
 
 def _of_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for GatherND, with as many batch dimensions as `axis` says."""
+    """Choose indices for GatherND with `axis` (made non-negative) batch dimensions."""
     batch = axis % len(data)
     depth = int(rng.integers(1, len(data) - batch + 1))
     return (*data[:batch], *_sizes(rng, int(rng.integers(0, 3))), depth), {"batch_dims": str(batch)}
 
 
 def _of_places(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for ScatterUpdate, of rank 0 now and then."""
+    """Choose indices for ScatterUpdate, occasionally of rank 0."""
     return _sizes(rng, int(rng.choice([0, 1, 1, 1, 2, 2]))), {}
 
 
 def _of_places_by_tuples(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for scatters by tuples, with as many coordinates as `axis` says."""
+    """Choose indices for ScatterND and ScatterNDUpdate, with tuples of `axis` + 1 coordinates (`axis` made non-negative)."""
     return (*_sizes(rng, int(rng.integers(0, 3))), axis % len(data) + 1), {}
 
 
@@ -146,7 +146,7 @@ def _slices(data: Sizes, indices: Sizes, axis: int) -> Sizes:
 
 
 def _of_updates(rng: np.random.Generator, operation: Operation, data: Sizes, axis: int) -> tuple[Sizes, Text]:
-    """Choose indices for scatters of elements: off the axis no larger than data."""
+    """Choose indices for ScatterElements: off the axis at most as large as data."""
     sizes = [int(rng.integers(1, size + 1)) for size in data]
     sizes[axis] = int(rng.integers(1, _LARGEST + 3))
     is_attribute = any(attribute.name == "axis" for attribute in operation.attributes)

@@ -1,4 +1,4 @@
-"""Values for data and updates: small ones that every runtime keeps, any bits, and the special ones of a type."""
+"""Value patterns for data and updates: small numbers, random bits, and special values of the element type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = np.array(["", "a", "gather", "элементы", "x" * 40], object)
 
 
 def small(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Make numbers that pass unchanged through 32 bits: floating-point ones normally distributed, integers below 1000."""
+    """Return numbers that survive narrowing to 32 bits: normal floats, integers below 1000; 8-bit types get any bits."""
     if element_type.name in _FLOATS:
         return rng.standard_normal(shape, np.float32).astype(element_type.dtype)
     if element_type.bits >= 16:
@@ -28,7 +28,7 @@ def small(rng: np.random.Generator, element_type: ElementType, shape: tuple[int,
 
 
 def bits(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Make any pattern of bits, NaN with payloads included; strings are drawn from a few words."""
+    """Return random bit patterns, including NaNs with payloads; strings are drawn from a few words."""
     if element_type is BOOLEAN:
         return rng.integers(0, 2, shape).astype(bool)
     if element_type is STRING:
@@ -40,15 +40,15 @@ def bits(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, 
 
 
 def special(rng: np.random.Generator, element_type: ElementType, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Draw zeros of both signs, denormals, infinities, NaN with payloads, the ends of the range, more than 31 and 53 bits."""
+    """Draw signed zeros, denormals, infinities, NaNs with payloads, limits of the type, and integers above 2**31 and 2**53."""
     chosen = _special_bits(element_type)
     if chosen is None:
         return bits(rng, element_type, shape)
-    return np.asarray(chosen[rng.integers(0, len(chosen), shape)]).view(element_type.dtype)  # a scalar, too, is an array
+    return np.asarray(chosen[rng.integers(0, len(chosen), shape)]).view(element_type.dtype)  # rank 0 stays an array
 
 
 def _special_bits(element_type: ElementType) -> NDArray[Any] | None:
-    """List the special values as unsigned integers of the same size; None where no value is special."""
+    """Return the special values as unsigned integers of the same width; None if the type has none."""
     width = element_type.bits
     if element_type in (BOOLEAN, STRING) or width % 8:
         return None
@@ -59,7 +59,7 @@ def _special_bits(element_type: ElementType) -> NDArray[Any] | None:
         return np.array(ends + beyond, unsigned)
     mantissa = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}.get(element_type.name)
     if mantissa is None:
-        return np.arange(256, dtype=np.uint8)  # of 8 bits: all
+        return np.arange(256, dtype=np.uint8)  # 8-bit floats: every value
     infinity, largest = ((sign - 1) >> mantissa) << mantissa, 1 << mantissa
     positive = [0, 1, largest - 1, largest, infinity - 1, infinity, infinity | 1, infinity | (largest >> 1) | 5]
     return np.array(positive + [sign | value for value in positive], unsigned)
@@ -71,12 +71,12 @@ VALUES: Mapping[str, Make] = {"small": small, "bits": bits, "special": special}
 def for_model(
     rng: np.random.Generator, place: str, element_type: ElementType, shape: tuple[int, ...], bounds: Sequence[tuple[int, int]]
 ) -> NDArray[Any]:
-    """Make an input for a model; `place` names the input in errors.
+    """Return a random input for a model; `place` names the input in errors.
 
-    Integers are within all `bounds` (the lowest value and the end). Where there are no bounds, integers of 8 bits have any
-    value, as bytes do, and others are 0 or 1, as those of masks are. Everything else is small.
+    Integers lie within the intersection of all `bounds`, each (lowest value, exclusive end). Without bounds, 8-bit integers
+    take any value, as bytes do, and wider ones are 0 or 1, as in masks. All other types are drawn by `small`.
 
-    Raises ValueError where there is no such value, or not the memory.
+    Raises ValueError if the bounds admit no value, or if memory does not suffice.
     """
     require_memory(f"{place} of shape {list(shape)}", element_type.byte_size(element_count(shape)))
     if element_type.dtype.kind not in "iu" or (element_type.bits == 8 and not bounds):

@@ -1,1 +1,1 @@
-"""Inputs that are made up for models: one algorithm, and an adapter for each kind of model."""
+"""Generated inputs for models: one index-bounds algorithm, with an adapter per kind of model."""

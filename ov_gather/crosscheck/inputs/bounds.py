@@ -1,9 +1,7 @@
-"""This module tells which integers an input of a model may hold, where it is known what becomes of them: one algorithm for
-graphs of every kind.
+"""Bounds of the integers that a model input may hold without an index going out of bounds, for graphs of any kind.
 
-The integers of an input are followed to the operators that use them as indices, through operators that give them out again and
-through sums with one constant number. What the operators do stands in `ov_gather.ops.meanings`. An adapter for each kind of
-graph (`ir.py`, `onnx.py`, `openvino.py`) tells what the algorithm asks of it.
+The algorithm follows an input to its uses as indices, through operators that move elements and through additions of a constant
+number. `ov_gather.ops.meanings` defines the operators; adapters (`ir.py`, `onnx.py`, `openvino.py`) implement `Graph`.
 """
 
 from __future__ import annotations
@@ -24,36 +22,36 @@ _SMALLEST_DEPTH = 2
 
 
 class Graph(Protocol[ValueT, NodeT]):
-    """What the algorithm asks of a graph, whose values and nodes may be of any type."""
+    """Interface of the graphs that the algorithm traverses, generic over the types of values and nodes."""
 
     meanings: Mapping[str, Meaning]
 
     def operator(self, node: NodeT) -> str:
-        """Name the operator of a node as the meanings do."""
+        """Return the operator name of a node, as the keys of `meanings`."""
 
     def uses(self, value: ValueT) -> Iterable[tuple[NodeT, int]]:
-        """Yield the nodes that take a value, each with the position of the input."""
+        """Yield the consumers of a value, each with the position of the input."""
 
     def outputs(self, node: NodeT) -> Iterable[ValueT]:
-        """Yield the values that a node gives out."""
+        """Yield the output values of a node."""
 
     def constant(self, node: NodeT, position: int) -> NDArray[Any] | None:
-        """Read the integers of the input at this position; None if they are not constant, or no integers."""
+        """Return the constant integers of an input; None if it is not constant or not an integer tensor."""
 
     def axis(self, node: NodeT) -> int | None:
-        """Read the axis of a node, which an attribute or an input gives; None if it is not constant."""
+        """Return the axis of a node, from its attribute or input; None if it is not constant."""
 
     def batch_dims(self, node: NodeT) -> int:
-        """Read the number of batch dimensions of a node."""
+        """Return the number of batch dimensions of a node."""
 
     def sizes(self, node: NodeT, position: int) -> tuple[int, ...]:
-        """Tell the sizes of an input: an open one as small as can be, and () where not even the rank is known."""
+        """Return the shape of an input, with the smallest size for open dimensions; () if the rank is unknown."""
 
 
 def index_bounds(graph: Graph[ValueT, NodeT], source: ValueT) -> Iterator[tuple[int, int]]:
-    """Yield the lowest value and the end of those that keep indices in bounds, for each node whose indices `source` reaches."""
+    """Yield the valid interval of `source` (lowest, exclusive end) for each node that it reaches as indices."""
     seen: set[ValueT] = set()
-    waiting = [(source, 0)]  # each value with what is added on the way
+    waiting = [(source, 0)]  # each value with the constant added so far
     while waiting:
         value, shift = waiting.pop()
         uses = () if value in seen else graph.uses(value)
@@ -73,7 +71,7 @@ def index_bounds(graph: Graph[ValueT, NodeT], source: ValueT) -> Iterator[tuple[
 
 
 def _smallest_size(graph: Graph[ValueT, NodeT], node: NodeT, indices: Indices) -> int:
-    """Tell the size of what indices count along; where it is several axes, that of the smallest."""
+    """Return the size of the axis that indices refer to; the smallest one if there are several."""
     if indices.along is Along.CLASSES:
         depth = graph.constant(node, 1)
         return _SMALLEST_DEPTH if depth is None or depth.size != 1 else int(depth.reshape(()))
@@ -89,7 +87,7 @@ def _smallest_size(graph: Graph[ValueT, NodeT], node: NodeT, indices: Indices) -
 
 
 def _added(graph: Graph[ValueT, NodeT], node: NodeT, operator: str, position: int) -> int:
-    """Tell what a sum or difference adds to the input at this position, if that is one constant number; else 0."""
+    """Return the constant that a sum or difference adds to the input at this position; 0 if it is not one constant number."""
     other = graph.constant(node, 1 - position)
     if other is None or other.size != 1 or (operator in _DIFFERENCES and position == 1):
         return 0
@@ -98,6 +96,6 @@ def _added(graph: Graph[ValueT, NodeT], node: NodeT, operator: str, position: in
 
 
 def _compared_with(row: NDArray[Any] | None, shift: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of a row of integers: what is compared with one is a class, of which it makes a one-hot vector."""
+    """Yield the range of a constant row that the input is compared with: Equal makes one-hot vectors of class numbers."""
     if row is not None and row.size > _SMALLEST_DEPTH:
         yield int(row.min()) - shift, int(row.max()) + 1 - shift

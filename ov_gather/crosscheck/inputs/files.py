@@ -1,4 +1,4 @@
-"""Arrays from .npy files as the inputs of a layer."""
+"""Conversion of arrays from .npy files to the declared types of a layer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ov_gather.ir.element_types import ElementType
 
 
 def as_declared(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:
-    """Return an array with the type of its port where a .npy cannot tell it: bf16, 8-bit floating point, strings."""
+    """Return the array in the type of its port. A .npy stores bf16 and 8-bit floats as raw bytes, strings as fixed width."""
     if array.dtype.kind == "U":
         return array.astype(object)
     if array.dtype.kind == "V" and element_type and element_type.dtype.itemsize == array.itemsize:

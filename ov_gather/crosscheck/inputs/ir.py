@@ -1,4 +1,4 @@
-"""Inputs that are made up for an IR: indices in range, other integers 0 or 1, everything else random."""
+"""Generated inputs for an IR: indices in range, other integers 0 or 1, and random values elsewhere."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ov_gather.ops.spec import parse_integer
 
 
 def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
-    """Make up one array for each Parameter of an IR, in their order; the same for the same seed.
+    """Generate one array per Parameter of an IR, in order; deterministic for a given seed.
 
-    An open dimension is OPEN_DIMENSION, or next to it where it is bounded. Values that reach the indices of a layer stay within
-    its data. Into the bodies of sub-graphs, values are not followed.
+    Open dimensions get the size OPEN_DIMENSION, clamped to their bounds. Values that reach the indices of a layer stay in
+    bounds; values are not followed into bodies of sub-graphs.
 
-    Raises ValueError where a Parameter tells no type or no rank, has no valid value, or is too large to generate.
+    Raises ValueError if a Parameter declares no type or no rank, has no valid value, or is too large to allocate.
     """
     rng = np.random.default_rng(seed)
     graph = _Layers(model)
@@ -38,7 +38,7 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
 
 
 class _Layers:
-    """The layers of an IR. A layer, and all that it gives out, is its id."""
+    """An IR as a `Graph`. Nodes and values are both layer ids, so outputs of one layer are not told apart."""
 
     meanings = OPENVINO
 
@@ -90,7 +90,7 @@ class _Layers:
 
 
 def _integer(text: str) -> int | None:
-    """Read an attribute; None where it is malformed, which validation reports."""
+    """Parse an integer attribute; None if it is malformed, which validation reports."""
     try:
         return parse_integer(text)
     except ValueError:

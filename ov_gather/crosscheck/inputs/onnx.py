@@ -1,4 +1,4 @@
-"""Inputs that are made up for an ONNX model: indices in range, masks of 0 and 1, everything else random."""
+"""Generated inputs for an ONNX model: indices in range, masks of 0 and 1, and random values elsewhere."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ Inputs = dict[str, NDArray[Any]]
 
 
 class NoInputsError(ValueError):
-    """Inputs cannot be made up for a model."""
+    """No inputs can be generated for a model."""
 
 
 def made_up_inputs(model: onnx_ir.Model, seed: int) -> Iterator[Inputs]:
-    """Yield, for one choice of open sizes after the other, an array for each input of a model that has no value.
+    """Yield inputs by name, one set per choice of open sizes; deterministic for a given seed. Inputs with an initializer are
+    left out.
 
-    The arrays are the same for the same seed. Only who executes the model can tell which choice of sizes it accepts.
+    Integers that reach the indices of a gather, a scatter or a OneHot stay in bounds; integers compared with a constant row
+    stay in its range; other 8-bit integers take any value; all others are 0 or 1, as in masks. Floats are normally distributed.
+    Only execution shows which choice of sizes the model accepts.
 
-    Integers that reach the indices of a gather, a scatter or a OneHot stay within its data; integers that are compared with a
-    row of integers stay within these; others of 8 bits have any value, and all others are 0 or 1, as those of masks are.
-    Floating-point numbers are normally distributed.
-
-    Raises NoInputsError where an input may have any rank, or has no valid value or is too large in every choice; ValueError
-    where it is no tensor; TypeError where OpenVINO has no such type.
+    Raises NoInputsError if an input has no known rank, or if each choice leaves an input without a valid value or too large;
+    ValueError if an input is not a tensor; TypeError if OpenVINO lacks its element type.
     """
     inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
     for value in inputs:
@@ -55,7 +54,7 @@ def made_up_inputs(model: onnx_ir.Model, seed: int) -> Iterator[Inputs]:
 
 
 def check_inputs(model: onnx_ir.Model, given: Mapping[str, NDArray[Any]]) -> Inputs:
-    """Put given inputs in the order of the model. Raises ValueError, TypeError where they are not what the model declares."""
+    """Return the given inputs in the order of the model. Raises ValueError, TypeError if they differ from its declarations."""
     inputs = [value for value in model.graph.inputs if value.name not in model.graph.initializers]
     wanted = {str(value.name): value for value in inputs}
     if given.keys() != wanted.keys():
@@ -88,7 +87,7 @@ def _element_type(value: onnx_ir.Value) -> ElementType:
 
 
 class _Nodes:
-    """The nodes of an ONNX model, and of the bodies that use values from around them, for one choice of open sizes."""
+    """An ONNX model as a `Graph` for one choice of open sizes. Uses include nodes in bodies that capture an outer value."""
 
     meanings = ONNX
 

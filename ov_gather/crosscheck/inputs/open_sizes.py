@@ -1,4 +1,4 @@
-"""Sizes for the dimensions that an ONNX model leaves open: several choices, for no one size suits every model."""
+"""Choices of sizes for the open dimensions of an ONNX model. There are several, as no single size suits every model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import onnx_ir
 from ov_gather.crosscheck.cases.sizes import OPEN_DIMENSION
 
 _CHOICES = (
-    # batch, channels, side of a picture, anything else
+    # batch, channels, height or width of an image, any other
     (OPEN_DIMENSION, 3, 64, OPEN_DIMENSION),
     (1, 3, 224, OPEN_DIMENSION),
     (OPEN_DIMENSION, OPEN_DIMENSION, OPEN_DIMENSION, OPEN_DIMENSION),
@@ -31,23 +31,23 @@ Dim = int | onnx_ir.SymbolicDim
 
 @dataclass(frozen=True)
 class Sizes:
-    """One choice of sizes: the shape of each input by its name, and what the names of open dimensions stand for."""
+    """One choice of sizes: the shape of each input by name, and the size of each open dimension by its name or place."""
 
     shapes: Mapping[str, tuple[int, ...]]
     named: Mapping[str, int]
 
     def smallest(self, value: onnx_ir.Value) -> tuple[int, ...]:
-        """Tell the sizes of a value of the graph, where one that nobody knows is 1."""
+        """Return the shape of a value; dimensions that this choice does not determine are 1."""
         if (known := self.shapes.get(str(value.name))) is not None:
             return known
         return tuple(self.named.get(str(dim), 1) if (size := closed(dim)) is None else size for dim in value.shape or ())
 
 
 def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[Sizes]:
-    """Yield each choice once, the likeliest first. Inputs must tell their rank.
+    """Yield distinct choices of sizes, the most likely first. Every input must have a known rank.
 
-    Open dimensions of one name get one size; where a name is a sum of other names ("past + new"), the size that these give.
-    Without names, dimensions that play the same part get the same size, and in some choices all do.
+    Dimensions of the same name get the same size. A name that is an expression ("past + new") is evaluated. Unnamed dimensions
+    with the same role (batch, channels, ...) get the same size.
     """
     parts: dict[str, int] = {}
     dims: dict[str, Dim] = {}
@@ -66,7 +66,7 @@ def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[Sizes]:
 
 
 def closed(dim: Dim) -> int | None:
-    """Tell the size that a dimension has; None where it is open, which some exporters write as -1."""
+    """Return the static size of a dimension; None if it is open, which some exporters write as -1."""
     return dim if isinstance(dim, int) and dim >= 0 else None
 
 
@@ -76,14 +76,14 @@ def _shape(value: onnx_ir.Value, sizes: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _key(value: onnx_ir.Value, axis: int) -> str:
-    """Name a dimension, or, where it has no name, its place."""
+    """Return the symbolic name of a dimension; its axis and input if it has no name."""
     dim = (value.shape or ())[axis]
     name = None if isinstance(dim, int) else dim.value
     return name or f"{axis} of {value.name}"
 
 
 def _part(value: onnx_ir.Value, axis: int) -> int:
-    """Guess which part a dimension plays in its input."""
+    """Guess the role of a dimension from its axis and from the rank and type of its input."""
     dims = tuple(value.shape or ())
     is_picture = len(dims) > 3 and value.dtype is not None and value.dtype.is_floating_point()
     if axis == 0 and len(dims) > 1:
@@ -95,8 +95,8 @@ def _part(value: onnx_ir.Value, axis: int) -> int:
 
 
 def _computed(dim: Dim, name: str, sizes: Mapping[str, int]) -> int | None:
-    """Compute a name that is an expression of other names; None for any other name."""
-    if isinstance(dim, int) or name.isidentifier():  # a test that is cheap: expressions are parsed with sympy
+    """Evaluate a symbolic name that is an expression of other names; None if it is not."""
+    if isinstance(dim, int) or name.isidentifier():  # cheap test first, as expressions are parsed with sympy
         return None
     try:
         if not (symbols := dim.free_symbols()) or name in symbols or not symbols <= sizes.keys():

@@ -1,4 +1,4 @@
-"""Inputs that are made up for an `openvino.Model`: indices in range, other integers 0 or 1, everything else random."""
+"""Generated inputs for an `openvino.Model`: indices in range, other integers 0 or 1, and random values elsewhere."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ov_gather.runtimes.tensors import element_type_of
 
 
 def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
-    """Make up one array for each Parameter of a model, in their order; the same for the same seed.
+    """Generate one array per Parameter of a model, in order; deterministic for a given seed.
 
-    Raises ValueError where the shape of a Parameter is not static, where there are no values of its type, or none is valid.
+    Raises ValueError if a Parameter's shape is not static, NumPy lacks its element type, or no value is valid.
     """
     rng = np.random.default_rng(seed)
     graph = _Nodes(model)
@@ -36,7 +36,7 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
 
 
 class _Nodes:
-    """The nodes of a model. A node, and all that it gives out, is its instance id, for Python objects of a node are many."""
+    """An `openvino.Model` as a `Graph`. Nodes and values are both instance ids, as one node may have many Python objects."""
 
     meanings = OPENVINO
 

@@ -1,1 +1,1 @@
-"""Models: an IR with the operands that its layers have in it, and an ONNX model beside the IR that it became."""
+"""Comparison of whole models on two runtimes: an ONNX model with its conversion, or an IR with and without our gathers."""

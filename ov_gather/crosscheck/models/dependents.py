@@ -1,4 +1,4 @@
-"""This module tells which values of an ONNX model depend on some of its nodes, such as those that are random."""
+"""Forward dependencies in an ONNX model, such as the values that depend on random nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLi
 def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[str, onnx_ir.Node]:
     """Map the name of each value that depends on one of these nodes to the first such node.
 
-    What a node in a body computes, the node that has the body (If, Loop, Scan) may give out.
+    A value in a body also makes the outputs of the node that owns the body (If, Loop, Scan) dependent.
     """
     owners = _owners(model)
     found: dict[str, onnx_ir.Node] = {}
@@ -31,14 +31,14 @@ def dependents(model: onnx_ir.Model, sources: Iterable[onnx_ir.Node]) -> dict[st
 
 
 def random_nodes(model: onnx_ir.Model) -> Iterator[onnx_ir.Node]:
-    """Yield the nodes, also in bodies, whose values no two runtimes have in common."""
+    """Yield the nodes, also in bodies, whose outputs are random and thus differ between runtimes."""
     for node in model.graph.all_nodes():
         if node.domain == "" and (node.op_type in _RANDOM or (node.op_type == "Dropout" and _trains(node))):
             yield node
 
 
 def _trains(node: onnx_ir.Node) -> bool:
-    """Tell whether a Dropout may drop anything, as its third input is not False."""
+    """Return True if a Dropout may drop elements: its `training_mode` is given and not constant False."""
     mode = node.inputs[2] if len(node.inputs) > 2 else None
     if mode is None:
         return False
@@ -47,7 +47,7 @@ def _trains(node: onnx_ir.Node) -> bool:
 
 
 def _owners(model: onnx_ir.Model) -> dict[object, onnx_ir.Node]:
-    """Map each body to the node that has it."""
+    """Map each body to the node that owns it."""
     return {
         body: node
         for node in model.graph.all_nodes()

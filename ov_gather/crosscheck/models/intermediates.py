@@ -1,4 +1,4 @@
-"""The intermediate values of an ONNX model as onnxruntime computes them: the operands and the output of every gather."""
+"""Intermediate values of an ONNX model in onnxruntime: the operands and the output of every gather."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ov_gather.runtimes.base import Runtime
 from ov_gather.runtimes.onnx_file import OnnxFile
 
 BATCH = 16
-"""The number of gathers whose tensors are computed, and held, at once."""
+"""Number of gathers whose tensors are computed, and held in memory, at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatherTensors:
-    """The operands and the output of a gather. `constant` tells of each operand whether the model gives it."""
+    """The operands and the output of a gather. `constant` is True for each operand that is a constant of the model."""
 
     node: onnx_ir.Node
     operands: tuple[NDArray[Any], NDArray[Any]]
@@ -34,19 +34,19 @@ class GatherTensors:
 
 
 def load(path: Path) -> onnx_ir.Model:
-    """Load a model and inline its functions. Raises ValueError where the file is not a model."""
+    """Load a model and inline its functions. Raises ValueError if the file is not a model."""
     with _naming(str(path)):
         return _prepared(onnx_ir.load(path))
 
 
 def from_proto(proto: onnx.ModelProto) -> onnx_ir.Model:
-    """Take a model that is in memory, and inline its functions. Raises ValueError where it is none."""
+    """Convert a model in memory and inline its functions. Raises ValueError if it is not valid."""
     with _naming("onnx.ModelProto"):
         return _prepared(onnx_ir.from_proto(proto))
 
 
 def from_bytes(content: bytes) -> onnx_ir.Model:
-    """Read a model from its bytes, and inline its functions. Raises ValueError where they are none."""
+    """Parse a serialized model and inline its functions. Raises ValueError if it is not valid."""
     with _naming("bytes"):
         return _prepared(onnx_ir.from_proto(onnx.ModelProto.FromString(content)))
 
@@ -57,17 +57,17 @@ def _prepared(model: onnx_ir.Model) -> onnx_ir.Model:
 
 @contextmanager
 def _naming(source: str) -> Iterator[None]:
-    """While this lasts, what is wrong with a model becomes a ValueError that names its source."""
+    """Convert errors about a model, other than OSError, to a ValueError that names its source."""
     try:
         yield
     except OSError:
         raise
-    except Exception as error:  # what protobuf and onnx-ir raise has no common base
+    except Exception as error:  # errors of protobuf and onnx-ir have no common base class
         raise ValueError(f"{source}: not a valid ONNX model: {error}") from error
 
 
 def gathers(model: onnx_ir.Model) -> tuple[list[onnx_ir.Node], list[onnx_ir.Node]]:
-    """Find the gathers of the graph itself, and those in bodies (If, Loop, Scan), whose tensors cannot be had."""
+    """Return the gathers of the main graph, and those in bodies (If, Loop, Scan), whose tensors are not accessible."""
     found = [node for node in model.graph.all_nodes() if node.op_type in GATHERS and not node.domain]
     return [node for node in found if node.graph is model.graph], [node for node in found if node.graph is not model.graph]
 
@@ -75,7 +75,7 @@ def gathers(model: onnx_ir.Model) -> tuple[list[onnx_ir.Node], list[onnx_ir.Node
 def tensors_of(
     model: onnx_ir.Model, nodes: Sequence[onnx_ir.Node], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
 ) -> Iterator[GatherTensors]:
-    """Yield the tensors of each gather for these inputs. Raises RefusedError, CrashedError."""
+    """Yield the tensors of each gather for these inputs, in batches. Raises RefusedError, CrashedError."""
     for start in range(0, len(nodes), BATCH):
         batch = nodes[start : start + BATCH]
         wanted = [value for node in batch for value in (*node.inputs, node.outputs[0]) if value is not None]
@@ -89,7 +89,7 @@ def tensors_of(
 def values(
     model: onnx_ir.Model, wanted: Sequence[onnx_ir.Value], inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]
 ) -> list[NDArray[Any]]:
-    """Compute some values of the graph for these inputs. Raises RefusedError, CrashedError."""
+    """Return the arrays of some values of the main graph for these inputs. Raises RefusedError, CrashedError."""
     known = dict(inputs)
     for value in wanted:
         constant = _constant(value)
@@ -107,18 +107,16 @@ def values(
 
 
 def run(model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any]) -> list[NDArray[Any]]:
-    """Compute the model's outputs. Raises RefusedError, CrashedError."""
+    """Return the outputs of the model. Raises RefusedError, CrashedError."""
     with activated(model, runtime):
         return runtime.execute(list(inputs.values()))
 
 
 @contextmanager
 def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
-    """Load the model into the runtime for as long as the context lasts. External data stay where they are.
+    """Load the model into the runtime during the context, with every TopK sorted. External data stay in their folder.
 
-    What a TopK may give in any order is sorted, as by conversions.
-
-    Raises RefusedError, CrashedError; OSError where the model cannot be written to TMPDIR.
+    Raises RefusedError, CrashedError; OSError if the model cannot be written to TMPDIR.
     """
     with scratch() as directory, runtime:
         path, data = directory / "model.onnx", folder_of_data(model)
@@ -130,7 +128,7 @@ def activated(model: onnx_ir.Model, runtime: Runtime[Any]) -> Iterator[None]:
 
 @contextmanager
 def _sorted(model: onnx_ir.Model) -> Iterator[None]:
-    """While this lasts, every TopK sorts."""
+    """Make every TopK return sorted results for the duration of the context, as conversions do."""
     given = {node: node.attributes.pop("sorted") for node in model.graph.all_nodes() if "sorted" in _of_top_k(node)}
     try:
         yield
@@ -144,14 +142,14 @@ def _of_top_k(node: onnx_ir.Node) -> Collection[str]:
 
 
 def folder_of_data(model: onnx_ir.Model) -> Path | None:
-    """Tell which folder the places of external data are relative to; None where there are no external data."""
+    """Return the folder that locations of external data are relative to; None if there are no external data."""
     values = (value for graph in model.graphs() for value in graph.initializers.values())
     tensors = (value.const_value for value in values)
     return next((Path(tensor.base_dir) for tensor in tensors if isinstance(tensor, onnx_ir.ExternalTensor)), None)
 
 
 def _array(constant: onnx_ir.TensorProtocol) -> NDArray[Any]:
-    """Make an array as onnxruntime takes it: strings are text, not bytes."""
+    """Convert a constant to an array as onnxruntime represents it, with strings as text instead of bytes."""
     array = constant.numpy()
     if constant.dtype is not onnx_ir.DataType.STRING:
         return array

@@ -1,8 +1,7 @@
-"""An IR as a model: what its gather-family layers are given in it, and its outputs with our gathers beside stock OpenVINO's.
+"""An IR executed as a model: the operands of its gather-family layers, and its outputs with our gathers and with OpenVINO's.
 
-Both execute what our writer writes, in processes of their own. `accelerate` promises the same bits, so the outputs must be the
-same. Outputs may differ only behind a layer of which nobody knows what OpenVINO makes of the operands that it has in the model
-(a divergence that predicts nothing).
+Both runs use the IR as our writer writes it, in separate processes. `accelerate` promises identical bits, so any difference
+fails, except behind a layer to whose operands a divergence without a prediction applies.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
 
 BATCH = 16
-"""The number of layers whose operands are computed, and held, at first; four times as many after each that were small."""
+"""Initial number of layers whose operands are computed, and held, at once; multiplied by 4 after each small batch."""
 HELD = 1 << 27
-"""The bytes that operands held at once may have, as far as shapes tell; but one layer may have more."""
+"""Maximum bytes of operands held at once, estimated from shapes; a single layer may exceed it."""
 _ENDS = ("Parameter", "Const", "Result")
 _RANDOM = ("RandomUniform", "Multinomial")
 _OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSError, ImportError)
@@ -39,14 +38,12 @@ Arrays = Sequence[NDArray[Any]]
 
 
 def has_several_layers(model: Model) -> bool:
-    """Tell whether more than one layer is to be executed: a model of one gather tells nothing that the gather alone does
-    not.
-    """
+    """Return True if the model executes more than one layer; a model of one gather adds nothing to the check of that layer."""
     return not model.is_fragment and sum(layer.type not in _ENDS for _, graph in model.walk() for layer in graph.layers) > 1
 
 
 class ModelRun:
-    """An IR that is executed as a model on generated inputs. `not_run` says what could not be done; "" as long as all could."""
+    """An IR executed as a model on generated inputs. `not_run` is why a part was not executed; "" if everything was."""
 
     def __init__(self, model: Model, seed: int, device: str = CPU) -> None:
         self.not_run = ""
@@ -63,9 +60,10 @@ class ModelRun:
             self.not_run = _reason(error)
 
     def own_cases(self, views: Sequence[LayerView]) -> Iterator[list[Case | None]]:
-        """Yield for some layers after others the cases with the operands that they have in the model.
+        """Yield batches of cases, one per layer in order, with the operands that each layer has in the model.
 
-        There is None for a layer in the body of a sub-graph, whose operands cannot be had, and where the model cannot be run.
+        The case is None for a layer in the body of a sub-graph, whose operands are not accessible, and if the model does not
+        run.
         """
         start, most = 0, BATCH
         while start < len(views):
@@ -80,7 +78,7 @@ class ModelRun:
                 most *= 4
 
     def outputs(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> tuple[OutputResult, ...]:
-        """Compare the outputs with our gathers with those of stock OpenVINO. `layers` is what came out for these views."""
+        """Compare the model's outputs with our gathers and with stock OpenVINO's. `layers` are the results of `views`."""
         if self._expected is None:
             return ()
         if random := [layer for _, graph in self._model.walk() for layer in graph.of_type(*_RANDOM)]:
@@ -91,7 +89,7 @@ class ModelRun:
         except (RefusedError, CrashedError, IndexError) as error:
             found = error
         except (OSError, ImportError) as error:
-            self.not_run = str(error)  # there is no extension
+            self.not_run = str(error)  # the extension is missing
             return ()
         excuses = self._excuses(views, layers)
         return tuple(
@@ -109,7 +107,7 @@ class ModelRun:
         return outputs
 
     def _intermediates(self, ports: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], NDArray[Any]]:
-        """Compute what comes out of some ports, each named by the ids of its layer and of itself, by adding Results to them."""
+        """Compute the values of ports, given as (layer id, port id), by adding Results to the model."""
         if self._expected is None or not ports:
             return {}
         inputs = zip(self._model.of_type("Parameter"), self._inputs, strict=True)
@@ -125,7 +123,7 @@ class ModelRun:
         return given | dict(zip(wanted, outputs[len(self._expected) :], strict=True))
 
     def _excuses(self, views: Sequence[LayerView], layers: Sequence[LayerResult]) -> Mapping[int, tuple[str, ...]]:
-        """Map the id of each layer behind one with divergences that predict nothing on its own operands to their names."""
+        """Map the layers that depend on an unpredicted divergence, seen on a layer's own operands, to its names."""
         found: dict[int, tuple[str, ...]] = {}
         for view, layer in zip(views, layers, strict=True):
             own = [comparison for case in layer.cases if case.name == OWN_OPERANDS for comparison in case.comparisons]
@@ -142,9 +140,9 @@ def _reason(error: Exception) -> str:
 
 
 def _closed(model: Model, inputs: Arrays) -> Model:
-    """Declare the shapes of these inputs in the model. OpenVINO then refuses it where they do not fit together.
+    """Return the model with the shapes of these inputs declared, so that OpenVINO refuses inputs that do not fit together.
 
-    While shapes are open, its MatMul reads beyond its operands instead.
+    With open shapes, OpenVINO's MatMul would read beyond its operands instead.
     """
     arrays = iter(inputs)
     closed = {layer.id: PartialShape.of(next(arrays).shape).attribute() for layer in model.of_type("Parameter")}
@@ -156,7 +154,7 @@ def _closed(model: Model, inputs: Arrays) -> Model:
 
 
 def _fitting(views: Sequence[LayerView]) -> int:
-    """Count the layers whose operands are held at once. Sizes that are open count as 1."""
+    """Return how many of the first layers have operands that fit into HELD bytes, at least 1. Open sizes count as 1."""
     total = 0
     for number, view in enumerate(views):
         for element_type, shape in zip(view.input_types, view.input_shapes, strict=True):
@@ -167,7 +165,7 @@ def _fitting(views: Sequence[LayerView]) -> int:
 
 
 def _operands(view: LayerView) -> list[tuple[int, int]]:
-    """Name the ports that feed the inputs that are not constant; none where nothing feeds an input."""
+    """Return the ports that feed the layer's non-constant inputs; none if an input is not connected."""
     sources = [view.producer(position) for position in range(len(view.layer.inputs))]
     if not all(sources):
         return []
@@ -179,14 +177,14 @@ def _results(model: Model) -> list[Layer]:
 
 
 def _name(model: Model, result: Layer) -> str:
-    """Name an output as users do: by the first name of its tensor, or else by the name of its layer."""
+    """Return the name of an output: the first name of its tensor, or else the name of the Result."""
     source = model.producer(result, result.inputs[0])
     names = source[1].attributes.get("names", "") if source else ""
     return names.partition(",")[0] or result.name
 
 
 def _behind(model: Model, layer: int) -> set[int]:
-    """Collect the ids of all layers that depend on one."""
+    """Return the ids of all layers that depend on this one."""
     followers: dict[int, list[int]] = {}
     for edge in model.edges:
         followers.setdefault(edge.from_layer, []).append(edge.to_layer)

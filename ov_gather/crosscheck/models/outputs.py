@@ -1,15 +1,16 @@
-"""The outputs of an ONNX model beside those of the IR that it became.
+"""Comparison of an ONNX model's outputs with those of its conversion.
 
-A model is not bit-exact: two runtimes add up in different orders. Its floating-point outputs may be off by TOLERANCE of the
-largest number in them, which rounding through a hundred layers stays below, and a row gathered from elsewhere exceeds. That
-leaves small differences unnoticed, so each gather is executed alone, on the operands that it has in onnxruntime, and must be
-exact. Where a model only moves data, its outputs must be exact, too; integers, booleans and strings must be exact in any model.
+Floating-point outputs of a model that computes may differ by TOLERANCE relative to the largest value, because runtimes sum in
+different orders. Rounding through a hundred layers stays below this, and a row gathered from elsewhere exceeds it. Smaller
+errors go unnoticed; therefore each gather is also executed alone, on its operands in onnxruntime, and must be exact. Outputs of
+models that only move data, and all integers, booleans and strings, must be exact.
 
-What a TopK, ArgMax or ArgMin picks is up to rounding if the numbers that it picks from are equal, or differ by less than NEAR
-of the largest, and the conversion computes others there. Outputs behind such a node may differ, and the table says so. Which of
-equal numbers is picked is up to ONNX if they are the same in both. The values of outputs behind a random node are not compared,
-and the table says that, too. Outputs that onnxruntime itself computes otherwise when it does not optimise the model may be off
-by NOISE times as much as there.
+Exceptions, all reported in the table:
+
+1. An output depends on a TopK, ArgMax or ArgMin whose candidates are equal or within NEAR (relative to the largest), and the
+   conversion computes other candidates. Equal candidates are no excuse if both models compute the same ones.
+2. An output depends on a random node.
+3. onnxruntime itself computes other values without optimisation: NOISE times that error is permitted.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ NEAR = 1e-5
 NOISE = 10
 ROUNDING = "rounding-decides"
 _EXACT = operators(ONNX, lambda meaning: not meaning.computes)
-"""Operators that round nothing and compare no numbers. A conversion rounds alike everywhere."""
+"""Operators that only move or convert data, and so are exact: a Cast rounds alike in every runtime."""
 _PICKS = ("TopK", "ArgMax", "ArgMin")
 
 
@@ -46,10 +47,10 @@ def compare_outputs(
     runtime: str,
     excuses: Sequence[tuple[str, str, Mapping[str, onnx_ir.Node]]] = (),
 ) -> tuple[OutputResult, ...]:
-    """Compare each output of an ONNX model with that of the IR that it became.
+    """Compare each output of an ONNX model with that of its conversion.
 
-    Each of `excuses` is the name of a divergence, the words that it adds to an output that differs, and the names of the values
-    that it excuses, each with the node that explains it.
+    Each of `excuses` is the name of a divergence, the words to add to the detail of an excused output, and a map from the names
+    of excused values to the node that explains them.
     """
     exact = all(node.op_type in _EXACT for node in model.graph.all_nodes())
     results = []
@@ -71,7 +72,7 @@ def excuse_rounding(
     plain: Sequence[NDArray[Any]],
     found: Sequence[NDArray[Any]],
 ) -> tuple[OutputResult, ...]:
-    """Excuse what failed where onnxruntime is off, too, in the outputs that it computes without optimisation, `plain`."""
+    """Excuse failed outputs that onnxruntime also computes differently without optimisation (`plain`)."""
     return tuple(
         result if result.comparison.passed or i >= len(found) else _excused(result, expected[i], plain[i], found[i])
         for i, result in enumerate(results)
@@ -88,7 +89,7 @@ def _excused(result: OutputResult, expected: NDArray[Any], plain: NDArray[Any], 
 
 
 def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
-    """Tell how far an array is off: the largest error of floating-point numbers, or how many of other elements differ."""
+    """Return the largest absolute error of floats, or the number of other elements that differ; infinity if shapes differ."""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return np.inf
     if expected.dtype.kind != "f":
@@ -100,12 +101,12 @@ def _off(expected: NDArray[Any], found: NDArray[Any]) -> float:
 
 
 def missing(runtime: str) -> Comparison:
-    """Return the comparison of an output that there is not."""
+    """Return the failed comparison of an output that the converted model lacks."""
     return Comparison(runtime, Status.FAILED, "the converted model has no such output")
 
 
 def compare_arrays(expected: NDArray[Any], found: NDArray[Any], runtime: str, exact: bool) -> Comparison:
-    """Compare an output with what it should be: bit by bit if `exact` or not floating-point, else up to TOLERANCE."""
+    """Compare an output: bit by bit if `exact` or not floating-point, else within TOLERANCE of its largest value."""
     if exact or expected.dtype.kind != "f" or expected.shape != found.shape or expected.dtype != found.dtype:
         difference = first_difference(expected, found)
         if difference and expected.dtype.kind in "iu" and not first_difference(_narrowed(expected), found):
@@ -126,21 +127,21 @@ def compare_arrays(expected: NDArray[Any], found: NDArray[Any], runtime: str, ex
 
 
 def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
-    """Convert integers to 32 bits and back."""
+    """Narrow integers to 32 bits with wrap-around, and widen them again."""
     return array.astype(np.int32).astype(array.dtype)
 
 
 def scores(model: onnx_ir.Model) -> list[tuple[onnx_ir.Node, onnx_ir.Value]]:
-    """Return the nodes outside of bodies that pick, each with what it picks from."""
+    """Return the TopK, ArgMax and ArgMin nodes of the main graph, each with its candidates."""
     return [(node, node.inputs[0]) for node in model.graph if node.op_type in _PICKS and node.inputs[0] is not None]
 
 
 def near_ties(
     model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any], converted: Mapping[str, NDArray[Any]]
 ) -> dict[str, onnx_ir.Node]:
-    """Map the name of each value behind a node that picks by rounding to the first such node.
+    """Map the name of each value that depends on a pick decided by rounding to the first such node.
 
-    `converted` holds the scores of the conversion, by name, if it has them. Raises RefusedError, CrashedError.
+    `converted` has the candidates as the conversion computes them, by name, if it has them. Raises RefusedError, CrashedError.
     """
     picks = scores(model)
     arrays = intermediates.values(model, [given for _, given in picks], inputs, runtime)
@@ -153,7 +154,7 @@ def near_ties(
 
 
 def _is_near(node: onnx_ir.Node, scores: NDArray[Any], *, with_equal: bool) -> bool:
-    """Return True if rounding decides between two picked numbers, or the last picked one and the first that was not."""
+    """Return True if a near tie exists among the picked values, or between the last picked and the first rejected one."""
     default = -1 if node.op_type == "TopK" else 0
     axis = attribute(node, "axis", default)
     largest = node.op_type == "ArgMax" or (node.op_type == "TopK" and attribute(node, "largest", 1) == 1)
@@ -161,12 +162,12 @@ def _is_near(node: onnx_ir.Node, scores: NDArray[Any], *, with_equal: bool) -> b
     ordered = ordered[..., ::-1] if largest else ordered
     count = _picked(node, axis, ordered.shape[-1])
     gaps = np.abs(np.diff(ordered[..., : count + 1]))
-    scale = np.abs(scores[np.isfinite(scores)]).max(initial=0) if scores.size else 0
+    scale = np.abs(scores[np.isfinite(scores)]).max(initial=0)
     return bool(((gaps <= NEAR * scale) & (with_equal | (gaps > 0))).any())
 
 
 def _picked(node: onnx_ir.Node, axis: int, size: int) -> int:
-    """Tell how many numbers a node picks; all of them, where that is not known."""
+    """Return how many values a node picks along the axis; all of them if unknown."""
     if node.op_type != "TopK":
         return 1
     shape = node.outputs[0].shape

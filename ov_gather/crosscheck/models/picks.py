@@ -1,4 +1,4 @@
-"""What the specification of TopK leaves open: the order of what it picks, and which of equal numbers it picks."""
+"""Results that the specification of TopK leaves undetermined: their order, and the choice among equal numbers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ov_gather.ops.onnx_nodes import attribute
 from ov_gather.runtimes.base import Runtime
 
 Picked = Sequence["NDArray[Any] | None"]
-"""The outputs of a TopK: the numbers, and their places along the axis; None for one that is not known."""
+"""The outputs of a TopK: numbers, and their indices along the axis; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """What one TopK leaves open.
+    """What one TopK leaves undetermined.
 
     Attributes:
-        axis: the axis along which numbers are picked.
-        any_order: the picked numbers may stand in any order.
-        any_of_equal: any of equal numbers may be picked, and equal ones may change places.
+        axis: the axis of the TopK.
+        any_order: the results may be in any order.
+        any_of_equal: any of several equal numbers may be picked, and equal ones may be swapped.
     """
 
     axis: int
@@ -35,7 +35,7 @@ class Picks:
     any_of_equal: bool
 
     def allow(self, scores: NDArray[Any], expected: Picked, found: Picked) -> bool:
-        """Return True if the specification allows what was found where a runtime gives what is expected."""
+        """Return True if `found` is permitted, given the `expected` outputs of another runtime for the same scores."""
         axis = self.axis
         if expected[1] is None or found[1] is None or expected[1].shape != found[1].shape:
             return False
@@ -53,14 +53,14 @@ class Picks:
 
 
 def onnx_picks(node: onnx_ir.Node) -> Picks | None:
-    """Return what a node leaves open; None if its results are determined. ONNX takes the lowest index of equal numbers."""
+    """Return what a node leaves undetermined, or None. ONNX picks the lowest index of equal numbers."""
     if node.op_type != "TopK" or node.domain or attribute(node, "sorted", 1):
         return None
     return Picks(attribute(node, "axis", -1), any_order=True, any_of_equal=False)
 
 
 def ir_picks(layer: Layer) -> Picks | None:
-    """Return what a layer leaves open; None if its results are determined, or sorted by their indices."""
+    """Return what a layer leaves undetermined; None if nothing is, or the results are sorted by index."""
     given = layer.attributes
     if layer.type != "TopK" or given.get("sort") not in ("none", "value"):
         return None
@@ -71,9 +71,9 @@ def ir_picks(layer: Layer) -> Picks | None:
 def left_open(
     model: onnx_ir.Model, inputs: Mapping[str, NDArray[Any]], runtime: Runtime[Any], converted: Mapping[str, NDArray[Any]]
 ) -> dict[str, onnx_ir.Node]:
-    """Map the name of each value behind a node with results in another order than the reference's to the first such node.
+    """Map the name of each value that depends on a permitted reordering to the first TopK that reorders.
 
-    `converted` holds values of the conversion, by name. Raises RefusedError, CrashedError.
+    `converted` has values of the conversion, by name. Raises RefusedError, CrashedError.
     """
     found = []
     for node, picks in ((node, onnx_picks(node)) for node in model.graph):

@@ -1,7 +1,7 @@
-"""An ONNX model and the IR that it became are executed on one choice of inputs after the other, until one is conclusive.
+"""Execution of an ONNX model and its conversion on successive choices of inputs, until one is conclusive.
 
-Made-up inputs may tell nothing: onnxruntime, or OpenVINO alone, refuses sizes that the model was not made for, or a picture is
-so small that rounding decides what comes out.
+Generated inputs may be inconclusive: onnxruntime or OpenVINO refuses their sizes, or rounding decides the outputs of a small
+image.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Arrays = Sequence[NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One choice of inputs that onnxruntime accepts, and what came of it.
+    """One choice of inputs that onnxruntime accepts, and the result for it.
 
     Attributes:
         expected: the outputs of onnxruntime.
-        outputs: these outputs compared with those of the converted model.
+        outputs: the outputs of the converted model, compared with these.
         problem: why the converted model was not executed; "" if it was.
-        is_conclusive: whether this tells if the two models do the same.
-        notes: the problems that the converted model had with other inputs.
+        is_conclusive: whether the result shows if the two models are equivalent.
+        notes: problems of the converted model with other inputs.
     """
 
     inputs: Inputs
@@ -51,9 +51,9 @@ class Attempt:
 
 
 class Trial:
-    """A model and its conversion on their runtimes. `refusals` is what onnxruntime said of inputs that it did not accept.
+    """A model and its conversion on their runtimes. `refusals` are the messages of onnxruntime for inputs that it refused.
 
-    `lanes` names the inputs and outputs of the IR that are in lanes, each with the original and the type of its numbers.
+    `lanes` maps each input and output of the IR that is in lanes to the original's name and the type of its numbers.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Trial:
         self._converted = read_ir(ir_path)
 
     def run(self, choices: Iterable[Inputs]) -> Attempt | None:
-        """Try inputs until an attempt is conclusive; return that, or else the first that has outputs, or else the first.
+        """Try inputs until an attempt is conclusive; return that, or else the first with outputs, or else the first.
 
-        Return None where onnxruntime accepts no inputs.
+        Return None if onnxruntime accepts no inputs.
 
         Raises:
-            ValueError: the IR has other inputs than the model.
-            RefusedError, CrashedError: onnxruntime does not load the model, or does not tell its intermediate values.
+            ValueError: the inputs of the IR differ from those of the model.
+            RefusedError, CrashedError: onnxruntime cannot load the model, or does not compute its intermediate values.
         """
         attempts: list[Attempt] = []
         for inputs, expected in self._accepted(choices):
@@ -89,13 +89,13 @@ class Trial:
         return best and replace(best, notes=notes)
 
     def _accepted(self, choices: Iterable[Inputs]) -> Iterator[tuple[Inputs, Arrays]]:
-        """Yield the inputs that onnxruntime executes, with its outputs. The runtime is free while one of them is used."""
+        """Yield the inputs that onnxruntime accepts, with its outputs. The runtime is released before each yield."""
         remaining = iter(choices)
         while True:
             try:
                 with intermediates.activated(self._model, self._origin):
                     inputs, expected = self._next_accepted(remaining)
-            except CrashedError as error:  # it is not to be asked again
+            except CrashedError as error:  # other inputs may crash it again
                 self.refusals.append(str(error))
                 return
             if expected is None:
@@ -127,7 +127,7 @@ class Trial:
         return isinstance(self._target.run(self._ir_path, self._in_order(inputs)), RefusedError)
 
     def _excused(self, inputs: Inputs, expected: Arrays, found: Arrays) -> tuple[OutputResult, ...]:
-        """Compare the outputs again, and excuse those of which the model does not say what they are, or rounding decides."""
+        """Compare the outputs again; excuse random nodes, near ties, permitted orders of TopK, and rounding in onnxruntime."""
         random = dependents(self._model, random_nodes(self._model))
         picks = [node for node, _ in scores(self._model)]
         converted = self._converted_values(inputs, [value for node in picks for value in (node.inputs[0], *node.outputs)])
@@ -144,18 +144,18 @@ class Trial:
         with borrowed(["plain onnxruntime"]) as (plain,):
             try:
                 return excuse_rounding(outputs, expected, intermediates.run(self._model, inputs, plain), found)
-            except (RefusedError, CrashedError):  # it may lack a kernel for what is in its place otherwise
+            except (RefusedError, CrashedError):  # without optimisation, a kernel may be missing
                 return outputs
 
     def _converted_values(self, inputs: Inputs, values: Sequence[onnx_ir.Value | None]) -> dict[str, NDArray[Any]]:
-        """Compute values of the conversion that bear the names of these of the original; nothing if that is refused."""
+        """Return the conversion's counterparts of the values that kept their names; nothing if it refuses."""
         named = {name: (layer.id, port.id) for layer, port in self._converted.ports() for name in port.names}
         wanted = {name: named[name] for value in values if value is not None and (name := str(value.name)) in named}
         found = self._target.run(with_results(self._converted, list(wanted.values())), self._in_order(inputs))
         return {} if isinstance(found, Exception) else dict(zip(wanted, found[len(found) - len(wanted) :], strict=True))
 
     def to_blame(self, attempt: Attempt) -> tuple[str, ...]:
-        """Name the stock gathers of the IR if its outputs are right with ours in their place."""
+        """Return the stock gathers of the IR if its outputs are right with ours in their place; else nothing."""
         views = family_layers(self._converted)
         gathers = [view.layer for view in views if view.custom_version]
         if not gathers:
@@ -163,7 +163,7 @@ class Trial:
         try:
             with borrowed(["extension"]) as (extension,):
                 found = extension.run(self._converted, self._in_order(attempt.inputs))
-        except (ImportError, FileNotFoundError):  # the conversion for stock operations needs no extension
+        except (ImportError, FileNotFoundError):  # the extension is optional for stock conversions
             return ()
         if isinstance(found, Exception):
             return ()
@@ -171,7 +171,7 @@ class Trial:
         return tuple(f"{layer.type} '{layer.name}'" for layer in gathers) if _all_passed(outputs) else ()
 
     def _in_order(self, inputs: Inputs) -> list[NDArray[Any]]:
-        """Put the inputs in the order of the IR's Parameters. Raises ValueError where these bear other names."""
+        """Return the inputs in the order of the IR's Parameters. Raises ValueError if the names differ."""
         names = [layer.name for layer in self._converted.of_type("Parameter")]
         in_lanes = {name: as_lanes(inputs[given]) for name, (given, _) in self._lanes.items() if given in inputs}
         known = {**inputs, **in_lanes}
@@ -180,7 +180,7 @@ class Trial:
         return [known[name] for name in names]
 
     def _numbers(self, outputs: Arrays) -> Arrays:
-        """Return the numbers of outputs that are in lanes, and the other outputs as they are."""
+        """Return the outputs, with lanes joined to numbers."""
         types, values = dict(self._lanes.values()), zip(self._model.graph.outputs, outputs, strict=False)
         named = [(str(value.name), array) for value, array in values]
         return [from_lanes(array, types[name]) if name in types else array for name, array in named]

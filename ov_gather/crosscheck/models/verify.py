@@ -1,7 +1,6 @@
-"""This module tells whether a converted model computes what its ONNX original does: every output, and every gather on its own
-operands.
+"""Verification of a converted ONNX model against the original: every output, and every gather on its own operands.
 
-`outputs.py` tells how outputs are compared.
+`outputs.py` defines how outputs are compared.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
-"""The runtime that executes a model that was converted for this target."""
+"""The runtime for models converted for each target."""
 
 
 def verify_conversion(
@@ -43,27 +42,26 @@ def verify_conversion(
     target: str = "stock",
     lanes: Mapping[str, tuple[str, str]] | None = None,
 ) -> CrossCheckResult:
-    """Execute an ONNX model on onnxruntime, and the IR that it became on OpenVINO, with the same inputs, and compare.
+    """Execute an ONNX model on onnxruntime and its conversion on OpenVINO, with the same inputs, and compare.
 
     Args:
         onnx_path: the original.
-        ir_path: the .xml that it was converted to.
-        inputs: arrays by the names of inputs; made up if not given: open dimensions get one size after the other, until both
+        ir_path: the .xml of the conversion.
+        inputs: arrays by input name. If not given, inputs are generated, with one choice of open sizes after another until both
             runtimes accept them.
-        seed: for inputs that are made up.
-        target: what the model was converted for: "stock" operations, or those of our "extension".
-        lanes: by name of an input or output of the IR that is in lanes, that of the original, and the type of its numbers.
+        seed: for generated inputs.
+        target: the target of the conversion, "stock" or "extension" operations.
+        lanes: for each input or output of the IR that is in lanes, by name: the original's name and the type of its numbers.
 
     Returns:
-        A result with `.passed`, `.divergences` and `.table()`. `.not_run` tells why nothing could be compared, though nothing
-        is known to be wrong.
+        A result with `.passed`, `.divergences` and `.table()`. `.not_run` is why nothing was compared without being wrong.
 
     Raises:
         ImportError, FileNotFoundError: onnxruntime, or the extension, is not installed.
         OSError: a file cannot be read.
         TypeError, ValueError: a file is not a model; the inputs do not fit it.
     """
-    require("onnxruntime")  # before the work is done
+    require("onnxruntime")  # fail early
     model = intermediates.load(onnx_path)
     given = None if inputs is None else check_inputs(model, inputs)
     choices = made_up_inputs(model, seed) if given is None else [given]
@@ -104,7 +102,7 @@ def _no_inputs(refusals: Sequence[str]) -> str:
 
 
 def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]], target: str, path: str) -> LayerResult:
-    """Execute one gather alone, on the operands that it has in the original, and compare it with its output there."""
+    """Execute one gather alone, on its operands in the original, and compare with its output there."""
     node, stock = gather.node, target == "stock"
     tensors = fitted(node, gather.operands) if stock else gather.operands
     model = single_layer(node, tensors, gather.constant, custom=not stock)
@@ -112,7 +110,7 @@ def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]
     (view,) = family_layers(model)
     case = operands(view, arrays)
     attributes = view.attributes_for(case)
-    # Where elements are strings, onnxruntime's Gather copies only the first of each slice.
+    # For strings, onnxruntime's Gather copies only the first element of each slice, so the reference is used.
     expected = evaluate(view.operation, case, attributes) if gather.output.dtype.hasobject else gather.output
     comparisons = []
     for runtime in runtimes:

@@ -1,4 +1,4 @@
-"""This module tells whether a converted model computes what its exported program does in PyTorch."""
+"""Verification of a converted model against its exported PyTorch program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 _EXACT = operators(OPENVINO, lambda meaning: not meaning.computes) | {"Parameter", "Const", "Result"}
-"""Types of layers that round nothing."""
+"""Layer types that do not round."""
 
 Inputs = Mapping[str, NDArray[Any]]
 
@@ -34,17 +34,17 @@ Inputs = Mapping[str, NDArray[Any]]
 def verify_program(
     program_path: Path, ir_path: Path, *, inputs: Inputs | None = None, seed: int = DEFAULT_SEED, target: str = "stock"
 ) -> CrossCheckResult:
-    """Execute an exported program on PyTorch, and the IR that it became on OpenVINO, with the same inputs, and compare.
+    """Execute an exported program on PyTorch and its conversion on OpenVINO, with the same inputs, and compare.
 
     Args:
         program_path: the .pt2.
-        ir_path: the .xml that it was converted to.
-        inputs: arrays by the names of inputs; if not given, those that the program was exported with, or else made up.
-        seed: for inputs that are made up.
-        target: what the model was converted for: "stock" operations, or those of our "extension".
+        ir_path: the .xml of the conversion.
+        inputs: arrays by input name; if not given, the example inputs of the export, or generated ones if it has none.
+        seed: for generated inputs.
+        target: the target of the conversion, "stock" or "extension" operations.
 
     Returns:
-        A result with `.passed` and `.table()`. `.not_run` tells why nothing could be compared.
+        A result with `.passed` and `.table()`. `.not_run` is why nothing was compared.
 
     Raises:
         ImportError: PyTorch is not installed.
@@ -76,7 +76,7 @@ def verify_program(
 
 
 def _executed(origin: IsolatedRuntime[Any], model: Model, given: Inputs | None, seed: int) -> tuple[Inputs, list[NDArray[Any]]]:
-    """Choose inputs, and execute the program with them."""
+    """Choose inputs, and execute the program on them; return both the inputs and the outputs."""
     names = origin.ask("input_names")
     parameters = [layer.name for layer in model.of_type("Parameter")]
     if sorted(names) != sorted(parameters):

@@ -60,7 +60,7 @@ void run(const GatherLimit& limit) {
             for (int64_t i = 0; i < steps.lines; ++i) take(from, offsets + i * count, to + i * row, count, limit.unit);
         }
 #if OV_GATHER_HAS_AVX
-        _mm_sfence();  // orders streamed stores before the signal to other threads
+        _mm_sfence();  // makes streamed stores visible before we signal other threads
 #endif
     });
 }

@@ -1,5 +1,5 @@
-// The limit of a gather or a scatter: the same memory is read and written in the same places, with offsets that are ready, and
-// without any check. Of the ways to do that, whoever measures takes the fastest.
+// Speed limits of a gather or scatter: the same memory accesses with precomputed offsets, without checks. `bench` measures each
+// way to load and store, and takes the fastest.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,8 @@
 
 namespace ov_gather {
 
-// An array is `batches` matrices of so many rows, and of `width` units or elements in a row. One piece of all rows of a matrix
-// is one step of work. Offsets stand in the order of the work; the last piece of a row may be shorter only where there is one
-// line.
+// An array of `batches` matrices with `rows` rows of `width` units or elements. A step of work is one piece of all rows of a
+// matrix. Offsets are stored in the order of the work. The last piece of a row may be shorter only if `lines` is 1.
 struct Steps {
     int64_t batches, rows, lines, width, piece;
 
@@ -21,9 +20,9 @@ struct GatherLimit {
     const char* data;
     const int32_t* offsets;
     char* output;
-    int64_t unit;  // bytes
-    Steps steps;   // `lines` are those of the output
-    bool packed;   // a piece of all rows is copied first, and offsets are those in the copy
+    int64_t unit;  // bytes copied per offset
+    Steps steps;   // `lines` counts lines of the output
+    bool packed;   // copy a piece of all rows first; offsets are relative to the copy
     Loads loads;
     bool streamed;
 };
@@ -34,13 +33,13 @@ struct ScatterLimit {
     const int32_t* offsets;
     const float* updates;
     float* output;
-    int64_t unit;  // elements
-    Steps steps;   // `lines` are those of updates, `rows` those of data
+    int64_t unit;  // elements updated per offset
+    Steps steps;   // `lines` counts lines of updates, `rows` rows of data
     int64_t line;
     bool fetched, adds;
 };
 
-// Tells whether there is such a way to load units of so many bytes on this machine.
+// Return true if this machine supports a way to load units of `unit` bytes.
 bool can_load(Loads loads, int64_t unit);
 
 void run(const GatherLimit& limit);

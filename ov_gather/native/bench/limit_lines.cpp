@@ -1,5 +1,4 @@
-// This file is compiled once for each instruction set, which OV_GATHER_ISA names, and includes no inline functions, for the
-// reason at the head of lines.cpp.
+// Compiled once per instruction set, named by OV_GATHER_ISA. Must not include inline functions: see lines.cpp.
 #include "limit_lines.hpp"
 
 #include <string.h>

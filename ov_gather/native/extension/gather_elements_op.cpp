@@ -7,19 +7,19 @@ namespace {
 
 using ov::Dimension;
 
-// Off the axis, with broadcast: a dimension of indices is 1 or data's, and the output gets data's.
+// Off the axis with broadcast: a dimension of indices is 1 or data's, and the output has data's.
 bool broadcasts(const Dimension& indices, const Dimension& data, Dimension& output) {
     output = data;
     return indices.compatible(1) || Dimension::merge(output, indices, data);
 }
 
-// Off the axis, with same_shape: a dimension of indices is data's, and the output gets the one of indices. The symbol of data's
-// dimension is not merged, because it would then be the symbol of indices, whatever size they turn out to have.
+// Off the axis with same_shape: a dimension of indices equals data's. The symbol of data's dimension is not merged, since it
+// would become the symbol of indices, whatever size these have at run time.
 bool equals(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(data.get_min_length(), data.get_max_length()));
 }
 
-// Off the axis otherwise: a dimension of indices is at most data's, and the output gets the one of indices.
+// Off the axis otherwise: a dimension of indices is at most data's, and the output has that of indices.
 bool fits(const Dimension& indices, const Dimension& data, Dimension& output) {
     return Dimension::merge(output, indices, Dimension(0, data.get_max_length()));
 }
@@ -29,8 +29,7 @@ void swap_last_two(Dimensions& dimensions) {
     std::iter_swap(dimensions.end() - 1, dimensions.end() - 2);
 }
 
-// Makes the loops over the output before its transposition. A dimension of indices that is broadcast has a step of 0; so have
-// the lanes, which indices do not have.
+// Return the loops over the output before it is transposed. Indices have stride 0 along broadcast dimensions and lanes.
 Gather describe(const ov::Tensor& data, const ov::Tensor& indices, const ov::Tensor& output, size_t axis, bool transpose) {
     auto shape = output.get_shape();
     auto strides = strides_of(output);
@@ -94,7 +93,7 @@ ov::PartialShape GatherElementsOp::infer_shape(const ov::PartialShape& data, con
     return output;
 }
 
-// Infers the shape without lanes.
+// Infer the shape without lanes.
 ov::PartialShape GatherElementsOp::infer_elements(const ov::PartialShape& data, const ov::PartialShape& indices) const {
     NODE_VALIDATION_CHECK(this, data.rank().compatible(indices.rank()), "data ", data, " and indices ", indices,
                           " must have the same rank");
@@ -139,8 +138,8 @@ bool GatherElementsOp::evaluate(ov::TensorVector& outputs, const ov::TensorVecto
     if (position == all_in_bounds) return true;
     if (m_transpose) swap_last_two(shape);
     auto place = unravel(position, shape);
-    place.resize(indices.get_shape().size());                                      // without the lane
-    for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // gives 0 where indices are broadcast
+    place.resize(indices.get_shape().size());                                      // drop the lanes
+    for (size_t i = 0; i < place.size(); ++i) place[i] %= indices.get_shape()[i];  // 0 along broadcast dimensions
     OPENVINO_THROW("GatherElements '", get_friendly_name(),
                    "': ", out_of_bounds(place, index_at(indices, place), axis, gather.axis_size));
 }

@@ -5,11 +5,13 @@
 
 namespace ov_gather {
 
-// Inputs: data (any type of whole bytes, or string), indices (i32 or i64), of one rank. Negative indices count from the end.
-// Attributes: axis; broadcast = false: the output has the shape of indices, which may be smaller than data off the axis;
-// true: off the axis each dimension of indices is 1 or data's, and the output has data's. transpose: the last two dimensions of
-// the output change places. same_shape: off the axis each dimension of indices is data's, as GatherElements-6 has it. lanes:
-// data has one dimension more than indices, the last, whose elements stay together, as the lanes of a wider number.
+// Inputs: data (any type of whole bytes, or string), indices (i32 or i64), of the same rank. Negative indices count from the
+// end. Attributes, besides axis:
+// - broadcast: if false, the output has the shape of indices, which may be smaller than data off the axis. If true, each
+//   dimension of indices off the axis is 1 or data's, and the output has data's.
+// - transpose: swap the last two dimensions of the output.
+// - same_shape: indices have data's dimensions off the axis, as in GatherElements-6.
+// - lanes: data have an additional last dimension, whose elements stay together as the parts of a wider number.
 class GatherElementsOp : public ov::op::Op {
 public:
     OPENVINO_OP("GatherElements", "ov_gather");

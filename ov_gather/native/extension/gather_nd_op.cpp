@@ -14,7 +14,7 @@ int64_t product(Iterator begin, Iterator end) {
     return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
 }
 
-// The dimensions that a tuple indexes form one axis, for strings, whose positions are gathered by flattened tuples.
+// Describe the gather of string positions by flattened tuples: the indexed dimensions form one axis.
 Gather describe(const GatherTuples& tuples) {
     const int64_t size = tuples.element_size, index_size = sizeof(int64_t), slice = tuples.slice * size;
     const int64_t axis_size = product(tuples.dims.begin(), tuples.dims.end());

@@ -5,8 +5,8 @@
 
 namespace ov_gather {
 
-// Inputs: data (any type of whole bytes, or string), indices (i32 or i64), whose last dimension holds tuples of coordinates;
-// negative ones count from the end. Attribute: batch_dims, how many leading dimensions data and indices share.
+// Inputs: data (any type of whole bytes, or string), indices (i32 or i64), whose last dimension holds tuples of coordinates.
+// Negative coordinates count from the end. Attribute: batch_dims, the number of leading dimensions that data and indices share.
 class GatherNDOp : public ov::op::Op {
 public:
     OPENVINO_OP("GatherND", "ov_gather");

@@ -80,7 +80,7 @@ bool GatherOp::evaluate(ov::TensorVector& outputs, const ov::TensorVector& input
     ov::Tensor& output = outputs[0];
     set_shape(*this, inputs, output, [&] { return infer_shape(data.get_shape(), indices.get_shape(), given); });
     const auto shape = output.get_shape();
-    // Where the shape of the output does not depend on the axis, set_shape has not looked at the axis that is given.
+    // set_shape does not check the axis if the output shape does not depend on it.
     const int64_t last = static_cast<int64_t>(data.get_shape().size()) - 1;
     if (given < -last - 1 || given > last) infer_shape(data.get_shape(), indices.get_shape(), given);  // throws
     const size_t rank = indices.get_shape().size(), batch = normalized(m_batch_dims, rank);

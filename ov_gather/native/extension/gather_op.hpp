@@ -7,8 +7,8 @@
 namespace ov_gather {
 
 // Inputs: data (any type of whole bytes, or string), indices (i32 or i64), axis (i32 or i64, one element). Negative indices
-// count from the end. Attributes: batch_dims, how many leading dimensions data and indices share, negative ones counted from
-// the rank of indices; bounds = "error" or "zero", what an index out of bounds yields.
+// count from the end. Attributes: batch_dims, the number of leading dimensions that data and indices share (a negative number
+// counts from the rank of indices); bounds = "error" or "zero", the treatment of an index out of bounds.
 class GatherOp : public ov::op::Op {
 public:
     OPENVINO_OP("Gather", "ov_gather");

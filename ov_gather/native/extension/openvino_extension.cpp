@@ -1,4 +1,4 @@
-// OpenVINO finds in the library our operations, and the functions by which its ONNX front end makes them from ONNX nodes.
+// The entry point of the extension: our operations, and their conversions from ONNX nodes for OpenVINO's ONNX front end.
 #include <openvino/core/extension.hpp>
 #include <openvino/core/op_extension.hpp>
 #include <openvino/core/version.hpp>
@@ -24,7 +24,7 @@
 #define TEXT(value) TEXT_OF(value)
 #define RELEASE TEXT(OPENVINO_VERSION_MAJOR) "." TEXT(OPENVINO_VERSION_MINOR) "." TEXT(OPENVINO_VERSION_PATCH)
 
-// `ov_gather.register` reads this text from the file, because a library for another OpenVINO could not even be loaded.
+// `ov_gather.register` reads this text from the file, because a library for another OpenVINO could not be loaded.
 extern "C" OV_GATHER_EXPORT const char ov_gather_built_for[] = "ov_gather built for OpenVINO " RELEASE;
 
 namespace {
@@ -35,14 +35,14 @@ ov::OutputVector convert_gather_elements(const ov::frontend::NodeContext& node) 
         ->outputs();
 }
 
-// Our converter writes this node, of the domain ov_gather, for data whose numbers are given in lanes.
+// Convert the node of domain ov_gather that our converter emits for data whose numbers are split into lanes.
 ov::OutputVector convert_gather_lanes(const ov::frontend::NodeContext& node) {
     return std::make_shared<ov_gather::GatherElementsOp>(node.get_input(0), node.get_input(1),
                                                          node.get_attribute<int64_t>("axis", 0), false, false, false, true)
         ->outputs();
 }
 
-// Tells whether a value is arithmetic on shapes: a vector or scalar of integers that comes from a ShapeOf.
+// Return true if a value is a shape computation: an integer vector or scalar that depends on a ShapeOf.
 bool comes_from_shapes(const ov::Output<ov::Node>& value, std::unordered_set<ov::Node*>& seen) {
     const auto rank = value.get_partial_shape().rank();
     if (!value.get_element_type().is_integral_number() || rank.is_dynamic() || rank.get_length() > 1) return false;
@@ -52,12 +52,12 @@ bool comes_from_shapes(const ov::Output<ov::Node>& value, std::unordered_set<ov:
     return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return comes_from_shapes(input, seen); });
 }
 
-// Only through its own operation does OpenVINO know bounds and symbols of arithmetic on shapes, and find patterns in it.
+// Keep shape computations stock: OpenVINO propagates bounds and symbols, and matches patterns, only through its own operations.
 ov::OutputVector convert_gather(const ov::frontend::NodeContext& node) {
     const auto data = node.get_input(0), indices = node.get_input(1);
     const auto axis = ov::op::v0::Constant::create(ov::element::i64, {}, {node.get_attribute<int64_t>("axis", 0)});
     std::unordered_set<ov::Node*> seen;
-    const bool is_constant = ov::is_type<ov::op::v0::Constant>(indices.get_node());  // other indices may be out of bounds
+    const bool is_constant = ov::is_type<ov::op::v0::Constant>(indices.get_node());  // other indices need a check
     if (is_constant && comes_from_shapes(data, seen))
         return std::make_shared<ov::op::v8::Gather>(data, indices, axis)->outputs();
     return std::make_shared<ov_gather::GatherOp>(data, indices, axis, 0, "error")->outputs();
@@ -69,8 +69,7 @@ ov::OutputVector convert_gather_nd(const ov::frontend::NodeContext& node) {
         ->outputs();
 }
 
-// Tells whether a scatter of these inputs is arithmetic on shapes, for which only its own operation serves OpenVINO: constant
-// indices, which are in bounds, write elements of shapes, or into them.
+// Return true if a scatter is a shape computation, to stay stock: constant indices in bounds, data or updates from shapes.
 bool scatters_shapes(const ov::OutputVector& inputs, const std::string& reduction) {
     const auto indices = ov::as_type<ov::op::v0::Constant>(inputs[1].get_node());
     const auto& shape = inputs[0].get_partial_shape();
@@ -82,7 +81,7 @@ bool scatters_shapes(const ov::OutputVector& inputs, const std::string& reductio
            (comes_from_shapes(inputs[0], seen) || comes_from_shapes(inputs[2], seen));
 }
 
-// In the domain ov_gather, our converter writes the scatters of numbers whose lanes are given, and names their type.
+// In domain ov_gather, our converter emits scatters of numbers that are split into lanes, and names their type.
 ov::OutputVector convert_scatter_elements(const ov::frontend::NodeContext& node) {
     const ov::OutputVector inputs{node.get_input(0), node.get_input(1), node.get_input(2)};
     const auto axis = node.get_attribute<int64_t>("axis", 0);

@@ -6,7 +6,7 @@
 namespace ov_gather {
 namespace {
 
-// Makes the loops over indices; all tensors are contiguous.
+// Return the loops over indices; all tensors are contiguous.
 Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, const Elements& elements, IndexType type) {
     Scatter scatter{{},
                     {},
@@ -29,13 +29,13 @@ Scatter describe(const ov::Shape& data, const ov::Shape& indices, size_t axis, c
     return scatter;
 }
 
-// Gives the row-major position of the first index that is out of bounds; 0 if another thread has changed indices since.
+// Return the row-major position of the first index out of bounds; 0 if another thread has changed indices since.
 int64_t first_bad(const ov::Tensor& indices, int64_t axis_size) {
     const Gather gather{index_loops(indices), axis_size, 0, 1, index_type(indices)};
     return std::max<int64_t>(first_out_of_bounds(gather, static_cast<const char*>(indices.data())), 0);
 }
 
-// Off the axis a dimension of indices is at most data's.
+// Off the axis, a dimension of indices is at most data's.
 bool fits(const ov::Dimension& part, const ov::Dimension& whole) {
     return part.compatible(ov::Dimension(0, whole.get_max_length()));
 }

@@ -5,8 +5,8 @@
 
 namespace ov_gather {
 
-// Data, indices and updates have one rank, and updates the shape of indices, which may be smaller than data off the axis. There
-// is one more attribute: axis.
+// Data, indices and updates have the same rank, and updates the shape of indices, which may be smaller than data off the axis.
+// Additional attribute: axis.
 class ScatterElementsOp : public ScatterOp {
 public:
     OPENVINO_OP("ScatterElements", "ov_gather");

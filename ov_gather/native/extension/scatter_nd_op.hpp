@@ -5,7 +5,7 @@
 
 namespace ov_gather {
 
-// The last dimension of indices holds tuples of coordinates; updates have one slice of data for each tuple.
+// The last dimension of indices holds tuples of coordinates; updates have one slice of data per tuple.
 class ScatterNDOp : public ScatterOp {
 public:
     OPENVINO_OP("ScatterND", "ov_gather");

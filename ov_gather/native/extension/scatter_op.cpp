@@ -7,7 +7,7 @@
 namespace ov_gather {
 namespace {
 
-const std::vector<std::string> reductions{"none", "add", "mul", "min", "max"};  // in the order of the kernel's
+const std::vector<std::string> reductions{"none", "add", "mul", "min", "max"};  // in the order of Reduction
 
 struct Lanes {
     std::string name;
@@ -17,7 +17,7 @@ struct Lanes {
 
 const std::vector<Lanes> numbers_in_lanes{{"i64", 2, 'i'}, {"u64", 2, 'u'}, {"f64", 2, 'f'}, {"c64", 2, 'c'}, {"c128", 4, 'c'}};
 
-// Gives the lanes of this name; null for "none".
+// Return the lanes named `name`; null for "none".
 const Lanes* find(const std::string& name) {
     const auto found =
         std::find_if(numbers_in_lanes.begin(), numbers_in_lanes.end(), [&](const Lanes& lanes) { return lanes.name == name; });

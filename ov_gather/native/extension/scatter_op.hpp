@@ -1,4 +1,4 @@
-// ScatterElements and ScatterND have this base: what they take, and how they are evaluated.
+// Base of ScatterElements and ScatterND: inputs, attributes and evaluation.
 #pragma once
 
 #include <openvino/op/op.hpp>
@@ -9,10 +9,11 @@
 
 namespace ov_gather {
 
-// Inputs: data (any type of whole bytes, or string), indices (i32 or i64), updates (of data's type). Negative indices count
-// from the end; updates of one element are made in order. Attributes: reduction = "none", "add", "mul", "min" or "max", the
-// last four for numbers; lanes = "none", or the type of the numbers that data and updates hold as i32, along one more
-// dimension, the last: i64, u64, f64 or c64 as two, c128 as four. c64 and c128 are complex.
+// Inputs: data (any type of whole bytes, or string), indices (i32 or i64), updates (data's type). Negative indices count from
+// the end. Updates of one element are applied in order. Attributes:
+// - reduction: "none", or for numbers "add", "mul", "min" or "max".
+// - lanes: "none", or the type of numbers that data and updates hold as several i32 along an additional last dimension: i64,
+//   u64, f64 and complex c64 as two, complex c128 as four.
 class ScatterOp : public ov::op::Op {
 public:
     bool visit_attributes(ov::AttributeVisitor& visitor) override;
@@ -25,12 +26,11 @@ protected:
     ScatterOp(const ov::OutputVector& inputs, const std::string& reduction, const std::string& lanes);
     ScatterOp(const ov::OutputVector& inputs, const ScatterOp& model);
 
-    // Throws where shapes do not fit; those of data and updates are without lanes.
+    // Throw if shapes do not fit; those of data and updates are without lanes.
     virtual void check_shapes(const ov::PartialShape& data, const ov::PartialShape& indices,
                               const ov::PartialShape& updates) const = 0;
 
-    // Returns what updates elements of data of this shape by these indices. One of the two throws where an index is out of
-    // bounds.
+    // Return a function that updates data of this shape. Either of the two throws if one of the indices is out of bounds.
     virtual Update update(const ov::Shape& data, const ov::Tensor& indices) const = 0;
 
 private:
@@ -41,7 +41,7 @@ private:
 
     std::string m_reduction = "none";
     std::string m_lanes = "none";
-    ov::element::Type m_type;  // of data in the model: the CPU plugin calls u32 i32, and booleans u8
+    ov::element::Type m_type;  // data's type in the model: the CPU plugin passes u32 as i32, and boolean as u8
 };
 
 }  // namespace ov_gather

@@ -11,7 +11,7 @@
 namespace ov_gather {
 namespace {
 
-// Rounds to the nearest number, and to the even one of two that are as near. What ov::bfloat16 does differs by release.
+// Round to nearest, ties to even. What ov::bfloat16 does depends on the release.
 ov::bfloat16 rounded(float value, ov::bfloat16) {
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
@@ -21,7 +21,7 @@ ov::bfloat16 rounded(float value, ov::bfloat16) {
 
 ov::float16 rounded(float value, ov::float16) { return ov::float16(value); }
 
-// What has not changed keeps all its bits, which a NaN would lose on the way there and back.
+// Scatter half floats as float32. Unchanged elements keep all bits, which a NaN would lose in the conversions.
 template <typename Half>
 void scatter_widened(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, Reduction reduction,
                      const Update& update) {
@@ -37,7 +37,7 @@ void scatter_widened(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
     }
 }
 
-// Strings own memory, so they cannot be moved as bytes: positions are scattered, those of updates behind those of data.
+// Strings own memory and cannot be moved as bytes: scatter positions instead, with those of updates after those of data.
 void scatter_strings(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, const Update& update) {
     const auto *const from = data.data<std::string>(), *const given = updates.data<std::string>();
     const int64_t size = data.get_size();
@@ -61,7 +61,7 @@ void scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tens
         return scatter_widened<ov::float16>(data, updates, output, elements.reduction, update);
     if (elements.reduction != Reduction::none && type == ov::element::bf16)
         return scatter_widened<ov::bfloat16>(data, updates, output, elements.reduction, update);
-    if (data.get_size() == 0) return;  // Then there is nothing to update, and the addresses may be null.
+    if (data.get_size() == 0) return;  // nothing to update; the addresses may be null
     update(elements, static_cast<const char*>(data.data()), static_cast<const char*>(updates.data()),
            static_cast<char*>(output.data()));
 }

@@ -1,4 +1,4 @@
-// This is how the elements of each type of tensor are scattered.
+// Scatters of tensors of each element type.
 #pragma once
 
 #include <openvino/runtime/tensor.hpp>
@@ -9,15 +9,15 @@
 
 namespace ov_gather {
 
-// Elements as the kernel sees them: their size in bytes, their kind, and how they reduce.
+// Properties of elements that the kernel needs: size in bytes, NumPy's kind, and reduction.
 struct Elements {
     int64_t size;
     char kind;
     Reduction reduction;
 };
 
-// Lets `update` make the output of data and updates: of the elements themselves, of half floats as float32, of strings by their
-// positions. All tensors are contiguous. Data may be the output.
+// Compute the output by `update`: on the elements themselves, on half floats widened to float32, or on positions of strings.
+// All tensors are contiguous. Data may be the output.
 using Update = std::function<void(const Elements& elements, const char* data, const char* updates, char* output)>;
 void scatter_tensors(const ov::Tensor& data, const ov::Tensor& updates, ov::Tensor& output, const Elements& elements,
                      const Update& update);

@@ -5,7 +5,7 @@
 namespace ov_gather {
 namespace {
 
-// The implementation of a tensor is private to OpenVINO, but tells its class by the address that it begins with.
+// The private implementation of a tensor. Its first word, the vtable pointer, identifies its class.
 class Implementation : public ov::Tensor {
 public:
     static const void* class_of(const ov::Tensor& tensor) {
@@ -15,7 +15,7 @@ public:
     }
 };
 
-// Finds the class of a tensor that is memory and a shape, without strides; null where a tensor with strides has the same class.
+// Return the class of tensors without strides; null if tensors with strides have the same class.
 const void* find_class_without_strides() {
     float memory[4] = {};
     const ov::Tensor whole(ov::element::f32, {2, 2}, memory), strided(ov::element::f32, {2, 1}, memory, ov::Strides{8, 4});

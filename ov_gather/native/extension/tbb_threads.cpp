@@ -1,4 +1,4 @@
-// Loops run on the threads of the caller's TBB arena, which inside OpenVINO is the plugin's, with its limit.
+// Parallel loops on the caller's TBB arena: inside OpenVINO, that of the plugin with its thread limit.
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -9,9 +9,9 @@ namespace ov_gather {
 
 int64_t thread_count() { return tbb::this_task_arena::max_concurrency(); }
 
-void check_interrupt() {}  // OpenVINO has no way to end an inference that runs
+void check_interrupt() {}  // OpenVINO cannot interrupt a running inference
 
-// The loop is shared out evenly at once, as the plugin does it with its own: some are over before a thread could take more.
+// Split the loop evenly in advance, as the plugin does: some loops end before a thread could steal work.
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work) {
     using Part = tbb::blocked_range<int64_t>;
     tbb::parallel_for(

@@ -12,8 +12,7 @@
 namespace ov_gather {
 namespace {
 
-// Strings own memory, so they cannot be moved as bytes: their positions are gathered, then each is copied. Position 0 is no
-// string.
+// Strings own memory and cannot be moved as bytes: gather positions from 1 (0 = empty string), then copy each string.
 int64_t gather_strings(Gather gather, const ov::Tensor& data, const char* indices, ov::Tensor& output) {
     OPENVINO_ASSERT(is_contiguous(data) && is_contiguous(output),
                     "strings that are a part of a tensor are not gathered: copy it");
@@ -50,17 +49,17 @@ void check_types(const ov::Node& node) {
 }
 
 void keep_narrow_table(ov::Node& node) {
-    if (node.get_output_size() == 0) return;  // The node is being made.
+    if (node.get_output_size() == 0) return;  // the node is under construction
     const auto type = node.get_input_element_type(0);
     const auto table = ov::as_type_ptr<ov::op::v0::Constant>(node.get_input_node_shared_ptr(0));
     const auto readers = node.get_output_target_inputs(0);
     if (!table || (type != ov::element::f16 && type != ov::element::bf16) || readers.empty()) return;
     for (const auto& reader : readers)
         if (!ov::is_type<ov::op::v0::Convert>(reader.get_node())) return;
-    table->get_rt_info()["keep_const_precision_0"] = std::string();  // OpenVINO's passes ask only whether it is there
+    table->get_rt_info()["keep_const_precision_0"] = std::string();  // OpenVINO's passes only check that the key exists
 }
 
-// Requires equal sizes of the dimensions that data and indices share.
+// Return the batch dimensions, which must be equal in data and indices.
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims) {
     auto batch = ov::PartialShape::dynamic(batch_dims);

@@ -1,4 +1,4 @@
-// Our operations share these functions, which check types, gather tensors, and name an index that is out of bounds.
+// Helpers of our operations: type checks, gathers of tensors, error messages.
 #pragma once
 
 #include <openvino/op/op.hpp>
@@ -9,18 +9,18 @@
 
 namespace ov_gather {
 
-// Shape rules call this for a node that takes data, then indices.
+// Check the types of a node whose first inputs are data and indices.
 void check_types(const ov::Node& node);
-// Lets a constant table of 16-bit numbers keep its type, if nothing but Converts read what is gathered from it: the CPU plugin
-// would widen the whole table, and take twice the memory and more time to read it.
+// Keep the type of a constant 16-bit table if only Converts read the gathered elements: the CPU plugin would otherwise widen
+// the whole table, which takes twice the memory and more time to read.
 void keep_narrow_table(ov::Node& node);
 ov::PartialShape infer_batch(const ov::Node& node, const ov::PartialShape& data, const ov::PartialShape& indices,
                              int64_t batch_dims);
 
-// Tells whether inputs have those shapes that the model was compiled for, which the shape rules have seen.
+// Return true if inputs have the static shapes that the model was compiled for, which shape inference has checked.
 bool has_known_shapes(const ov::Node& node, const ov::TensorVector& inputs);
 
-// Gives the output the shape that `infer` gives, unless it is known. Shape rules cost more than a small gather.
+// Set the output shape, by `infer` unless it is known: shape inference costs more than a small gather.
 template <typename Infer>
 void set_shape(const ov::Node& node, const ov::TensorVector& inputs, ov::Tensor& output, const Infer& infer) {
     const bool is_known = node.get_output_partial_shape(0).is_static() && has_known_shapes(node, inputs);
@@ -33,23 +33,23 @@ IndexType index_type(const ov::Tensor& indices);
 int64_t index_at(const ov::Tensor& indices, const ov::Coordinate& place);
 ov::Coordinate unravel(size_t position, const ov::Shape& shape);
 
-// Makes the loops over the indices alone: where the output has no elements, an index may be out of bounds all the same.
+// Return the loops over indices alone, to check them even if the output is empty.
 std::vector<Loop> index_loops(const ov::Tensor& indices);
 
-// Turns each tuple of contiguous indices into one index into the dimensions `dims`, of which the first is this axis of data.
-// Throws what `out_of_bounds` says of a coordinate.
+// Flatten each tuple of contiguous indices to one index into the dimensions `dims`, which start at `axis` of data. Throw if a
+// coordinate is out of bounds.
 std::vector<int64_t> flatten(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis);
 
-// Throws what `out_of_bounds` says of the tuple at this position.
+// Throw `out_of_bounds` for the tuple at this position.
 [[noreturn]] void reject_tuple(const ov::Node& node, const ov::Tensor& indices, const std::vector<int64_t>& dims, size_t axis,
                                int64_t position);
 
-// Gathers elements of tensors, also of tensors of strings.
+// Gather elements of tensors, strings included.
 int64_t gather_tensors(const Gather& gather, const ov::Tensor& data, const void* indices, ov::Tensor& output);
 
 bool is_in_bounds(int64_t index, int64_t size);
 
-// Says "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that indices have changed meanwhile.
+// Return "indices[0, 17] = 52 is out of bounds for axis 1 of size 50 (valid -50..49)", or that the indices have been changed.
 std::string out_of_bounds(const ov::Coordinate& place, int64_t index, size_t axis, int64_t size);
 
 }  // namespace ov_gather

@@ -1,5 +1,5 @@
-// Both kernels tie what they do to the second-level cache, which a core has to itself. The last-level cache is not asked for: a
-// virtual machine tells the size that it shares with others.
+// Cache sizes that the kernels adapt to, derived from the second-level cache, which is private to a core. The size of the
+// last-level cache is not used: in a virtual machine it is shared with others.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,16 @@ inline int64_t second_level_cache() {
     return size;
 }
 
-// Bytes that stay close to one core, beside what else is in use.
+// Bytes that stay in near caches, next to other data in use.
 inline int64_t near_cache() { return second_level_cache() / 4 * 3; }
 
-// An operation that moves more bytes than these writes its output around the caches. A last-level cache of AMD's is as close to
-// the core as its second-level cache of Intel's is, so that an output that fits into it had better stay there; an operation
-// moves more than its output.
+// Bytes moved by an operation (more than its output) above which the output is streamed around the caches. AMD's last-level
+// cache is as fast as Intel's second-level cache, so that outputs that fit into it should stay there.
 inline int64_t cached_bytes() {
     static const int64_t size = is_intel() ? 8 * second_level_cache() : 48 << 20;
     return size;
 }
 
-constexpr int64_t largest_buffer = 1 << 23;  // bytes of a packed column: what the second-level TLB reaches
+constexpr int64_t largest_buffer = 1 << 23;  // bytes of a packed column at most: the reach of the second-level TLB
 
 }  // namespace ov_gather

@@ -1,4 +1,4 @@
-// The walk decides which loops run, in which order, on which threads. The work within a line is in lines.cpp.
+// The outer loops of gather_elements: their order, and the threads they run on. lines.cpp does the work within lines.
 #include "gather.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 15;          // so many elements are worth another thread
-constexpr int64_t column_buffer = 1 << 16;  // bytes of a packed column, unless its rows are many
-constexpr int64_t uninterrupted = 1 << 20;  // elements that are worth a look for an interrupt
-constexpr int64_t column_block = 512;       // elements in each piece of a line that is split, but not packed
+constexpr int64_t grain = 1 << 15;          // elements per thread at least
+constexpr int64_t column_buffer = 1 << 16;  // bytes of a packed column, unless it has many rows
+constexpr int64_t uninterrupted = 1 << 20;  // elements between two checks for an interrupt
+constexpr int64_t column_block = 512;       // elements per column if lines are split, but not packed
 
-// Bytes of a row in a packed column; less costs more than it saves. AMD's last-level cache is quick enough for longer pieces.
+// Minimum bytes of a row in a packed column. AMD's last-level cache is fast enough to gain from longer pieces.
 int64_t shortest_piece() {
     static const int64_t size = is_intel() ? 1 << 8 : 1 << 10;
     return size;
@@ -30,7 +30,7 @@ int64_t count_positions(const std::vector<Loop>& loops) {
     return count;
 }
 
-// Drops loops of one step, and joins neighbours that step as one: fewer, longer loops visit the same positions in order.
+// Drop loops of size 1 and merge adjacent loops with matching strides. The order of positions stays the same.
 std::vector<Loop> merged(const std::vector<Loop>& loops) {
     std::vector<Loop> result;
     for (const Loop& inner : loops) {
@@ -45,7 +45,7 @@ std::vector<Loop> merged(const std::vector<Loop>& loops) {
         }
         result.push_back(inner);
     }
-    while (result.size() < 2) result.insert(result.begin(), {1, 0, 0, 0});  // because a plane has two loops
+    while (result.size() < 2) result.insert(result.begin(), {1, 0, 0, 0});  // a plane has two loops
     return result;
 }
 
@@ -54,7 +54,7 @@ bool are_multiples(const std::vector<Loop>& loops, int64_t of) {
                        [of](const Loop& loop) { return loop.data_stride % of == 0 && loop.output_stride % of == 0; });
 }
 
-// Merges the loops. A short slice, as of the two halves of a number, becomes one wide element, if it lies where that may lie.
+// Merge the loops. A short contiguous slice becomes one wide element if its address is aligned to its size.
 Gather merged(const Gather& given, const char* data, const char* output) {
     Gather gather = given;
     gather.loops = merged(given.loops);
@@ -72,7 +72,7 @@ Gather merged(const Gather& given, const char* data, const char* output) {
     return gather;
 }
 
-// A position has a place in each of the three arrays. A step goes on to the next position.
+// A position in the loops, and its byte offsets in the three arrays.
 class Cursor {
 public:
     Cursor(const std::vector<Loop>& loops, int64_t position) : m_loops(loops), m_at(loops.size()) {
@@ -116,8 +116,8 @@ private:
     std::vector<int64_t> m_at;
 };
 
-// Where the axis is not the last, a whole line reaches into as many rows as the axis has, each in another cache line. Narrow
-// columns one after the other touch each cache line several times while it is there.
+// Split lines into columns if the axis is not the last. A line then touches every row along the axis, each in another cache
+// line; narrow columns use a cache line repeatedly while it is cached.
 void split_into_columns(std::vector<Loop>& loops, const Gather& gather) {
     const Loop line = loops.back();
     if (line.data_stride == 0 || line.index_stride == 0 || line.size % column_block != 0 ||
@@ -154,9 +154,9 @@ int64_t find_out_of_bounds(const Gather& gather, const char* indices) {
     return all_in_bounds;
 }
 
-// Where the axis is not the last, every element of a line comes from another row, in another cache line, of which the rest is
-// wasted. So columns of rows are packed into a buffer that stays close to the core, and gathered from there, if the axis is
-// visited often enough. Returns how wide a column may be; 0 = do not pack.
+// Return the width of packed columns in elements; 0 = do not pack. If the axis is not the last, each element of a line lies in
+// another cache line, the rest of which is wasted. Columns of rows are therefore packed into a buffer that stays in near
+// caches, if the axis is visited often enough.
 int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
     const Loop& line = loops.back();
     const Loop& axis = loops[loops.size() - 2];
@@ -171,7 +171,7 @@ int64_t packed_width(const Gather& gather, const std::vector<Loop>& loops) {
     return width;
 }
 
-// Packs one column, which is `width` elements of every row along the axis, and gathers from the pack.
+// Pack one column, `width` elements of every row along the axis, and gather from the buffer.
 bool gather_column(Plane plane, PlaneFunction gather_plane, int64_t element_size, int64_t width, const char* data,
                    const char* indices, char* output) {
     thread_local std::vector<char> buffer;
@@ -218,7 +218,7 @@ int64_t gather_elements(const Gather& given, const char* data, const char* indic
         }
     };
 
-    // With packing, the walk has one step for each column, and leaves the two innermost loops to gather_column.
+    // With packing, the walk has one step per column, and gather_column runs the two innermost loops.
     std::vector<Loop> columns(loops.begin(), loops.end() - 2);
     const Loop& line = plane.line;
     if (width != 0)
@@ -234,14 +234,14 @@ int64_t gather_elements(const Gather& given, const char* data, const char* indic
         }
     };
 
-    // One packed column is work enough for a thread.
+    // One packed column is enough work for a thread.
     if (width != 0 && count > grain)
         in_parallel(count_positions(columns), 1, walk_columns);
     else
         in_parallel(count, grain, walk);
     if (in_bounds.load()) return all_in_bounds;
-    // If another thread has changed the indices since, none is found, but the output is not complete. Then the first position
-    // stands for the one that was out of bounds, and the error, which reads the index again, says that indices have changed.
+    // If another thread has changed the indices since, none may be out of bounds now, but the output is incomplete. Position 0
+    // is returned then, and the caller's error message, which reads the index again, reports the change.
     return std::max<int64_t>(first_out_of_bounds(given, indices), 0);
 }
 

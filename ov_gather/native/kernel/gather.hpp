@@ -1,6 +1,26 @@
-// GatherElements on strided arrays gives out[p] = data[p with its axis coordinate replaced by indices[p]], for every position p
-// of indices. ONNX GatherElements-13: negative indices count from the end, indices may be smaller than data off the axis.
-// This depends on nothing but TBB.
+// GatherElements (ONNX GatherElements-13) on strided arrays: an output element is data's at the same position, but at the index
+// along the axis. Indices may be smaller than data off the axis. The naive loop, for matrices and axis 1:
+//
+//     for (int64_t row = 0; row < rows; ++row)
+//         for (int64_t i = 0; i < count; ++i) {
+//             int64_t index = indices[row][i];
+//             if (index < 0) index += axis_size;  // counts from the end
+//             if (index < 0 || index >= axis_size) return row * count + i;  // out of bounds
+//             output[row][i] = data[row][index];
+//         }
+//
+// The kernel computes the same. What it does differently, and why:
+// - Any rank is reduced to few long loops (gather.cpp), which run over lines such as the inner loop above (lines.cpp).
+// - A block of indices is checked and wrapped without branches, then used. Both steps vectorize, and no index can be changed by
+//   another thread between its check and its use (line_indices.hpp, line_blocks.hpp).
+// - Elements outside the near caches are prefetched by index, since no hardware prefetcher can predict them, and large outputs
+//   are streamed around the caches.
+// - If the axis is not the last, each element lies in another cache line. Columns of rows are packed or split (gather.cpp).
+// - Lines of one index are copied whole (line_slices.hpp), and short lines share a block (short_lines.hpp).
+// - Inner loops are compiled per instruction set and chosen at run time; gather instructions are used where they pay (isa.cpp).
+// - Threads share the positions. The position to report is found again in order, so that it does not depend on their number.
+//
+// The kernel needs the C++ standard library and the system only. Its user provides the threads (threads.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,22 +33,22 @@ namespace ov_gather {
 enum class IndexType { int32, int64 };
 
 struct Gather {
-    std::vector<Loop> loops;  // the outermost comes first
+    std::vector<Loop> loops;  // outermost first
     int64_t axis_size;
     int64_t axis_stride;
     int64_t element_size;  // 1, 2, 4, 8 or 16
     IndexType index_type;
-    bool zero = false;  // an index out of bounds yields zeros instead of ending the run
+    bool zero = false;  // write zeros for an index out of bounds instead of stopping
 };
 
 constexpr int64_t all_in_bounds = -1;
 
-// Returns all_in_bounds, or the first position (row-major in indices) whose index is out of bounds: the same one whatever the
-// number of threads. Nothing out of bounds is read; the output is then partly written. Where another thread changes indices
-// meanwhile, the index at that position may be in bounds again.
+// Gather all elements; return all_in_bounds, or the first position (row-major in indices) whose index is out of bounds. The
+// result does not depend on the number of threads. Nothing out of bounds is read, and the output is partly written on error. If
+// another thread changes indices meanwhile, the index at the returned position may be in bounds again.
 int64_t gather_elements(const Gather& gather, const char* data, const char* indices, char* output);
 
-// Checks indices as gather_elements does, but gathers nothing: an index may be out of bounds even where nothing is gathered.
+// Check indices as gather_elements does, without gathering: an index may be out of bounds even if the output is empty.
 int64_t first_out_of_bounds(const Gather& gather, const char* indices);
 
 }  // namespace ov_gather

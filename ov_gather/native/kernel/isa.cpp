@@ -1,4 +1,3 @@
-// The instruction set of the lines is chosen once, when it is first needed.
 #include "isa.hpp"
 
 #include <cstdlib>
@@ -20,9 +19,9 @@ struct Isa {
     bool available;
 };
 
-// The best instruction set comes first. Gather instructions gain 1.2 to 1.8 times on an Intel Xeon (Sapphire Rapids). On AMD
-// they lose: up to 2 times on Zen 5, where loading elements one by one takes half the time; Zen 3 has none of 512 bits, and
-// those of 256 bits do not pay; Zen 4 has the gather unit of Zen 3.
+// Available instruction sets, best first. Gather instructions are 1.2 to 1.8 times as fast on an Intel Xeon (Sapphire Rapids).
+// On AMD they are slower: up to 2 times on Zen 5, where loading elements one by one takes half the time; Zen 3 has none of 512
+// bits, and those of 256 bits do not pay; Zen 4 has the gather unit of Zen 3.
 std::vector<Isa> available() {
     const Isa known[] = {
 #if OV_GATHER_HAS_AVX

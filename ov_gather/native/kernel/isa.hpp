@@ -1,4 +1,4 @@
-// Which instruction set the lines use: the best that the machine has, or the one that OV_GATHER_ISA names.
+// The instruction set of the inner loops: the best available, or the one named by OV_GATHER_ISA.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace ov_gather {
 
 const LineFunctions& line_functions();
 
-// Gives the functions for elements of so many bytes, a power of two up to 16; by index type.
+// Return the functions for an element size, a power of two up to 16 bytes; indexed by IndexType.
 const PlaneFunction* planes_of(int64_t element_size);
 std::string isa_name();
 std::vector<std::string> available_isas();

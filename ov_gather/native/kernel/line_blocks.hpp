@@ -1,5 +1,4 @@
-// Lines whose indices and output are contiguous are gathered a block at a time. Only lines.cpp includes this file, for the
-// reason that stands at its head.
+// Lines with contiguous indices and output, gathered in blocks. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>
@@ -18,11 +17,11 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t block = 512;            // so many indices are checked, then used, while in the first-level cache
-constexpr int64_t far_block = 2048;       // so many where data is fetched before, as loads in flight end with a block
-constexpr int64_t index_prefetch = 1024;  // elements; indices so far ahead of a block are fetched
-constexpr int64_t prefetch_ahead = 24;    // elements; so many loads in flight hide memory's latency
-constexpr int64_t far_ahead = 96;         // elements; so many loads in flight to the second-level cache
+constexpr int64_t block = 512;            // indices checked, then used, while in the first-level cache
+constexpr int64_t far_block = 2048;       // the same with prefetching, whose loads in flight end with a block
+constexpr int64_t index_prefetch = 1024;  // elements; indices are prefetched this far ahead of a block
+constexpr int64_t prefetch_ahead = 24;    // elements; loads in flight that hide the latency of memory
+constexpr int64_t far_ahead = 96;         // elements; loads in flight to the second-level cache
 
 inline void stream(const char* from, char* to, int64_t bytes) {
 #if OV_GATHER_HAS_AVX
@@ -39,8 +38,8 @@ inline void stream(const char* from, char* to, int64_t bytes) {
     memcpy(to, from, bytes);
 }
 
-// `upcoming` are the indices of the next block, whose stream the hardware's prefetcher loses while this block is gathered.
-// A first fetch brings data into the second-level cache, which has room for more of them, a later one into the first.
+// Gather a block by checked offsets. `upcoming` are the indices of the next block: the hardware prefetcher loses their stream
+// while this block is gathered. Data are prefetched to the second-level cache, which holds more, and later to the first.
 template <typename Element, typename Offset, bool across, bool prefetch>
 inline void take(const Element* data, int64_t step, const Offset* offsets, Element* __restrict output, int64_t count,
                  const char* upcoming, int64_t index_size) {

@@ -1,5 +1,4 @@
-// Lines that are columns of the output are gathered a tile at a time. Only lines.cpp includes this file, for the reason that
-// stands at its head.
+// Lines that are columns of the output, gathered in tiles. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>
@@ -9,20 +8,19 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t tile_bytes = 64;  // bytes of a transposed output that are written at once: a cache line
+constexpr int64_t tile_bytes = 64;  // bytes of the output written at once: a cache line
 
-// Rows are read in an order that the hardware does not foresee, so the next one is fetched while this one is gathered.
+// Prefetch a row while the one before is gathered: hardware does not predict the order of rows.
 inline void prefetch_row(const char* row, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch(row + at);
 }
 
-// Gathers lines that are columns of the output a tile at a time, and writes tiles across. `reach` bytes of a row are
-// prefetched.
+// Gather tiles of such lines, and write them transposed. `reach` bytes of each row are prefetched.
 template <typename Element, typename Index>
 bool transposed(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count,
                 int64_t reach) {
     constexpr int64_t size = sizeof(Element), height = tile_bytes / size;
-    Element tile[height][block + height];  // longer than a block, because rows a power of two apart share cache sets
+    Element tile[height][block + height];  // padded, because rows a power of two apart share cache sets
     Plane row = plane;
     row.line.output_stride = size;
     row.stream = false;
@@ -40,7 +38,7 @@ bool transposed(const Plane& plane, const char* data, const char* indices, char*
             for (int64_t j = 0; j < columns; ++j) {
                 fetch_to_write(output + (left + j + prefetch_ahead) * step + top * size);
                 auto* to = reinterpret_cast<Element*>(output + (left + j) * step) + top;
-                if (rows == height)  // a constant, for the compiler
+                if (rows == height)  // a constant trip count for the compiler
                     for (int64_t i = 0; i < height; ++i) to[i] = tile[i][j];
                 else
                     for (int64_t i = 0; i < rows; ++i) to[i] = tile[i][j];

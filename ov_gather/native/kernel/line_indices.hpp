@@ -1,5 +1,4 @@
-// Indices of a line are checked and counted from the start, a block at a time. Only lines.cpp includes this file, for the
-// reason that stands at its head.
+// Bounds checks and wrapping of contiguous indices in blocks. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +12,7 @@
 namespace ov_gather {
 namespace {
 
-// Wraps negative indices into an axis of 2^31 elements or more. Returns false if one is out of bounds.
+// Wrap negative indices, for an axis of any size. Return false if an index is out of bounds.
 template <typename Index>
 inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t* wrapped) {
     bool in_bounds = true;
@@ -26,9 +25,9 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int64_t
     return in_bounds;
 }
 
-// Wraps negative indices into a smaller axis, narrowed to 32 bits: half the memory, twice the elements in a vector register,
-// and no branch. Stored indices are clamped, so that they are in bounds even if the compiler reads an index twice and another
-// thread has changed it meanwhile. Returns false if one is out of bounds.
+// Wrap negative indices for an axis below 2^31, narrowed to 32 bits: half the memory, twice the elements per vector register,
+// and no branches. Stored indices are clamped: they stay in bounds even if the compiler reads an index twice while another
+// thread changes it. Return false if an index is out of bounds.
 template <typename Index>
 inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t* wrapped) {
     const int32_t size = static_cast<int32_t>(axis_size);
@@ -36,7 +35,7 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t
     uint32_t out_of_bounds = size == 0;
     int64_t i = 0;
 #if defined(__AVX2__)
-    // The code that GCC makes of the loop below for int64 takes three times as long.
+    // GCC's code for the loop below is three times as slow for int64.
     if (sizeof(Index) == 8) {
         const __m256i sizes = _mm256_set1_epi32(size), lasts = _mm256_set1_epi32(static_cast<int32_t>(last));
         __m256i bad = _mm256_setzero_si256();
@@ -48,7 +47,7 @@ inline bool wrap(const Index* indices, int64_t count, int64_t axis_size, int32_t
             const __m256i sign = _mm256_srai_epi32(low, 31);
             const __m256i index = _mm256_add_epi32(low, _mm256_and_si256(sign, sizes));
             const __m256i clamped = _mm256_min_epu32(index, lasts);
-            bad = _mm256_or_si256(bad, _mm256_xor_si256(high, sign));  // is set where an index does not fit into 32 bits
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(high, sign));  // set if an index exceeds 32 bits
             bad = _mm256_or_si256(bad, _mm256_xor_si256(clamped, index));
             _mm256_storeu_si256(reinterpret_cast<__m256i*>(wrapped + i), _mm256_permute4x64_epi64(clamped, 0xd8));
         }
@@ -75,7 +74,7 @@ template <typename Index>
 bool all_same(const char* indices, int64_t count) {
     const auto* const at = reinterpret_cast<const Index*>(indices);
     const Index first = at[0];
-    Index different = at[count - 1] ^ first;  // Where indices differ, the last and the first one mostly do.
+    Index different = at[count - 1] ^ first;  // if any differ, these two mostly do
     for (int64_t i = 0; different == 0 && i < count; i += 64) {
         const int64_t end = i + 64 < count ? i + 64 : count;
         for (int64_t j = i; j < end; ++j) different |= at[j] ^ first;

@@ -1,4 +1,4 @@
-// Lines that one index names as a whole are copied. Only lines.cpp includes this file, for the reason that stands at its head.
+// Lines with one index each, copied as slices. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>
@@ -10,9 +10,9 @@ namespace ov_gather {
 namespace {
 
 constexpr int64_t slice_prefetch = 8192;  // bytes of slices in flight
-constexpr int64_t slices_ahead = 64;      // slices at most; fewer if they are long
+constexpr int64_t slices_ahead = 64;      // slices in flight at most; fewer if they are long
 
-// Copies the slice that the one index of a whole line names, element by element.
+// Copy the slice of one index, element by element.
 template <typename Element>
 bool constant(const Plane& plane, const char* data, int64_t index, char* output, int64_t count) {
     constexpr int64_t size = sizeof(Element);
@@ -26,8 +26,8 @@ bool constant(const Plane& plane, const char* data, int64_t index, char* output,
     return true;
 }
 
-// Fetches the slice that an index names, with the cache lines at its ends: arrays seldom start where a cache line does. The
-// index may be out of bounds, because a prefetch may point anywhere.
+// Prefetch the slice of an index, with the cache lines at both ends, since arrays are rarely aligned to them. The index may be
+// out of bounds, because a prefetch may use any address.
 inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, int64_t bytes) {
     if (index < 0) index += plane.axis_size;
     const uintptr_t slice = reinterpret_cast<uintptr_t>(data) + static_cast<uint64_t>(index) * plane.axis_stride;
@@ -35,8 +35,7 @@ inline void prefetch_slice(const Plane& plane, const char* data, int64_t index, 
     for (int64_t at = -head; at < bytes && at < slice_prefetch; at += 64) fetch(reinterpret_cast<const char*>(slice + at));
 }
 
-// Copies slices that lie as one piece in data and in the output. Slices that are far away are fetched some time before; of a
-// long one the hardware foresees the rest.
+// Copy slices that are contiguous in data and output. Far slices are prefetched; the hardware prefetches the rest of long ones.
 template <typename Index, typename Copy>
 bool copy_slices(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t bytes,
                  const Copy& copy) {
@@ -61,7 +60,7 @@ bool copy_slices(const Plane& plane, const char* data, const char* indices, char
     return true;
 }
 
-// Copies `part` bytes at least and twice as many at most: the first and the last ones.
+// Copy between `part` and 2 * `part` bytes by two copies, which may overlap.
 template <int64_t part>
 struct ShortCopy {
     int64_t bytes;

@@ -1,6 +1,6 @@
-// This file is compiled once for each instruction set, which OV_GATHER_ISA names (see CMakeLists.txt). It includes nothing that
-// defines inline functions: the linker may keep any one of their copies, and the baseline must not get one that was compiled
-// for AVX-512.
+// Compiled once per instruction set, named by OV_GATHER_ISA (see CMakeLists.txt). It must not include headers that define
+// inline functions: the linker keeps any one of their copies, and might keep one compiled for AVX-512 for the baseline. What it
+// includes has functions that are static or in anonymous namespaces.
 #include "lines.hpp"
 
 #include <stdint.h>
@@ -13,7 +13,7 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t row_prefetch = 1 << 14;  // bytes; longer rows would evict data that is still needed
+constexpr int64_t row_prefetch = 1 << 14;  // bytes; prefetching longer rows would evict data in use
 
 struct Bytes16 {
     uint64_t low, high;
@@ -53,7 +53,7 @@ template <typename Element, typename Index>
 bool gather_plane(const Plane& plane, const char* data, const char* indices, char* output, int64_t lines, int64_t count) {
     const bool in_bounds = gather_lines<Element, Index>(plane, data, indices, output, lines, count);
 #if OV_GATHER_HAS_AVX
-    if (plane.stream) _mm_sfence();  // orders streamed stores before the signal to other threads that we are done
+    if (plane.stream) _mm_sfence();  // makes streamed stores visible before we signal other threads
 #endif
     return in_bounds;
 }

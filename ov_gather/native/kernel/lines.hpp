@@ -1,4 +1,4 @@
-// The two innermost loops of a gather run over lines of elements, for every element size, index type and instruction set.
+// The two innermost loops of a gather, for each element size, index type and instruction set.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace ov_gather {
 
-// A Loop is one loop of the walk over the positions of indices. Strides are in bytes; data_stride is 0 for the axis, whose
-// coordinate comes from indices.
+// A loop over positions of indices. Strides are in bytes; data_stride is 0 for the axis, whose coordinate comes from indices.
 struct Loop {
     int64_t size;
     int64_t index_stride;
@@ -21,30 +20,29 @@ struct Plane {
     Loop line;
     int64_t axis_size;
     int64_t axis_stride;
-    bool prefetch;  // the data that an index can reach exceeds the caches near the core
-    bool stream;    // the arrays exceed the last-level cache, so that the output is written around it
-    bool zero;      // an index out of bounds yields zeros
+    bool prefetch;  // the data that an index can reach exceed the near caches
+    bool stream;    // the output is streamed around the caches, because the arrays exceed them
+    bool zero;      // write zeros for an index out of bounds
 };
 
-// Gathers `lines` lines of `count` elements and returns true; or returns false if an index is out of bounds (and that does not
-// yield zeros), having read nothing there. The pointers are those of the first element; `lines` > 1 only for whole lines.
+// Gather `lines` lines of `count` elements and return true. Return false without reading out of bounds if an index is out of
+// bounds, unless plane.zero. The pointers address the first element; `lines` > 1 requires whole lines.
 using PlaneFunction = bool (*)(const Plane&, const char* data, const char* indices, char* output, int64_t lines, int64_t count);
 
-// Reads an index from memory once. The function is static for the reason at the head of lines.cpp.
+// Read an index from memory once. Static for the reason given in lines.cpp.
 template <typename Index>
 static inline int64_t read_once(const void* index) {
     return load_once(static_cast<const Index*>(index));
 }
 
-// Counts `count` contiguous indices from the start, and narrows them. Returns false if one is out of bounds; what is written
-// is in bounds nevertheless, unless the axis is empty.
+// Convert `count` contiguous indices to positions from the start, as int32. Return false if one is out of bounds; the positions
+// are in bounds even then, unless the axis is empty.
 using WrapFunction = bool (*)(const char* indices, int64_t count, int64_t axis_size, int32_t* wrapped);
 
-// Tells whether all of `count` contiguous indices are the same as the first.
+// Return true if all `count` contiguous indices are equal.
 using AllSameFunction = bool (*)(const char* indices, int64_t count);
 
-// The functions of one instruction set. Those of planes are found by the logarithm of the element size (1 to 16 bytes), then
-// by the index type (int32, int64); the others by the index type.
+// The functions of one instruction set: planes by log2 of the element size (1 to 16 bytes), all by index type (int32, int64).
 struct LineFunctions {
     PlaneFunction planes[5][2];
     WrapFunction wrap[2];

@@ -1,5 +1,4 @@
-// What compilers and systems do each in their own way stands here. Functions are static for the reason at the head of
-// lines.cpp.
+// Differences between compilers and systems. Functions are static for the reason given in lines.cpp.
 #pragma once
 
 #include <stdint.h>
@@ -11,7 +10,7 @@
 #define OV_GATHER_EXPORT __attribute__((visibility("default"), used))
 #endif
 
-// On x86-64, lines.cpp is compiled for AVX2 and AVX-512, too; not by Microsoft's compiler, nor by those that take its place.
+// On x86-64, lines.cpp is also compiled for AVX2 and AVX-512, except by Microsoft's compiler and replacements for it.
 #if defined(__x86_64__) && !defined(_MSC_VER)
 #define OV_GATHER_HAS_AVX 1
 #else
@@ -19,12 +18,12 @@
 #endif
 
 #if OV_GATHER_VECTOR_GATHER && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 says so of its own header of AVX-512
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // a false positive in GCC 12's AVX-512 header
 #endif
 
 namespace ov_gather {
 
-// Lets the processor load the cache line at an address, which may be any.
+// Prefetch the cache line at an address, which may be invalid.
 static inline void fetch(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
@@ -35,7 +34,7 @@ static inline void fetch(const void* address) {
 #endif
 }
 
-// Loads the cache line into the second-level cache only.
+// Prefetch into the second-level cache only.
 static inline void fetch_far(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address, 0, 2);
@@ -46,7 +45,7 @@ static inline void fetch_far(const void* address) {
 #endif
 }
 
-// Loads a cache line that will be written.
+// Prefetch for writing.
 static inline void fetch_to_write(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address, 1);
@@ -55,8 +54,8 @@ static inline void fetch_to_write(const void* address) {
 #endif
 }
 
-// Reads a number from memory once. Another thread may change the memory meanwhile, so what was checked must be what is used; an
-// ordinary variable may be read from memory again.
+// Read a number from memory exactly once, so that the value checked is the value used even if another thread changes the
+// memory. The compiler may read an ordinary variable twice.
 template <typename Number>
 static inline Number load_once(const Number* address) {
 #if defined(__GNUC__)
@@ -67,7 +66,7 @@ static inline Number load_once(const Number* address) {
 }
 
 #if OV_GATHER_HAS_AVX
-// Keeps a vector in a register, so that the compiler does not read its memory again, for the same reason.
+// Keep a vector in a register, so that the compiler does not read its memory again, for the same reason.
 template <typename Vector>
 static inline Vector in_register(Vector value) {
     __asm__ volatile("" : "+v"(value));
@@ -75,7 +74,7 @@ static inline Vector in_register(Vector value) {
 }
 #endif
 
-// Waits for a moment, in a loop that waits for another thread.
+// Pause in a loop that waits for another thread.
 static inline void relax() {
 #if OV_GATHER_HAS_AVX
     __builtin_ia32_pause();
@@ -86,25 +85,25 @@ static inline void relax() {
 #endif
 }
 
-// Whether this machine, and its system, have the instruction sets of instruction_sets.txt.
+// Return true if machine and system support these instruction sets of instruction_sets.txt.
 bool has_avx2();
 bool has_avx512();
 
 bool is_intel();
 
-// Bytes of the second-level cache, which a core has to itself; 0 where the system does not say.
+// Return the size of the second-level cache, which is private to a core, in bytes; 0 if unknown.
 int64_t second_level_cache_size();
 
-// The cores that this process may use; at least 1.
+// Return the number of cores that this process may use, at least 1.
 int available_cores();
 
-// The core that the calling thread runs on; -1 where the system does not say.
+// Return the core that the calling thread runs on; -1 if unknown.
 int current_core();
 
-// Lets the calling thread go on on another core, if it may use another one.
+// Move the calling thread to another core, if it may use one.
 void leave_core(int core);
 
-// Calls a function in each process that is forked from this one, before anything else.
+// Register a function to call in each process forked from this one, before anything else.
 void in_forked_processes(void (*function)());
 
 }  // namespace ov_gather

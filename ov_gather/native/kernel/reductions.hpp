@@ -1,5 +1,4 @@
-// A scatter lets an update take the place of an element, or reduces the two. Which element type and which reduction it is, is
-// chosen once for all updates here.
+// Reductions of a scatter. Element type and reduction are dispatched once for all updates.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ struct Bytes16 {
     uint64_t low, high;
 };
 
-// Both parts of a product are rounded after each step, as Python's are; the type of C++ would look for infinities, too.
+// Each step of a product is rounded, as in Python. std::complex would also handle infinities.
 template <typename T>
 struct Complex {
     T real, imag;
@@ -23,7 +22,7 @@ struct Complex {
         return {a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real};
     }
     friend bool operator!=(Complex a, Complex b) { return a.real != b.real || a.imag != b.imag; }
-    // The order is NumPy's: by the real part, and where that is the same by the imaginary one; a NaN is in no order.
+    // NumPy's order: by the real part, then by the imaginary part; NaN is unordered.
     friend bool operator<(Complex a, Complex b) {
         const bool is_ordered = a.imag == a.imag && b.imag == b.imag;
         return is_ordered && (a.real < b.real || (a.real == b.real && a.imag < b.imag));
@@ -38,7 +37,7 @@ struct Replace {
     }
 };
 
-// Integers wrap around, as NumPy's do; in C++ only unsigned integers may.
+// Integers wrap around, as in NumPy; in C++ only unsigned arithmetic may.
 struct Sum {
     template <typename T>
     static T apply(T old, T update) {
@@ -59,7 +58,7 @@ struct Product {
     }
 };
 
-// A NaN wins, as in np.minimum and np.maximum.
+// NaN propagates, as in np.minimum and np.maximum.
 struct Minimum {
     template <typename T>
     static T apply(T old, T update) {
@@ -85,8 +84,8 @@ auto with_reduction(Reduction reduction, const Choice& choice) {
     }
 }
 
-// Returns what `choice` returns for an element type and one of the reductions above. `kind` is the kind of elements, as NumPy
-// names it: 'f', 'i', 'u' or 'c'; it is ignored where nothing is reduced. Other elements of 16 bytes are not reduced.
+// Call `choice` with an element type and one of the reductions above, and return its result. `kind` is NumPy's: 'f', 'i', 'u'
+// or 'c'; it is ignored without a reduction. Of elements of 16 bytes, only complex ones are reduced.
 template <typename Choice>
 auto with_element_type(char kind, int64_t element_size, Reduction reduction, const Choice& choice) {
     const bool reduces = reduction != Reduction::none, floating = reduces && kind == 'f', is_signed = reduces && kind == 'i',

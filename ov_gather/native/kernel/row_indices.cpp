@@ -9,11 +9,11 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 12;        // so many indices are worth another thread
-constexpr int64_t bytes_ahead = 1 << 12;  // so many bytes of indices ahead are fetched: the hardware foresees only a page
+constexpr int64_t grain = 1 << 12;        // indices per thread at least
+constexpr int64_t bytes_ahead = 1 << 12;  // prefetch distance of indices in bytes; hardware stops at the end of a page
 
-// Gives the loops over rows of updates, in the order in which these lie in memory. The loop along the axis has no step in the
-// output, where an index takes its place.
+// Return the loops over rows of updates, in memory order of updates. The loop along the axis has output_stride 0, because the
+// index determines the output row.
 std::vector<ScatterLoop> loops_over_rows(const Scatter& scatter) {
     std::vector<ScatterLoop> loops(scatter.loops.begin(), scatter.loops.end() - 1);
     const ScatterLoop& axis = scatter.axis;
@@ -23,7 +23,7 @@ std::vector<ScatterLoop> loops_over_rows(const Scatter& scatter) {
     return loops;
 }
 
-// Gives the bytes from one row of the output to the next; 0 where updates are not of contiguous rows.
+// Return the bytes between rows of the output; 0 if the updates are not contiguous rows.
 int64_t bytes_of_rows(const Scatter& scatter, const std::vector<ScatterLoop>& loops) {
     const ScatterLoop& line = scatter.loops.back();
     const int64_t size = scatter.element_size, width = line.size * size;

@@ -1,4 +1,4 @@
-// In many scatters of elements one index names all of a row, as where it is expanded along the row. These update whole rows.
+// Scatters of elements whose indices are equal within each row, as expanded indices are: they update whole rows.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace ov_gather {
 
 enum class RowIndices { differ, out_of_bounds, found };
 
-// Finds out which row of the output each row of updates goes to. The loops of the scatter are merged. Where all indices of each
-// row are the same and in bounds, and updates are contiguous, `rows` and `by_rows` get what `scatter_rows` takes.
+// Find the output row of each row of updates. Return `found`, with the arguments of scatter_rows in `rows` and `by_rows`, if
+// the indices of each row are equal and in bounds, and the updates contiguous. The loops of the scatter must be merged.
 RowIndices find_rows(const Scatter& scatter, const char* indices, ScatterRows& by_rows, std::vector<int64_t>& rows);
 
 }  // namespace ov_gather

@@ -16,12 +16,12 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 14;          // so many updates are worth another thread
-constexpr int64_t neighbours = 256;         // so many elements of a line beside the axis are updated together
-constexpr int64_t ahead = 8;                // so many rows of indices and updates are fetched before they are needed
+constexpr int64_t grain = 1 << 14;          // updates per thread at least
+constexpr int64_t neighbours = 256;         // elements of a line off the axis that are updated together
+constexpr int64_t ahead = 8;                // rows of indices and updates are prefetched this far ahead
 constexpr int64_t packed_row = 256;         // bytes of a row in a packed column
-constexpr int64_t block = 64;               // so many indices of a line are checked, then used
-constexpr int64_t uninterrupted = 1 << 16;  // updates that are worth a look for an interrupt
+constexpr int64_t block = 64;               // indices of a line checked, then used
+constexpr int64_t uninterrupted = 1 << 16;  // updates between two checks for an interrupt
 
 inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += 64) fetch(from + at);
@@ -34,7 +34,7 @@ inline void prefetch_to_write(const char* to, int64_t bytes) {
 template <int64_t value>
 using Known = std::integral_constant<int64_t, value>;
 
-// Reads an index, and counts it from the start. Returns false if it is out of bounds.
+// Read an index and wrap it if negative. Return false if it is out of bounds.
 template <typename Index>
 bool read_index(const char* from, int64_t axis_size, int64_t& index) {
     index = read_once<Index>(from);
@@ -42,8 +42,8 @@ bool read_index(const char* from, int64_t axis_size, int64_t& index) {
     return static_cast<uint64_t>(index) < static_cast<uint64_t>(axis_size);
 }
 
-// Makes `count` updates, one after the other, of the places that indices name, and `output_step` further on for each update.
-// Steps are numbers, or known when this is compiled, which makes a faster loop.
+// Apply `count` updates in order; each goes `output_step` further than its index alone says. Steps are integers or, for faster
+// loops, compile-time constants.
 template <typename Element, typename Index, typename Reduce, typename IndexStep, typename UpdateStep, typename OutputStep>
 bool scatter_line(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count,
                   IndexStep index_step, UpdateStep update_step, OutputStep output_step) {
@@ -57,8 +57,8 @@ bool scatter_line(const Scatter& scatter, const char* indices, const char* updat
     return true;
 }
 
-// Makes a block of dense updates, one after the other. The functions of the instruction set in use check the indices. An update
-// goes `output_step` elements further on than the one before.
+// Apply a block of contiguous updates in order. The functions of the chosen instruction set check the indices. Each update goes
+// `output_step` elements further than its index alone says.
 template <typename Element, typename Index, typename Reduce, typename AxisStep, typename OutputStep>
 bool scatter_block(const Scatter& scatter, const char* indices, const char* updates, char* output, int64_t count,
                    AxisStep axis_step, OutputStep output_step) {
@@ -73,7 +73,7 @@ bool scatter_block(const Scatter& scatter, const char* indices, const char* upda
     return true;
 }
 
-// Updates a dense line by dense updates. The next line is fetched meanwhile: the hardware foresees no line beyond a page.
+// Apply contiguous updates to a contiguous line, prefetching the next line: hardware does not prefetch beyond a page.
 template <typename Element, typename Index, typename Reduce>
 bool scatter_dense(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output) {
     const ScatterLoop& next = scatter.loops.back();
@@ -93,7 +93,7 @@ bool scatter_dense(const Scatter& scatter, const char* data, const char* indices
     return true;
 }
 
-// Makes all updates along the axis for `count` neighbours off the axis. The output has been copied from data.
+// Apply all updates along the axis for `count` neighbours off the axis. The output holds a copy of data.
 template <typename Element, typename Index, typename Reduce>
 bool scatter_lines(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output,
                    int64_t count) {
@@ -151,7 +151,7 @@ LinesFunction choose(const Scatter& scatter) {
     });
 }
 
-// Drops loops of one step, and joins neighbours that step as one: fewer, longer loops visit the same positions.
+// Drop loops of size 1, and merge adjacent loops with matching strides.
 std::vector<ScatterLoop> merged(const std::vector<ScatterLoop>& loops) {
     std::vector<ScatterLoop> result;
     for (const ScatterLoop& inner : loops) {
@@ -171,9 +171,9 @@ std::vector<ScatterLoop> merged(const std::vector<ScatterLoop>& loops) {
     return result;
 }
 
-// Where the axis is not the last, the updates of a line go to rows far apart, each to another cache line, of which the rest is
-// moved in vain. So columns of rows are packed into a buffer that stays close to the core, and updated there, if there are
-// enough updates. Returns how wide such a column is; 0 = do not pack.
+// Return the width of packed columns in elements; 0 = do not pack. If the axis is not the last, the updates of a line go to
+// rows far apart, each to another cache line, the rest of which is wasted. Columns of rows are therefore packed into a buffer
+// that stays in near caches, and updated there, if there are enough updates.
 int64_t packed_width(const Scatter& scatter) {
     const ScatterLoop &axis = scatter.axis, &line = scatter.loops.back();
     const int64_t column = scatter.axis_size * packed_row;
@@ -183,7 +183,7 @@ int64_t packed_width(const Scatter& scatter) {
     return packed_row / scatter.element_size;
 }
 
-// Copies `count` neighbours of every row along the axis.
+// Copy `count` neighbours of every row along the axis.
 void copy_column(const Scatter& scatter, const char* data, char* output, int64_t count) {
     const int64_t bytes = count * scatter.element_size, stride = scatter.axis.output_stride;
     for (int64_t first = 0, rows; first < scatter.axis_size; first += rows) {
@@ -196,7 +196,7 @@ void copy_column(const Scatter& scatter, const char* data, char* output, int64_t
     }
 }
 
-// Packs one column, which is `count` elements of every row along the axis, updates the pack, and puts it into the output.
+// Pack one column, `count` elements of every row along the axis, update the buffer, and copy it to the output.
 bool scatter_column(Scatter scatter, LinesFunction scatter_lines, const char* data, const char* indices, const char* updates,
                     char* output, int64_t count) {
     thread_local std::vector<char> buffer;
@@ -229,16 +229,15 @@ bool scatter_elements(const Scatter& given, const char* data, const char* indice
         return true;
     }
     const ScatterLoop& line = scatter.loops.back();
-    // Where indices are beside every element, and many, an element is copied when it is about to be updated, so that it is
-    // moved once.
+    // With many indices next to every element, elements are copied just before their update, so that each is moved once.
     int64_t positions = 1;
     for (const ScatterLoop& loop : scatter.loops) positions *= loop.size;
     const bool copies =
         data != output && positions * scatter.axis_size == scatter.elements && scatter.axis.size * 2 >= scatter.axis_size;
     if (data != output && !copies) copy_in_parallel(data, output, scatter.elements * scatter.element_size);
     const char* const source = copies ? data : output;
-    // Positions that differ off the axis never update the same element, so threads share these out. Where the axis is not the
-    // last, neighbours lie together in each row that an index names.
+    // Positions that differ off the axis never update the same element, so threads share these. If the axis is not the last,
+    // neighbours are adjacent in the row of an index.
     const bool beside = std::abs(line.output_stride) < std::abs(scatter.axis.output_stride);
     const int64_t packed = packed_width(scatter);
     const int64_t width = packed ? packed : beside ? neighbours : 1;

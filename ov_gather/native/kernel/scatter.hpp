@@ -1,5 +1,11 @@
-// In ScatterElements output[p with its axis coordinate replaced by indices[p]] gets updates[p], for every position p of
-// indices, as in ONNX ScatterElements-18. Updates of one element are made in the order of indices, on any number of threads.
+// ScatterElements (ONNX ScatterElements-18): each update is written to the output at its own position, except that its
+// coordinate along the axis is the index. The naive loop, for matrices and axis 1, on an output that is a copy of data:
+//
+//     for (int64_t row = 0; row < rows; ++row)
+//         for (int64_t i = 0; i < count; ++i)
+//             output[row][checked(indices[row][i])] = updates[row][i];  // or reduced with the element there
+//
+// Updates of one element are applied in the order of indices, on any number of threads: no two threads update the same element.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +16,7 @@
 
 namespace ov_gather {
 
-// A ScatterLoop runs over positions of indices. Strides are in bytes; along the axis an index counts in output_stride.
+// A loop over positions of indices. Strides are in bytes; along the axis, output_stride is the step per index.
 struct ScatterLoop {
     int64_t size;
     int64_t index_stride;
@@ -19,18 +25,18 @@ struct ScatterLoop {
 };
 
 struct Scatter {
-    std::vector<ScatterLoop> loops;  // off the axis, the outermost first
+    std::vector<ScatterLoop> loops;  // off the axis, outermost first
     ScatterLoop axis;
-    int64_t axis_size;  // the size of the output along the axis
+    int64_t axis_size;  // size of the output along the axis
     IndexType index_type;
     Reduction reduction;
-    int64_t elements;  // of the output
-    char kind;         // the kind of elements: 'f', 'i', 'u' or 'c'
+    int64_t elements;  // number of output elements
+    char kind;         // NumPy's kind of the elements: 'f', 'i', 'u' or 'c'
     int64_t element_size;
 };
 
-// Data and output are contiguous, and may be the same. Returns false if an index is out of bounds: the output is then
-// partly written, but nothing outside of it.
+// Apply all updates. Data and output are contiguous, and may be the same. Return false if an index is out of bounds: the output
+// is then partly written, but nothing outside of it.
 bool scatter_elements(const Scatter& scatter, const char* data, const char* indices, const char* updates, char* output);
 
 }  // namespace ov_gather

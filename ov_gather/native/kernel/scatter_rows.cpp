@@ -10,11 +10,11 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 14;         // so many elements of updates are worth another thread
-constexpr int64_t shortest_piece = 1024;   // bytes of a row that are worth a thread of their own
-constexpr int64_t bytes_in_flight = 4096;  // so many bytes of rows are fetched before they are needed
+constexpr int64_t grain = 1 << 14;         // elements of updates per thread at least
+constexpr int64_t shortest_piece = 1024;   // bytes per row and thread at least, if threads share columns
+constexpr int64_t bytes_in_flight = 4096;  // bytes of rows prefetched
 constexpr int64_t rows_in_flight = 16;     // at most
-constexpr int64_t block = 1 << 20;         // elements of updates that are worth a look for an interrupt
+constexpr int64_t block = 1 << 20;         // elements of updates between two checks for an interrupt
 
 inline void prefetch(const char* from, int64_t bytes) {
     for (int64_t at = 0; at < bytes && at < bytes_in_flight; at += 64) fetch(from + at);
@@ -22,13 +22,12 @@ inline void prefetch(const char* from, int64_t bytes) {
 
 int64_t rows_ahead(int64_t bytes) { return std::clamp<int64_t>(bytes_in_flight / bytes, 1, rows_in_flight); }
 
-// A thread updates these rows of the output in these columns. No two threads have a place in common, and each makes all updates
-// of its own places in order.
+// The rows and columns of the output that one thread updates. Parts are disjoint, and each is updated in order by its thread.
 struct Part {
     Range rows, columns;
 };
 
-// Finds those of some updates that go to these rows, in order, and returns how many they are.
+// Find the updates in a range that go to the rows `of`, in order; return their number.
 int64_t find_updates(Range updates, const int64_t* rows, Range of, int64_t* found) {
     int64_t count = 0;
     for (int64_t i = updates.begin(); i < updates.end(); ++i) {
@@ -74,11 +73,11 @@ Range share(int64_t size, int64_t part, int64_t parts) { return {size * part / p
 void scatter_rows(const ScatterRows& scatter, const int64_t* rows, const char* data, const char* updates, char* output) {
     const int64_t width = scatter.width * scatter.element_size;
     if (data != output) copy_in_parallel(data, output, scatter.rows * scatter.row_size * scatter.element_size);
-    if (scatter.updates == 0 || width == 0) return;  // The address of nothing may be null.
+    if (scatter.updates == 0 || width == 0) return;  // the addresses may be null
     const auto function =
         with_element_type(scatter.kind, scatter.element_size, scatter.reduction,
                           [](auto element, auto reduce) { return scatter_part<decltype(element), decltype(reduce)>; });
-    // Each part looks at all updates, so that there are no more parts than threads.
+    // Each part scans all updates, so there are no more parts than threads.
     const int64_t parts = std::clamp<int64_t>(scatter.updates * scatter.width / grain, 1, thread_count());
     const Range all_rows(0, scatter.rows), all_columns(0, scatter.width);
     const bool by_columns = width >= parts * shortest_piece;

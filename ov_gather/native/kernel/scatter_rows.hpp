@@ -1,5 +1,5 @@
-// Rows of the output are updated one after the other. That is ScatterND, where each tuple of coordinates names a row, and
-// ScatterElements where one index names all of a row. Updates of one row are made in order, on any number of threads.
+// Scatter of rows: ScatterND, whose tuples name rows, and ScatterElements with one index per row. Updates of one row are
+// applied in order, on any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,16 @@
 namespace ov_gather {
 
 struct ScatterRows {
-    int64_t updates;   // how many rows are updated
-    int64_t rows;      // of the output
-    int64_t row_size;  // elements of a row
-    int64_t width;     // so many elements of a row, the first, are updated; updates have no others
+    int64_t updates;   // number of updated rows, with repetitions
+    int64_t rows;      // number of output rows
+    int64_t row_size;  // elements per output row
+    int64_t width;     // elements per update, at the start of a row
     Reduction reduction;
-    char kind;  // the kind of elements: 'f', 'i', 'u' or 'c'
+    char kind;  // NumPy's kind of the elements: 'f', 'i', 'u' or 'c'
     int64_t element_size;
 };
 
-// `rows` says which row of the output each update goes to; they are in bounds. All memory is contiguous. Data may be the output
-// itself.
+// Apply all updates. `rows` holds the output row of each, in bounds. All memory is contiguous. Data may be the output.
 void scatter_rows(const ScatterRows& scatter, const int64_t* rows, const char* data, const char* updates, char* output);
 
 }  // namespace ov_gather

@@ -1,5 +1,4 @@
-// Several short lines share a block: each index gets the place where its line starts in data. Only lines.cpp includes this
-// file, for the reason that stands at its head.
+// Short lines that share a block, each with its offset in data. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <stdint.h>
@@ -9,12 +8,12 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t short_line = 64;      // elements; longer lines make blocks of their own that are long enough
-constexpr int64_t near_rows = 1 << 15;  // bytes; where the rows of a block are so few, its indices reach nearly all of them
+constexpr int64_t short_line = 64;      // elements; longer lines are worth blocks of their own
+constexpr int64_t near_rows = 1 << 15;  // bytes; the indices of a block reach nearly all of so few rows
 
 inline int64_t magnitude(int64_t number) { return number < 0 ? -number : number; }
 
-// Tells whether lines are short, lie one behind the other, and are near enough to each other in data for offsets of 32 bits.
+// Return true if lines are short, contiguous, and near enough to each other in data for 32-bit offsets.
 template <typename Element, typename Index>
 bool are_short(const Plane& plane, int64_t lines, int64_t count) {
     constexpr int64_t size = sizeof(Element);

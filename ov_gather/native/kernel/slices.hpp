@@ -1,4 +1,4 @@
-// A Gather of slices is a gather of elements whose index is the same along every dimension of a slice.
+// Gather of slices as a gather of elements: the index is constant along the dimensions of a slice.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ov_gather {
 
-// Makes the loops over an output of this shape, in which indices step only along their own dimensions: the first `batch`, and
-// those in the place of data's axis. Strides are in bytes.
+// Return the loops over an output of this shape. Indices step only along their own dimensions: the first `batch`, and the `own`
+// ones that replace data's axis. Strides are in bytes.
 template <typename Shape, typename Strides>
 std::vector<Loop> slice_loops(const Shape& shape, size_t rank, size_t own, size_t axis, size_t batch, const Strides& data,
                               const Strides& indices, const Strides& output) {

@@ -1,5 +1,5 @@
-// A loop is shared out among threads. Who compiles the kernel says which: the Python module has threads of its own, and inside
-// OpenVINO the plugin's take part.
+// Parallel loops. The user of the kernel implements them: the Python module by its own thread pool, the OpenVINO extension by
+// TBB, on the plugin's threads.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ov_gather {
 
-// The positions from `begin()` to the one before `end()`.
+// The positions begin() to end() - 1.
 class Range {
 public:
     Range(int64_t begin, int64_t end) : m_begin(begin), m_end(end) {}
@@ -20,17 +20,16 @@ private:
     int64_t m_begin, m_end;
 };
 
-// Calls `work` for parts of [0, count), each of about `grain` or more, on several threads. An exception of `work` comes out of
-// it.
+// Call `work` for parts of [0, count), each of about `grain` or more, on several threads. Exceptions of `work` propagate.
 void spread(int64_t count, int64_t grain, const std::function<void(const Range&)>& work);
 
-// Throws if the user has asked for an end. Work of more than some 10 ms calls this now and then.
+// Throw if the user has interrupted. Work of more than some 10 ms calls this now and then.
 void check_interrupt();
 
-// So many threads share a loop.
+// Return the number of threads that share a loop.
 int64_t thread_count();
 
-// Does the same as spread, but leaves work that is too little for two threads to the calling one.
+// Call `spread`, or run on the calling thread if there is too little work for two.
 template <typename Work>
 void in_parallel(int64_t count, int64_t grain, const Work& work) {
     if (count <= grain)
@@ -41,7 +40,7 @@ void in_parallel(int64_t count, int64_t grain, const Work& work) {
 
 inline void copy_in_parallel(const char* from, char* to, int64_t bytes) {
     constexpr int64_t grain = 1 << 16;
-    if (bytes != 0)  // The address of nothing may be null.
+    if (bytes != 0)  // the addresses may be null
         in_parallel(bytes, grain,
                     [=](const Range& range) { std::memcpy(to + range.begin(), from + range.begin(), range.size()); });
 }

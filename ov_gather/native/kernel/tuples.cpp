@@ -10,12 +10,11 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t grain = 1 << 13;        // so many tuples are worth another thread
-constexpr int64_t slice_grain = 1 << 16;  // so many bytes of slices are, too
-constexpr int64_t block = 2048;           // tuples that are flattened, then used, while in the first-level cache
+constexpr int64_t grain = 1 << 13;        // tuples per thread at least
+constexpr int64_t slice_grain = 1 << 16;  // bytes of slices per thread at least
+constexpr int64_t block = 2048;           // tuples flattened, then used, while in the first-level cache
 
-// Counts the places that tuples name, whose coordinates count from the start; returns whether all are in bounds. As the length
-// of a tuple is a constant, its coordinates stay in registers.
+// Flatten tuples of non-negative coordinates; return true if all are in bounds. A constant `depth` keeps them in registers.
 template <typename Index, size_t depth>
 bool flatten_counted(const Index* tuples, int64_t count, const uint64_t (&sizes)[depth], int64_t* flat) {
     bool in_bounds = true;
@@ -31,7 +30,7 @@ bool flatten_counted(const Index* tuples, int64_t count, const uint64_t (&sizes)
     return in_bounds;
 }
 
-// Counts the places that tuples name; returns how many come before the first one that is out of bounds.
+// Flatten tuples; return the number of tuples before the first that is out of bounds.
 template <typename Index, size_t depth>
 int64_t flatten(const Index* tuples, int64_t count, const std::vector<int64_t>& dims, int64_t* flat) {
     uint64_t sizes[depth];
@@ -77,7 +76,7 @@ int64_t flatten_part(const Index* tuples, int64_t count, const std::vector<int64
     }
 }
 
-// Makes a number the least of those that threads found.
+// Set an atomic to the minimum of itself and `found`.
 void lower(std::atomic<int64_t>& least, int64_t found) {
     int64_t seen = least.load();
     while (found < seen && !least.compare_exchange_weak(seen, found)) {
@@ -95,7 +94,7 @@ int64_t flatten_all(const Index* indices, int64_t count, const std::vector<int64
     return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
-// A slice is a line of elements that one index names; a slice of 1 to 16 bytes is one element, and a block of these a line.
+// Describe slices as lines with one index; slices of 1, 2, 4, 8 or 16 aligned bytes as elements, blocks of which form a line.
 Plane describe(const GatherTuples& gather, const char* data, const char* output, int64_t axis_size, int64_t& element_size) {
     const int64_t bytes = gather.slice * gather.element_size, index_size = sizeof(int64_t);
     const int64_t moved = gather.batches * gather.tuples * (2 * bytes + index_size);
@@ -131,7 +130,7 @@ int64_t gather_all(const GatherTuples& gather, const char* data, const Index* in
     return first_bad == count ? all_in_bounds : first_bad.load();
 }
 
-// A tuple of one coordinate is an index.
+// Gather by tuples of one coordinate, which are plain indices.
 int64_t gather_single(const GatherTuples& gather, const char* data, const char* indices, char* output) {
     const int64_t bytes = gather.slice * gather.element_size, index_size = gather.index_type == IndexType::int32 ? 4 : 8;
     const Gather slices{{{gather.batches, gather.tuples * index_size, gather.dims[0] * bytes, gather.tuples * bytes},
@@ -148,7 +147,7 @@ int64_t gather_single(const GatherTuples& gather, const char* data, const char* 
 }  // namespace
 
 int64_t gather_tuples(const GatherTuples& gather, const char* data, const char* indices, char* output) {
-    if (gather.slice == 0 || gather.batches == 0 || gather.tuples == 0) {  // Nothing is gathered, but tuples are checked.
+    if (gather.slice == 0 || gather.batches == 0 || gather.tuples == 0) {  // check the tuples, although nothing is gathered
         std::vector<int64_t> flat(gather.batches * gather.tuples);
         return flatten_tuples(indices, gather.index_type, flat.size(), gather.dims, flat.data());
     }

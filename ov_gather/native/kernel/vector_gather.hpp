@@ -1,5 +1,5 @@
-// Lines are gathered by the processor's gather instructions in one pass: indices are loaded, checked and used while they are in
-// a register. isa.cpp says on which processors that pays. Only lines.cpp includes this file, for the reason at its head.
+// Lines gathered by AVX-512 gather instructions: indices are loaded, checked and used in registers. isa.cpp decides where that
+// pays. Only for files compiled per instruction set: see lines.cpp.
 #pragma once
 
 #include <immintrin.h>
@@ -10,18 +10,17 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t lanes = 16;  // so many elements are gathered at once
+constexpr int64_t lanes = 16;  // elements per vector
 
 template <bool flag>
 struct Known {
     static constexpr bool value = flag;
 };
 
-// An offset into data is an index times the step of the axis, and what comes to that: nothing, the position of the element in
-// its line, or a number that stands in a list.
+// What is added to index * axis step to get the offset into data: nothing, the position in the line, or an element of `starts`.
 enum class Shift { none, position, listed };
 
-// Loads indices of the lanes in `which`, narrowed to 32 bits. `fits` gets the lanes whose index that does not change.
+// Load the indices of the lanes in `which`, narrowed to 32 bits. `fits` receives the lanes whose index fits.
 inline __m512i load_indices(const int32_t* indices, __mmask16 which, __mmask16& fits) {
     fits = which;
     return in_register(_mm512_maskz_loadu_epi32(which, indices));
@@ -37,8 +36,8 @@ inline __m512i load_indices(const int64_t* indices, __mmask16 which, __mmask16& 
     return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
 }
 
-// These gather the elements at offsets, and write those of the lanes in `which`. Nothing is read for lanes that are not in
-// `valid`, which get zeros. A whole vector may be streamed to an address that is a multiple of its size.
+// Gather the elements at `offsets`, and write those of the lanes in `which`. Lanes not in `valid` read nothing and get zeros.
+// Whole vectors may be streamed to aligned addresses.
 template <bool whole, bool streamed>
 inline void gather_to(uint32_t* output, const uint32_t* data, __m512i offsets, __mmask16 which, __mmask16 valid) {
     const __m512i found = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), valid, offsets, data, 4);
@@ -63,7 +62,7 @@ inline void gather_to(uint64_t* output, const uint64_t* data, __m512i offsets, _
     }
 }
 
-// Elements of less than 32 bits are taken from the aligned 32 bits around them, which lie on one page.
+// Elements below 32 bits are extracted from the aligned 32 bits around them, which lie on one page.
 template <typename Element>
 inline __m512i gather_words(const Element* data, __m512i offsets, __mmask16 valid) {
     const uintptr_t start = reinterpret_cast<uintptr_t>(data), aligned = start & ~uintptr_t{3};
@@ -94,7 +93,7 @@ inline void gather_to(uint8_t* output, const uint8_t* data, __m512i offsets, __m
 
 inline __mmask16 first_lanes(int64_t count) { return static_cast<__mmask16>(count < lanes ? (1u << count) - 1 : 0xFFFF); }
 
-// Returns false if an index is out of bounds, unless that yields a zero. `starts` are the listed shifts.
+// Return false if an index is out of bounds, unless plane.zero. `starts` are used by Shift::listed.
 template <Shift shift, bool streamed, typename Element, typename Index>
 bool gather_line(const Plane& plane, const Element* data, const Index* indices, const int32_t* starts, Element* output,
                  int64_t count) {
@@ -116,7 +115,7 @@ bool gather_line(const Plane& plane, const Element* data, const Index* indices, 
         gather_to<whole.value, streamed>(output + i, data + (shift == Shift::position ? i : 0), index, which, valid);
     };
     int64_t i = 0;
-    if (streamed) {  // up to an address that is a multiple of the size of a vector
+    if (streamed) {  // elements before the first aligned address
         const int64_t head = (-reinterpret_cast<intptr_t>(output) & 63) / static_cast<int64_t>(sizeof(Element));
         for (const int64_t end = head < count ? head : count; i < end; i += lanes < end - i ? lanes : end - i)
             gather(i, first_lanes(end - i), Known<false>{});
@@ -126,7 +125,7 @@ bool gather_line(const Plane& plane, const Element* data, const Index* indices, 
     return bad == 0 || plane.zero;
 }
 
-// Tells whether offsets have 32 bits, for so many elements of a line; and whether the cache is near where these are.
+// Return true if 32-bit offsets suffice for lines of `count` elements, and the data are near enough for gather instructions.
 template <typename Element>
 bool are_vectors(const Plane& plane, int64_t count) {
     constexpr int64_t size = sizeof(Element);

@@ -17,7 +17,7 @@ using Floats = nb::ndarray<float, nb::c_contig>;
 using Offsets = nb::ndarray<int32_t, nb::c_contig>;
 using Numbers = std::array<int64_t, 5>;
 
-// A limit, and the arrays whose memory it names.
+// A limit that keeps its arrays alive.
 template <typename Limit, typename... Arrays>
 struct Held {
     Limit limit;

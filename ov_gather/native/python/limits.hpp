@@ -1,4 +1,4 @@
-// The limits as classes of the Python module.
+// Python classes of the limits.
 #pragma once
 
 #include <nanobind/nanobind.h>

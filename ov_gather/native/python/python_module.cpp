@@ -1,4 +1,5 @@
-// This is the compiled kernel as a Python module. It takes plain arrays only, and leaves others to kernels/gather.py.
+// The compiled kernel as a Python module. It accepts "plain" arrays only (`is_movable`), and returns None for others, so that
+// the Python code in kernels/ handles them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -27,7 +28,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// The strides of an array. In a dimension of one element or none NumPy allows any stride; here it is that of dense memory.
+// Strides of an array. NumPy allows any stride along dimensions of size 0 or 1; these are normalized to dense ones.
 class Strides {
 public:
     explicit Strides(PyArrayObject* array) {
@@ -42,7 +43,7 @@ private:
     npy_intp m_strides[NPY_MAXDIMS];
 };
 
-// A plain array has elements that can be moved as bytes, at addresses and strides that are multiples of their size.
+// Return true if an array is plain: elements can be moved as bytes, at addresses and strides that are multiples of their size.
 bool is_movable(PyArrayObject* array) {
     const npy_intp size = PyArray_ITEMSIZE(array);
     if (size == 0 || size > 16 || (size & (size - 1)) != 0 || PyDataType_REFCHK(PyArray_DESCR(array))) return false;
@@ -53,8 +54,7 @@ bool is_movable(PyArrayObject* array) {
     return low_bits == 0 || PyArray_SIZE(array) == 0;
 }
 
-// Returns true if each dimension steps over the dimensions of smaller strides, so that no two elements share memory. Elements
-// of other arrays may be distinct nevertheless.
+// Return true if strides are nested, so that no two elements share memory. Elements of other arrays may be distinct, too.
 bool is_nested(PyArrayObject* array) {
     if (PyArray_IS_C_CONTIGUOUS(array)) return true;
     std::array<std::pair<npy_intp, npy_intp>, NPY_MAXDIMS> steps;
@@ -79,7 +79,7 @@ ov_gather::IndexType index_type(PyArrayObject* indices) {
     return PyArray_ITEMSIZE(indices) == 4 ? ov_gather::IndexType::int32 : ov_gather::IndexType::int64;
 }
 
-// Gives the address of the first byte of an array, and the one behind its last byte.
+// Return the addresses of the first byte and past the last byte of an array.
 std::pair<const char*, const char*> extent(PyArrayObject* array) {
     const char *low = PyArray_BYTES(array), *high = low + PyArray_ITEMSIZE(array);
     for (int i = 0; i < PyArray_NDIM(array); ++i) {
@@ -95,7 +95,7 @@ bool may_overlap(PyArrayObject* one, PyArrayObject* other) {
     return a.first < b.second && b.first < a.second;
 }
 
-// Gives `out`, or a new array of this shape and data's dtype; or None where `out` is not plain or not right.
+// Return `out`, or a new array of this shape and data's dtype; None if `out` is not plain or does not fit.
 nb::object output_for(nb::handle out, PyArrayObject* data, PyArrayObject* indices, int rank, npy_intp const* shape) {
     if (out.is_none()) {
         PyArray_Descr* type = PyArray_DESCR(data);
@@ -113,7 +113,7 @@ nb::object output_for(nb::handle out, PyArrayObject* data, PyArrayObject* indice
     return nb::borrow(out);
 }
 
-// Gathers and returns the output; or returns the first position whose index is out of bounds.
+// Gather; return the output, or the first position whose index is out of bounds.
 nb::object run(const ov_gather::Gather& gather, PyArrayObject* data, PyArrayObject* indices, const nb::object& output) {
     int64_t position;
     {
@@ -124,7 +124,7 @@ nb::object run(const ov_gather::Gather& gather, PyArrayObject* data, PyArrayObje
     return position == ov_gather::all_in_bounds ? output : nb::int_(position);
 }
 
-// Tells whether an object is a plain whole number in [low, high), and reads the number.
+// Return true if an object is an int in [low, high), and read it.
 bool is_number(nb::handle object, int low, int high, int& value) {
     if (!PyLong_CheckExact(object.ptr())) return false;
     int overflow = 0;
@@ -133,8 +133,8 @@ bool is_number(nb::handle object, int low, int high, int& value) {
     return !overflow && low <= given && given < high;
 }
 
-// Gathers elements and returns the output; or returns the first position whose index is out of bounds; or None where an
-// argument is not plain or not right, so that the caller has to look closer.
+// Gather elements; return the output, or the first position whose index is out of bounds, or None if an argument is not plain
+// or invalid: the caller then checks it in detail.
 nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle out,
                            bool zero) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr())) return nb::none();
@@ -157,7 +157,7 @@ nb::object gather_elements(nb::handle data_object, nb::handle indices_object, nb
     return run(gather, data, indices, result);
 }
 
-// Gathers slices, and returns what gather_elements returns.
+// Gather slices; return values are those of gather_elements.
 nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle axis_object, nb::handle batch_object,
                   nb::handle out, bool zero) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(indices_object.ptr())) return nb::none();
@@ -175,7 +175,7 @@ nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle 
     std::vector<npy_intp> shape(PyArray_DIMS(data), PyArray_DIMS(data) + axis);
     shape.insert(shape.end(), PyArray_DIMS(indices) + batch, PyArray_DIMS(indices) + index_rank);
     shape.insert(shape.end(), PyArray_DIMS(data) + axis + 1, PyArray_DIMS(data) + rank);
-    // An index may be out of bounds even where nothing is gathered.
+    // An index may be out of bounds even if nothing is gathered.
     if (!zero && PyArray_SIZE(indices) != 0 && std::find(shape.begin(), shape.end(), 0) != shape.end()) return nb::none();
     const nb::object result = output_for(out, data, indices, static_cast<int>(shape.size()), shape.data());
     if (result.is_none()) return result;
@@ -186,7 +186,7 @@ nb::object gather(nb::handle data_object, nb::handle indices_object, nb::handle 
                data, indices, result);
 }
 
-// Takes contiguous `tuples` of int32 or int64, and writes one int64 for each to `flat`, which is contiguous, too.
+// Flatten contiguous `tuples` of int32 or int64 to `flat`, contiguous int64; return -1, or the first tuple out of bounds.
 int64_t flatten_tuples(nb::handle tuples_object, const std::vector<int64_t>& dims, nb::handle flat_object) {
     auto* tuples = reinterpret_cast<PyArrayObject*>(tuples_object.ptr());
     auto* flat = reinterpret_cast<PyArrayObject*>(flat_object.ptr());
@@ -199,7 +199,7 @@ npy_intp product(const npy_intp* sizes, npy_intp count) {
     return std::accumulate(sizes, sizes + count, npy_intp{1}, std::multiplies<>());
 }
 
-// Gathers slices that tuples name, and returns what gather_elements returns: the position is that of a tuple.
+// Gather slices by tuples; return values are those of gather_elements, with the position of a tuple.
 nb::object gather_nd(nb::handle data_object, nb::handle tuples_object, nb::handle batch_object, nb::handle out) {
     if (!PyArray_CheckExact(data_object.ptr()) || !PyArray_CheckExact(tuples_object.ptr())) return nb::none();
     auto* data = reinterpret_cast<PyArrayObject*>(data_object.ptr());
@@ -234,8 +234,8 @@ nb::object gather_nd(nb::handle data_object, nb::handle tuples_object, nb::handl
     return position == ov_gather::all_in_bounds ? result : nb::int_(position);
 }
 
-// Takes arrays of one rank, with shapes that fit and plain elements, and a contiguous output. scatter.hpp defines `kind` and
-// the numbers of reductions.
+// Describe a scatter of plain arrays of the same rank, with fitting shapes, into a contiguous output. See scatter.hpp for
+// `kind` and reductions.hpp for the numbers of reductions.
 ov_gather::Scatter describe(PyArrayObject* output, PyArrayObject* indices, PyArrayObject* updates, int axis, char kind,
                             ov_gather::Reduction reduction) {
     ov_gather::Scatter scatter{{},
@@ -257,7 +257,7 @@ ov_gather::Scatter describe(PyArrayObject* output, PyArrayObject* indices, PyArr
     return scatter;
 }
 
-// Updates elements of the output, which `describe` takes; returns whether all indices are in bounds.
+// Update elements of the output in place; return true if all indices are in bounds.
 bool update_elements(nb::handle output_object, nb::handle indices_object, nb::handle updates_object, int axis, char kind,
                      int reduction) {
     auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
@@ -275,14 +275,14 @@ bool are_reduced(PyArrayObject* array) {
            PyArray_ISNUMBER(array) && PyArray_ITEMSIZE(array) <= 8 && (kind != 'f' || PyArray_ITEMSIZE(array) >= 4);
 }
 
-// Tells whether both arrays are plain, of one type, whose elements the kernel can reduce.
+// Return true if both arrays are plain, of the same type, and the kernel can reduce it.
 bool can_update(PyArrayObject* data, PyArrayObject* updates, int reduction) {
     return is_movable(data) && is_movable(updates) && PyArray_EquivTypes(PyArray_DESCR(data), PyArray_DESCR(updates)) &&
            (reduction == 0 || are_reduced(data));
 }
 
-// Copies data, updates the copy, and returns it; or returns None where an index is out of bounds, or an argument is not plain
-// or not right, so that the caller has to look closer. A reduction is a number that reductions.hpp defines.
+// Scatter into a copy of data and return it; return None if an index is out of bounds, or an argument is not plain or invalid:
+// the caller then checks it in detail. `reduction` is a value of Reduction.
 nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, nb::handle updates_object,
                             nb::handle axis_object, int reduction, nb::handle out) {
     for (const nb::handle object : {data_object, indices_object, updates_object})
@@ -314,8 +314,7 @@ nb::object scatter_elements(nb::handle data_object, nb::handle indices_object, n
     return in_bounds ? result : nb::none();
 }
 
-// Takes contiguous arrays of plain elements: an output of so many rows, one int64 for each update, which is in bounds, and
-// updates.
+// Update rows of the output in place. All arrays are contiguous and plain; `flat` has one int64 per update, in bounds.
 void update_rows(nb::handle output_object, int64_t rows, nb::handle flat_object, nb::handle updates_object, char kind,
                  int reduction) {
     auto* output = reinterpret_cast<PyArrayObject*>(output_object.ptr());
@@ -330,7 +329,7 @@ void update_rows(nb::handle output_object, int64_t rows, nb::handle flat_object,
                             PyArray_BYTES(reinterpret_cast<PyArrayObject*>(updates_object.ptr())), bytes);
 }
 
-// Copies data, updates rows of the copy that tuples name, and returns what scatter_elements returns.
+// Scatter rows by tuples into a copy of data; return values are those of scatter_elements.
 nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::handle updates_object, int reduction,
                       nb::handle out) {
     for (const nb::handle object : {data_object, tuples_object, updates_object})
@@ -355,7 +354,7 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
     const std::vector<int64_t> indexed(dims, dims + depth);
     const int64_t rows = product(dims, depth), row_size = product(dims + depth, rank - depth);
     const int64_t count = product(PyArray_DIMS(tuples), last);
-    const std::unique_ptr<int64_t[]> flat(new int64_t[count]);  // without zeros, which take long where it is large
+    const std::unique_ptr<int64_t[]> flat(new int64_t[count]);  // uninitialized, because zeroing a large array is slow
     const ov_gather::ScatterRows scatter{count,
                                          rows,
                                          row_size,
@@ -374,7 +373,7 @@ nb::object scatter_nd(nb::handle data_object, nb::handle tuples_object, nb::hand
     return in_bounds ? result : nb::none();
 }
 
-// A signal handler has raised, and its error is set already: it goes on to the caller.
+// Keep the Python error that the signal handler has set, so that it propagates to the caller.
 void keep_interrupt(const std::exception_ptr& error, void*) {
     try {
         std::rethrow_exception(error);

@@ -19,31 +19,31 @@
 namespace ov_gather {
 namespace {
 
-constexpr int64_t parts_a_thread = 4;   // so that a thread which is late does not keep the others waiting for long
-constexpr int64_t grains_a_part = 256;  // so that a part ends soon, and the thread that called can look for an interrupt
-constexpr int spins = 1000;             // a thread that has just worked looks so often for more, before it sleeps
+constexpr int64_t parts_a_thread = 4;   // bounds how long the others wait for a late thread
+constexpr int64_t grains_a_part = 256;  // bounds the time until the calling thread checks for an interrupt
+constexpr int spins = 1000;             // polls for more work before a thread sleeps
 
 constexpr std::chrono::milliseconds between_signals(100);
 
-// Runs the signal handlers of Python, of those signals that have come, at most every 100 ms.
+// Run Python's handlers of pending signals, at most every 100 ms.
 void run_signal_handlers() {
     using Clock = std::chrono::steady_clock;
     thread_local Clock::time_point last = Clock::now();
     if (Clock::now() - last < between_signals) return;
     const PyGILState_STATE state = PyGILState_Ensure();
-    const bool raised = PyErr_CheckSignals() != 0;  // is always false in other threads than Python's main thread
+    const bool raised = PyErr_CheckSignals() != 0;  // only ever true in Python's main thread
     PyGILState_Release(state);
     last = Clock::now();
     if (raised) throw Interrupted();
 }
 
-// A loop that threads share out. It lives on the stack of the thread that called, which does not leave before the helpers do.
+// A parallel loop. It lives on the stack of the calling thread, which waits until all helpers have left.
 class Task {
 public:
     Task(int64_t count, int64_t step, const std::function<void(const Range&)>& work)
         : m_work(work), m_count(count), m_step(step) {}
 
-    // Does part after part until none is left.
+    // Run parts until none is left.
     void run() noexcept {
         try {
             for (int64_t begin; (begin = m_next.fetch_add(m_step)) < m_count;) {
@@ -55,7 +55,7 @@ public:
         }
     }
 
-    // Ends the loop with the exception that is being handled, unless it has failed before.
+    // Stop the loop with the exception being handled, unless it has failed before.
     void fail() noexcept {
         m_next = m_count;
         if (!m_failed.exchange(true)) m_error = std::current_exception();
@@ -63,7 +63,7 @@ public:
 
     bool has_failed() const { return m_failed; }
 
-    // Raises what a part raised. Nobody may be running parts any more.
+    // Rethrow the exception of a part. No thread may run parts any more.
     void finish() const {
         if (m_error) std::rethrow_exception(m_error);
     }
@@ -82,9 +82,9 @@ private:
     std::exception_ptr m_error;
 };
 
-thread_local const Task* helped = nullptr;  // the task that this thread of the pool helps with
+thread_local const Task* helped = nullptr;  // the task that this pool thread is running
 
-// A pool of threads. A task is done even if no thread of the pool comes to help.
+// A thread pool. A task completes even if no pool thread helps.
 class Pool {
 public:
     explicit Pool(int threads) : m_threads(threads) {}
@@ -94,7 +94,7 @@ public:
     void set_threads(int count) {
         const std::lock_guard<std::mutex> lock(m_mutex);
         m_threads = count;
-        m_opened.notify_all();  // those that are too many end
+        m_opened.notify_all();  // surplus threads end
     }
 
     void run(Task& task) {
@@ -109,7 +109,7 @@ public:
         close(task);
         for (int i = 0; i < spins && task.helpers != 0; ++i) relax();
         if (task.helpers == 0) return;
-        ++m_waiting;  // whoever leaves the task after this sees it
+        ++m_waiting;  // helpers that leave the task from now on see it
         std::unique_lock<std::mutex> lock(m_mutex);
         while (!m_left.wait_for(lock, between_signals, [&] { return task.helpers == 0; })) {
             lock.unlock();
@@ -120,7 +120,7 @@ public:
     }
 
 private:
-    // The helpers of a task that fails leave it.
+    // Check for an interrupt, which makes the task fail, so that its helpers leave.
     static void look_for_interrupt(Task& task) noexcept {
         try {
             check_interrupt();
@@ -132,7 +132,7 @@ private:
     void start_helpers() {
         try {
             for (; m_started < m_threads - 1; ++m_started) std::thread(&Pool::help, this).detach();
-        } catch (const std::system_error&) {  // the system allows no more threads: the others do the work
+        } catch (const std::system_error&) {  // no more threads allowed: the others do the work
         }
     }
 
@@ -140,7 +140,7 @@ private:
         for (; helpers > 0; --helpers) m_opened.notify_one();
     }
 
-    // No thread begins to help with a task that is closed.
+    // Prevent more threads from helping with a task.
     void close(Task& task) {
         const std::lock_guard<std::mutex> lock(m_mutex);
         m_open.erase(std::find(m_open.begin(), m_open.end(), &task));
@@ -166,12 +166,12 @@ private:
             }
             ++task->helpers;
             lock.unlock();
-            // In a virtual machine Linux takes idle cores for busy, and wakes a thread on that of the one that woke it.
+            // In virtual machines Linux mistakes idle cores for busy ones, and wakes a thread on its waker's core.
             if (current_core() == task->core) leave_core(task->core);
             helped = task;
             task->run();
             helped = nullptr;
-            --task->helpers;  // from here on the task may be gone
+            --task->helpers;  // the task may be destroyed from here on
             if (m_waiting == 0) continue;
             lock.lock();
             m_left.notify_all();
@@ -179,15 +179,14 @@ private:
     }
 
     std::atomic<int> m_threads;
-    int m_started = 0;  // threads that have not ended
+    int m_started = 0;  // running threads
     std::mutex m_mutex;
     std::condition_variable m_opened, m_left;
     std::vector<Task*> m_open;
-    std::atomic<int> m_open_count{0}, m_waiting{0};  // are read without the mutex
+    std::atomic<int> m_open_count{0}, m_waiting{0};  // also read without the mutex
 };
 
-// The pool is never destroyed, because its threads may outlive everything else. A process that was forked has none of them, and
-// gets a new pool.
+// Return the pool, which is never destroyed, because its threads may outlive everything else. A forked process gets a new one.
 Pool& pool() {
     static std::atomic<Pool*> current{nullptr};
     static std::once_flag made;
@@ -223,7 +222,7 @@ void spread(int64_t count, int64_t grain, const std::function<void(const Range&)
     }
     int64_t parts = std::min(workers * parts_a_thread, (count + grain - 1) / grain);
     parts = std::max(parts, (count + longest - 1) / longest);
-    if (parts > workers) parts = (parts + workers - 1) / workers * workers;  // or a thread would have one more than another
+    if (parts > workers) parts = (parts + workers - 1) / workers * workers;  // an equal number per thread
     Task task(count, (count + parts - 1) / parts, work);
     threads.run(task);
     task.finish();

@@ -1,12 +1,12 @@
-// These threads work for the kernel when Python calls it.
+// The thread pool that runs the kernel for Python.
 #pragma once
 
 namespace ov_gather {
 
-// A signal handler of Python has raised an error, which is set in the thread that called the kernel.
+// Thrown if a Python signal handler has raised; the error is set in the thread that called the kernel.
 struct Interrupted {};
 
-// Lets loops run on so many threads from now on, the calling one included; at least 1. By default there are as many as cores.
+// Set the number of threads of loops, the calling one included; at least 1. The default is the number of cores.
 void set_num_threads(int count);
 
 }  // namespace ov_gather

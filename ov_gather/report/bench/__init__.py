@@ -1,1 +1,1 @@
-"""This module tells what `ov-gather bench` prints."""
+"""Reports of `ov-gather bench`."""

@@ -1,4 +1,4 @@
-"""A table of measurements: milliseconds of our kernel and of our extension, and how many times slower their peers are."""
+"""Table of kernel measurements: milliseconds of our kernel and extension, and the slowdown of their peers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from rich.table import Table
 
 from ov_gather.bench.measure import Measurement, geometric_mean
 
-# Each peer, and what it is compared with: peers that are called from Python with our kernel, OpenVINO with our extension.
+# Peers called from Python are compared with our kernel, OpenVINO with our extension.
 _PAIRS = (("torch", "kernel"), ("onnxruntime", "kernel"), ("numpy", "kernel"), ("openvino", "extension"))
 _LARGE = 1_000_000
 
 
 def render(measurements: Sequence[Measurement]) -> Table:
-    """Return a table with one row for each case of a group, then the geometric means and the worst cases of the group.
+    """Return a table with one row per case, and the geometric means and worst cases after each group.
 
-    The column "limit" has the time of the limit as a share of the kernel's time.
+    The column "limit" is the time of the limit as a fraction of the kernel's time.
     """
     headers = [f"{peer} / {ours}" for peer, ours in _PAIRS]
     table = Table("case", "kernel ms", *headers[:-1], "limit", "extension ms", headers[-1])

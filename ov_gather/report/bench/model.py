@@ -1,4 +1,4 @@
-"""Two models side by side: a table of how much of an inference each operation takes, and the result on one line."""
+"""Comparison of two models: a table of time per operation type, and a one-line summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAST = 0.005
 
 
 def render(measured: ModelMeasurement) -> Table:
-    """Return a table with one row for each type of operation that takes a part worth mentioning, before or after."""
+    """Return a table with one row per operation type that takes at least 0.5% of the inference in either model."""
     table = Table("operation", "before", "after")
     before, after = measured.shares
     for name in dict.fromkeys((*before, *after)):
@@ -26,7 +26,7 @@ def render(measured: ModelMeasurement) -> Table:
 
 
 def summarize(measured: ModelMeasurement) -> str:
-    """Tell how much faster the second model is, and how its outputs compare with those of the first."""
+    """Return the speed-up of the second model, and how its outputs compare with those of the first."""
     first, second = (f"{seconds * 1e3:.3f} ms" for seconds in measured.seconds)
     return f"{measured.ratio:.2f}x ({first} before, {second} after), {_outputs(measured)}"
 

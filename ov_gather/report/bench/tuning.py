@@ -1,4 +1,4 @@
-"""What each kind of change gained when a model was tuned: a table."""
+"""Table of the gain of each kind of change that tuning tried."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(tuning: Tuning) -> Table:
-    """Return a table with one row for each kind of change."""
+    """Return a table with one row per kind of change."""
     table = Table("sites", "operation", "data, indices", "change", "gain", "kept")
     for trial in tuning.trials:
         sites = trial.layers[0] + (f" and {len(trial.layers) - 1} more" if len(trial.layers) > 1 else "")

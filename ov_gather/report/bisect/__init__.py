@@ -1,1 +1,1 @@
-"""This module tells how a bisection is reported."""
+"""Reports of `ov-gather bisect`."""

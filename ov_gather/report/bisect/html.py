@@ -1,4 +1,4 @@
-"""A bisection as a page: the verdict, what goes into the node and what comes out, where it differs, and how to run it again."""
+"""HTML report of a bisection: the verdict, the values in and out of each guilty node, the difference, the replay command."""
 
 from __future__ import annotations
 

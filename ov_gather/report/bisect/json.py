@@ -1,4 +1,4 @@
-"""A bisection for programs."""
+"""JSON report of a bisection."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from ov_gather.report import json
 
 
 def render(result: BisectResult) -> str:
-    """Return the whole result as JSON, with its verdict."""
+    """Return the whole result and its verdict as JSON."""
     return json.document({"passed": result.passed, "node": result.node, **asdict(result)})

@@ -1,4 +1,4 @@
-"""A bisection as text, which can be pasted into a bug report."""
+"""Text report of a bisection, suitable for a bug report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SHADES = " .:*#"
 
 
 def render(result: BisectResult) -> Iterator[Table | str]:
-    """Yield the verdict, a table of values, for each parting what is known of it, and what was compared."""
+    """Yield the verdict, a table of values, the facts of each parting, and what was compared."""
     yield from found(result)
     yield from notes(result)
     yield from summary(result)
 
 
 def found(result: BisectResult) -> Iterator[Table | str]:
-    """Yield the verdict, a table of values, and for each parting what is known of it."""
+    """Yield the verdict, a table of values, and the facts of each parting."""
     yield headline(result)
     if result.partings:
         yield partings_table(result.partings)
@@ -32,7 +32,7 @@ def found(result: BisectResult) -> Iterator[Table | str]:
 
 
 def headline(result: BisectResult) -> str:
-    """Say in a sentence what came out."""
+    """Return the verdict as one sentence."""
     if result.not_run:
         return f"{result.model}: not compared with {result.reference}: {result.not_run}"
     if result.partings:
@@ -43,7 +43,7 @@ def headline(result: BisectResult) -> str:
 
 
 def notes(result: BisectResult) -> Iterator[str]:
-    """Yield what could not be compared, and why outputs may differ."""
+    """Yield what could not be compared, and the outputs that differ, with their excuses."""
     yield from result.notes
     for output in result.outputs:
         if output.excuse:
@@ -53,7 +53,7 @@ def notes(result: BisectResult) -> Iterator[str]:
 
 
 def summary(result: BisectResult) -> Iterator[str]:
-    """Say how much was compared, and with what."""
+    """Yield the numbers of outputs, nodes and runs, and the inputs, runtimes and CPU."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
     right = sum(not output.outcome for output in result.outputs)
     inputs = ", ".join(f"{name} {shape}" for name, shape in result.input_shapes.items())
@@ -63,7 +63,7 @@ def summary(result: BisectResult) -> Iterator[str]:
 
 
 def facts(parting: Parting) -> dict[str, str]:
-    """Tell by name what is known of a parting."""
+    """Return the facts of a parting, by label; empty if unknown."""
     return {
         "in the reference": parting.reference_node,
         "nodes": ", ".join(parting.nodes) if len(parting.nodes) > 1 else "",
@@ -75,7 +75,7 @@ def facts(parting: Parting) -> dict[str, str]:
 
 
 def picture(fields: Sequence[Sequence[float]]) -> list[str]:
-    """Draw where an output differs, its last dimension across."""
+    """Draw the grid of differences as text, the last dimension across."""
     last = len(_SHADES) - 1
     rows = ("".join(_SHADES[min(last, int(share * last) + 1) if share else 0] for share in row) for row in fields)
     return [f"  |{row}|" for row in rows]

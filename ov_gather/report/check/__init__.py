@@ -1,1 +1,1 @@
-"""This module tells what `ov-gather check` prints and writes. One file is one format."""
+"""Reports of `ov-gather check`, one file per format."""

@@ -1,6 +1,6 @@
-"""`ov-gather check` as an HTML page for people: what was tried and what came out.
+"""HTML report of `ov-gather check`.
 
-Without its script it says the same, unless there are so many layers that the script makes the rows of those that are closed.
+The page is complete without its script, unless there are so many layers that the script builds the rows of closed ones.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _MEANINGS = {
     Status.NOT_APPLICABLE: "the runtime does not have this operation or type, and was not asked",
 }
 
-# However much fails, a browser must be able to show the page. So many failures have a picture in all, but at least one in
-# each layer; so many layers are open when the page is.
+# Limits that keep the page small enough for a browser: pictures of failures in all (but at least one per layer), and layers
+# that are open at first.
 _IN_FULL = 400
 _OPEN = 10
-# Of more layers than that, the rows are packed, and made when a layer is opened.
+# Above this number of layers, rows are packed, and unpacked when a layer is opened.
 _WITH_ROWS = 100
 
 
 def render(report: CheckReport) -> str:
-    """Return the page: summary, layers by outcome, models, divergences that were seen, findings, environment."""
+    """Return the page: summary, layers by outcome, models, observed divergences, findings, environment."""
     sections = (_summary, _layers, models_section, _divergences, _findings, _environment)
     return page(f"ov-gather check: {word(_verdict(report))}", *(part for section in sections for part in section(report)))
 
@@ -119,14 +119,14 @@ def _layers(report: CheckReport) -> Iterator[Element]:
 
 
 def _packing(packed: Mapping[int, Packed]) -> Iterator[Element]:
-    """Yield what the script unpacks, and what is said where there is no script."""
+    """Yield the packed rows for the script, and a note for readers without scripts."""
     yield element("p", "The cases of a closed layer are shown by a script, because there are many.", class_="without-script")
     data = b64encode(zlib.compress(json.dumps(packed).encode(), 9)).decode()
     yield element("script", data, type="application/octet-stream", id="packed")
 
 
 def _filters(runtimes: Sequence[str]) -> Element:
-    """Return the form that filters layers. The script shows it, for without the script it is of no use."""
+    """Return the form that filters layers, hidden until the script shows it."""
     outcomes = {
         "": "any outcome",
         css_class(Status.FAILED): "something failed",
@@ -156,7 +156,7 @@ def _divergences(report: CheckReport) -> Iterator[Element]:
 
 
 def _divergence(report: CheckReport, name: str, why: str) -> Element:
-    """Tell why runtimes diverge, how often each did, an example, and links to the first layers where it was seen."""
+    """Return the reason of a divergence, its counts by runtime, an example, and links to the first layers that show it."""
     seen = [comparison for layer in report.layers for comparison in layer.comparisons if name in comparison.divergences]
     by_runtime = Counter(comparison.runtime for comparison in seen)
     counts = ", ".join(f"{runtime} {count:,} times" for runtime, count in by_runtime.items())

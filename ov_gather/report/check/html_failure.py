@@ -1,4 +1,4 @@
-"""One failure on the page: both values where they first differ, how many differ, and where in the output they lie."""
+"""One failure in the HTML report: both values at the first difference, the number of differences, and a picture of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference
 from ov_gather.report.check.page import fact_list
 from ov_gather.report.elements import Element, element
 
-_SHADES = 4  # how many shades the fields of a picture have
-_FIELD = 14  # how many pixels wide a field is
+_SHADES = 4  # number of shades in a picture
+_FIELD = 14  # width of a grid cell in pixels
 
 
 def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
-    """Return what a runtime made of a case that failed. Links lead to `name`."""
+    """Return the section for one failed comparison, with `name` as the target of links."""
     heading = element("h5", comparison.runtime, element("small", f" in the case “{case.name}”"))
     body = [difference_section(comparison.difference) if comparison.difference else element("pre", comparison.detail)]
     if case.replay:
@@ -23,7 +23,7 @@ def failure(name: str, case: CaseResult, comparison: Comparison) -> Element:
 
 
 def difference_section(difference: Difference) -> Element:
-    """Return both values where they first differ, how many differ, and a picture of where."""
+    """Return both values at the first difference, the number of differences, and a picture of their positions."""
     facts = {
         "first difference": f"output[{', '.join(map(str, difference.position))}]",
         "expected": difference.expected,
@@ -36,7 +36,7 @@ def difference_section(difference: Difference) -> Element:
 
 
 def _picture(fields: Sequence[Sequence[float]]) -> Element:
-    """Return the picture of an output. It has one path for each shade, so that it stays small."""
+    """Return the grid as SVG, with a single path per shade to keep it small."""
     paths = []
     for shade in range(1, _SHADES + 1):
         strokes = [

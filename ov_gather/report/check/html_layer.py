@@ -1,4 +1,4 @@
-"""One layer on the page: what it is, how fast each runtime was, what failed, and the matrix of cases and runtimes."""
+"""One layer in the HTML report: its facts, times by runtime, failures, and the matrix of cases and runtimes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ MARKS = {Status.PASSED: "✓", Status.EXPECTED: "≈", Status.FAILED: "✗", Sta
 
 
 Packed: TypeAlias = tuple[str, str]
-"""The facts of a layer, and its matrix of cases and runtimes, as HTML."""
+"""The facts and the matrix of a layer, as HTML."""
 
 
 def css_class(status: Status) -> str:
-    """Return the class by which the style sheet and the script know a status."""
+    """Return the CSS class of a status, which the style sheet and the script use."""
     return word(status).replace(" ", "-")
 
 
 def anchor(number: int) -> str:
-    """Return the id of a place within the card of a layer: a link that leads there opens the card."""
+    """Return the id of an element inside a layer's card, so that links to it open the card."""
     return f"layer-{number}"
 
 
 def card(number: int, layer: LayerResult, in_full: int, packed: dict[int, Packed] | None = None) -> Element:
-    """Return one layer, closed. `in_full` of its failures are shown whole; all of them are in the matrix of cases and
-    runtimes. If `packed` is given, the facts and the matrix go there, for the script to put them in place.
+    """Return one layer as a closed card with its first `in_full` failures. If `packed` is given, it receives the facts and the
+    matrix of all cases, which the script then inserts.
     """
     shown = [(f"failure-{number}-{i}", case, comparison) for i, (case, comparison) in enumerate(failures(layer)[:in_full])]
     counts = layer.counts
@@ -86,7 +86,7 @@ def _about(layer: LayerResult, runtimes: Sequence[str]) -> Iterator[Element]:
 
 
 def _times(layer: LayerResult, asked: Sequence[str]) -> Iterator[Element]:
-    """Yield a bar for each runtime: its time for the cases that all of them executed."""
+    """Yield a bar per runtime: its total time for the cases that all runtimes executed."""
     timed = [
         {comparison.runtime: comparison.seconds for comparison in case.comparisons if comparison.seconds is not None}
         for case in layer.cases
@@ -111,9 +111,9 @@ def _times(layer: LayerResult, asked: Sequence[str]) -> Iterator[Element]:
 
 
 def _matrix(layer: LayerResult, runtimes: Sequence[str], links: Mapping[int, str]) -> Iterator[Element]:
-    """Yield a table of cases (rows) and runtimes (columns), whose cells lead to a failure or a divergence.
+    """Yield a table of cases (rows) and runtimes (columns), whose cells link to failures and divergences.
 
-    `links` holds the names of the failures that are shown, by the id() of their comparisons.
+    `links` maps the id() of each comparison that is shown whole to the name of its section.
     """
     if not layer.cases:
         return
@@ -151,7 +151,7 @@ def _cell(comparison: Comparison, failure_id: str) -> Element:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the unit that suits it, e.g. "12.5 ms"."""
+    """Return a time with a suitable unit, e.g. "12.5 ms"."""
     for factor, unit in ((1, "s"), (1e3, "ms")):
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""Models on the page: their outputs, which failed or were not run, and what their conversion lost."""
+"""Models in the HTML report: outputs, models that failed or were not run, and inexactness of conversions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ov_gather.report.places import path_text
 
 
 def models_section(report: CheckReport) -> Iterator[Element]:
-    """Yield the section of models, if there is anything to say about one."""
+    """Yield the section of models, if it has any content."""
     rows = [
         element(
             "tr",

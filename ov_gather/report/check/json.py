@@ -1,4 +1,4 @@
-"""`ov-gather check` for programs: the records of `ov_gather.crosscheck.results`, field by field."""
+"""JSON report of `ov-gather check`: the records of `ov_gather.crosscheck.results`, field by field."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from ov_gather.report.places import path_text
 
 
 def render(report: CheckReport) -> str:
-    """Return one object: the verdict, where the check was stopped, how many comparisons have each status, the layers, the
-    outputs of models, which models failed or were not run as a whole, why layers diverge, the findings of the validation, the
-    environment.
+    """Return one object: verdict, progress if interrupted, counts by status, layers, outputs, models that failed or were not
+    run, reasons of divergences, findings of validation, environment.
     """
     document = {
         "version": version("ov-gather"),
@@ -41,5 +40,5 @@ def _layer(layer: LayerResult) -> dict[str, Any]:
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a record as JSON has them. The pictures are left out, for they say nothing to a program."""
+    """Return the fields of a record as JSON values, without pictures, which are only for display."""
     return {name: word(value) if isinstance(value, Status) else value for name, value in fields if name != "picture"}

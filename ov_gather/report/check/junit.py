@@ -1,5 +1,6 @@
-"""`ov-gather check` as JUnit XML. The first suite is the validation. In the second, each layer, each output of a model,
-and each model that failed as a whole is a test case."""
+"""JUnit XML report of `ov-gather check`. The first suite is the validation; the second has one test case per layer, per output
+of a model, and per model that failed as a whole.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +18,7 @@ from ov_gather.tables import printable
 
 
 def render(report: CheckReport) -> str:
-    """Return the file with both suites. A layer fails with everything that nothing explains; known divergences are its
-    output.
-    """
+    """Return the file with both suites. A layer fails for unexplained differences; known divergences are its output."""
     paths = [*(layer.path for layer in report.layers), *(finding.location.path for finding in report.findings)]
     validation = suite(Report(list(dict.fromkeys(paths)), report.findings))
     cases = (
@@ -52,7 +51,7 @@ def _output(path: str, output: OutputResult) -> Element:
 
 
 def _case(path: str, name: str, problem: str, details: str = "", **attributes: str) -> Element:
-    """Return a test case, which fails if there is a problem."""
+    """Return a test case, which fails if `problem` is not empty."""
     file = printable(path_text(path))
     case = element("testcase", classname=file, name=printable(name), file=file, **attributes)
     if problem:

@@ -1,4 +1,4 @@
-// Filters of the layers, and the rows of layers of which there are many. All else on the page can be read without.
+// Filters of layers, and on-demand rows for pages with many layers. The rest of the page needs no script.
 "use strict";
 {
   const form = document.querySelector("form.filters");

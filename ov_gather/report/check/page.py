@@ -1,4 +1,4 @@
-"""The page that `ov-gather check --report` writes, and what stands on it more than once. The file needs nothing beside it."""
+"""Skeleton of the self-contained HTML page, and its common elements."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ov_gather.report.elements import Element, element
 
 
 def page(title: str, *body: Element) -> str:
-    """Return the text of the page. Its policy lets the page load nothing, and run only our own script."""
+    """Return the text of the page. Its security policy forbids loading anything, and allows our script only."""
     script = _resource("page.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     head = element(
         "head",
-        element("meta", name="generator", content="ov-gather"),  # by which a later run knows that it may replace the page
+        element("meta", name="generator", content="ov-gather"),  # marks the page as one that a later run may replace
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -33,13 +33,13 @@ def page(title: str, *body: Element) -> str:
 
 
 def fact_list(facts: Mapping[str, str], class_: str = "facts") -> Element:
-    """Return names and what is known of each. A name of which nothing is known is left out."""
+    """Return a list of names and facts, without empty facts."""
     pairs = (element("div", element("dt", name), element("dd", fact)) for name, fact in facts.items() if fact)
     return element("dl", *pairs, class_=class_)
 
 
 def table(label: str, headers: Iterable[str], rows: Iterable[Element]) -> Element:
-    """Return a table that scrolls within itself where it is wider than the page."""
+    """Return a table that scrolls horizontally if it is wider than the page."""
     head = element("tr", *(element("th", header, scope="col") for header in headers))
     body = element("table", element("thead", head), element("tbody", *rows))
     return element("div", body, class_="scroll", tabindex="0", role="group", aria_label=label)

@@ -1,4 +1,4 @@
-"""This module tells what `ov-gather check` says below its tables, line by line."""
+"""Lines that `ov-gather check` prints below its tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEGEND = "13 + 3: 13 cases passed, 3 are expected divergences; -: not applicable
 
 
 def summary(results: Sequence[CrossCheckResult]) -> list[str]:
-    """Say what the results were obtained with, what the divergences in them are, what failed, and what to do then."""
+    """Return the lines: versions and seed, divergences, failures, and what to do about them."""
     versions = ", ".join(f"{name} {version}" for name, version in results[0].environment.versions.items())
     lines = [LEGEND, f"Compared bit by bit with the NumPy reference: {versions}; seed {results[0].seed}."]
     release = results[0].environment.versions.get("openvino", "")
@@ -48,7 +48,7 @@ def summary(results: Sequence[CrossCheckResult]) -> list[str]:
 
 
 def _model_counts(results: Sequence[CrossCheckResult]) -> list[str]:
-    """Count the models and their outputs; a model that was not run counts as none that passed."""
+    """Count models, and their outputs by result. A model that was not run has no outputs."""
     models = [result for result in results if result.outputs or result.not_run]
     comparisons = [output.comparison for result in models for output in result.outputs]
     counts = {
@@ -62,7 +62,7 @@ def _model_counts(results: Sequence[CrossCheckResult]) -> list[str]:
 
 
 def failures(layer: LayerResult) -> list[str]:
-    """Say what failed in a layer, and how to run it again, line by line."""
+    """Return the failures of a layer as lines, each case with its replay command."""
     place = f"{layer.path}: {layer.operation} '{layer.layer}'"
     lines = [f"{place}: {layer.problem}"] if layer.problem else []
     for case in layer.cases:

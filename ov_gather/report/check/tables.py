@@ -1,4 +1,4 @@
-"""Tables that only `ov-gather check` prints, for many layers or models at once."""
+"""Tables that only `ov-gather check` prints, for many layers or models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ov_gather.tables import cell
 
 
 def operations_table(layers: Sequence[LayerResult]) -> Table:
-    """Return one row an operation, for thousands of layers."""
+    """Return a table with one row per operation, for thousands of layers."""
     runtimes = runtimes_of(layers)
     table = new_table("operation", "layers", "cases", *runtimes)
     for operation in dict.fromkeys(layer.operation for layer in layers):
@@ -25,7 +25,7 @@ def operations_table(layers: Sequence[LayerResult]) -> Table:
 
 
 def outputs_table(results: Sequence[CrossCheckResult]) -> Table:
-    """Return one row an output of an IR."""
+    """Return a table with one row per output of an IR."""
     table = new_table("output", "shape", "with our gathers")
     for result in results:
         for output in result.outputs:

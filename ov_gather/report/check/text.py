@@ -1,4 +1,4 @@
-"""This module tells what `ov-gather check` prints for people: tables, and lines of text below them."""
+"""Text report of `ov-gather check`: tables, and lines below them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ov_gather.tables import printable
 
 
 def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
-    """Yield tables and lines in the order in which they are printed.
+    """Yield tables and lines in the order of printing.
 
-    `by_operation`: one row an operation instead of one row a layer, for a sweep has thousands of layers.
+    `by_operation` makes one row per operation instead of one per layer, since a sweep has thousands of layers.
     """
     for result in report.onnx_results:
         yield result.table()
@@ -31,9 +31,7 @@ def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:
 
 
 def totals(report: CheckReport) -> Iterator[str]:
-    """Yield the last lines: how many files and layers of IRs there were, if any, what came out, and where the check was
-    stopped.
-    """
+    """Yield the last lines: counts of files, layers and cases of IRs, if any, and the progress if interrupted."""
     layers = [layer for result in report.ir_results for layer in result.layers]
     failed = sum(not layer.passed for layer in layers)
     counts = {

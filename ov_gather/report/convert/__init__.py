@@ -1,1 +1,1 @@
-"""This module tells what `ov-gather convert` prints."""
+"""Reports of `ov-gather convert`."""

@@ -1,4 +1,4 @@
-"""This module tells what is said of a converted model below the table that compares it with its original, line by line."""
+"""Lines below the table that compares a converted model with its original."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ov_gather.crosscheck.results import CrossCheckResult
 
 
 def summary(result: CrossCheckResult) -> list[str]:
-    """Say what the model was compared with, what could not be compared, which gathers are to blame, and how much passed."""
+    """Return the lines: reference, omissions, gathers to blame, and counts."""
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.versions.items())
     reference = next(iter(result.environment.versions))
     lines = [f"{result.path}: compared with {reference} on the original: {versions}; seed {result.seed}."]

@@ -1,1 +1,1 @@
-"""This module tells what `ov-gather diff` prints. One file is one format, with a function `render`."""
+"""Reports of `ov-gather diff`: one file per format, each with a function `render`."""

@@ -1,4 +1,4 @@
-"""`ov-gather diff` for programs."""
+"""JSON report of `ov-gather diff`."""
 
 from __future__ import annotations
 

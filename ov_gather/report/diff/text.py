@@ -1,4 +1,4 @@
-"""`ov-gather diff` for people: a table with a row for each change, and a summary."""
+"""Text report of `ov-gather diff`: a table with one row per change, and a summary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(found: Differences, *, with_consequences: bool = False) -> Iterator[Table | str]:
-    """Yield what is printed, in order. `with_consequences`: list also types and shapes that follow from a change."""
+    """Yield the parts in the order of printing. `with_consequences` also lists types and shapes that follow from a change."""
     listed = [*found.changes, *(found.consequences if with_consequences else ())]
     if listed:
         yield changes_table(listed)
@@ -21,7 +21,7 @@ def render(found: Differences, *, with_consequences: bool = False) -> Iterator[T
 
 
 def summary(found: Differences) -> str:
-    """Count the changes of each kind, what follows from them, and the layers that are the same."""
+    """Return the number of changes by kind, of types and shapes that follow from them, and of unchanged layers."""
     same = "1 layer is the same" if found.same == 1 else f"{found.same} layers are the same"
     if found.passed:
         return f"no difference: {same}"

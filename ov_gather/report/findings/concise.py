@@ -1,4 +1,4 @@
-"""`ov-gather validate` for editors and grep: one line for each finding."""
+"""Concise report of `ov-gather validate`, for editors and grep: one line per finding."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from ov_gather.report.findings.text import first_line, statistics, suppressed
 
 
 def render(report: Report) -> str:
-    """Return the report as the format "text" has it, without the hints."""
+    """Return the text report without hints."""
     return "\n".join((*map(first_line, report.findings), *suppressed(report), *statistics(report), report.summary, ""))

@@ -1,4 +1,4 @@
-"""`ov-gather validate` as workflow commands of GitHub Actions, which become annotations on the changed files."""
+"""Report of `ov-gather validate` as workflow commands of GitHub Actions, which become annotations on changed files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE:
 
 
 def render(report: Report) -> str:
-    """Return one command for each finding, then the summary, for people who read the log."""
+    """Return one command per finding, then the statistics and the summary for readers of the log."""
     return "\n".join((*map(_command, report.findings), *statistics(report), report.summary, ""))
 
 
@@ -28,5 +28,5 @@ def _escape(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    # The escapes come first, so that the file keeps its name. Other control characters must not reach a terminal.
+    # Escape first, so that `printable` does not alter the file name; it keeps other control characters from terminals.
     return printable(_escape(text).replace(":", "%3A").replace(",", "%2C"))

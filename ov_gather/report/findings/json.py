@@ -1,4 +1,4 @@
-"""`ov-gather validate` for programs."""
+"""JSON report of `ov-gather validate`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ov_gather.rules.findings import Finding
 
 
 def render(report: Report) -> str:
-    """Return one object with our version, the number of files, the findings, and what is suppressed."""
+    """Return one object with our version, the number of files, the findings, and suppressed findings and statistics, if any."""
     document = {
         "generator": "ov-gather",
         "version": version("ov-gather"),
@@ -27,7 +27,7 @@ def render(report: Report) -> str:
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
-    """Return a finding as an object of JSON. `trail` is the path of the sub-graph, where the layer stands in one."""
+    """Return a finding as a JSON object. `trail` is the path of the sub-graph that contains the layer, if any."""
     place = finding.location
     layer = {"id": place.layer_id, "name": place.layer_name, "type": place.layer_type}
     trail = {"trail": place.subgraph_path} if place.subgraph_path else {}

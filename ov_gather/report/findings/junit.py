@@ -1,4 +1,4 @@
-"""`ov-gather validate` as JUnit XML: each file is a test case."""
+"""JUnit XML report of `ov-gather validate`: one test case per file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ov_gather.tables import printable
 
 
 def render(report: Report) -> str:
-    """Return the file with one suite. A case fails if a finding makes the command exit 1; its other findings are its output."""
+    """Return the file with one suite. A case fails if a finding causes exit code 1; its other findings are its output."""
     return document(suite(report))
 
 
 def suite(report: Report) -> Element:
-    """Return the files as test cases, after the statistics if they were asked for."""
+    """Return the files as test cases, after the statistics, if requested."""
     failures: dict[str, list[Finding]] = {}
     others: dict[str, list[Finding]] = {}
     for finding in report.findings:
@@ -37,7 +37,7 @@ def _properties(report: Report) -> Iterator[Element]:
 
 
 def _case(file: str, failures: Sequence[Finding], others: Sequence[Finding]) -> Element:
-    name = printable(path_text(file))  # which leaves no end of a line in it, unlike an element
+    name = printable(path_text(file))  # also escapes line ends, which `element` keeps
     case = element("testcase", classname="ov-gather", name=name, file=name)
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""

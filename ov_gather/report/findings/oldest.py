@@ -1,4 +1,4 @@
-"""`ov-gather validate --oldest`: a line for each file."""
+"""Lines of `ov-gather validate --oldest`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ov_gather.tables import printable
 
 
 def line(path: str, oldest: OldestRelease) -> str:
-    """Return the file, the oldest release that has what it needs, and what older ones do not have, with its place."""
+    """Return the file, the oldest release that supports it, and the first feature that older ones lack, with its place."""
     release = oldest.release or "no release"
     if oldest.release == RELEASES[0]:
         release += " or older"

@@ -1,4 +1,4 @@
-"""Report: what every output format of `ov-gather validate` is given."""
+"""Input of all output formats of `ov-gather validate`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The files that `ov-gather validate` checked and what it found, both in the order in which the files were named or found.
+    """Checked files and their findings, both in the order in which the files were named or found.
 
-    `skipped` is the number of XML files that are no IR; None if statistics were not asked for. What is suppressed is counted,
-    and listed where people read it if they have asked for that. `unchanged` is the number of files that the cache knew; None
-    without a cache.
+    `skipped` is the number of XML files that are not IRs; None without --statistics. `unchanged` is the number of files found
+    in the cache; None without a cache. `suppressed` findings are counted, and listed in text formats if `show_suppressed`.
     """
 
     files: Sequence[str]
@@ -31,12 +30,12 @@ class Report:
     unchanged: int | None = None
 
     def fails(self, finding: Finding) -> bool:
-        """Tell whether this finding makes the command exit 1."""
+        """Return True if this finding causes exit code 1."""
         return self.fail_on is not None and finding.severity.at_least(self.fail_on)
 
     @property
     def summary(self) -> str:
-        """One line that counts the files, and the findings of each severity."""
+        """One line with the number of files, and of findings by severity."""
         counts = Counter(finding.severity for finding in self.findings)
         skipped = "" if self.skipped is None else f", skipped: {self.skipped}"
         severities = ", ".join(f"{severity.value}s: {counts[severity]}" for severity in Severity)
@@ -46,7 +45,7 @@ class Report:
 
     @property
     def statistics(self) -> dict[str, int]:
-        """How many files were skipped and how often each rule was violated; empty if that was not asked for."""
+        """Number of skipped files, and of violations by rule; empty unless requested."""
         if self.skipped is None:
             return {}
         return {"skipped": self.skipped} | dict(sorted(Counter(finding.rule for finding in self.findings).items()))

@@ -1,4 +1,4 @@
-"""`ov-gather validate` as SARIF 2.1.0, for code scanning services and editors."""
+"""SARIF 2.1.0 report of `ov-gather validate`, for code scanning services and editors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INDEX = {rule_id: index for index, rule_id in enumerate(RULES)}
 
 
 def render(report: Report) -> str:
-    """Return one run, which holds every rule with its documentation, and the findings, those that are suppressed, too."""
+    """Return one run with every rule and its documentation, and all findings, including suppressed ones."""
     more = {"properties": {"statistics": report.statistics}} if report.statistics else {}
     results = [result(finding) for finding in report.findings]
     results += [result(each.finding) | _suppressed(each.reason) for each in report.suppressed]
@@ -33,7 +33,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def result(finding: Finding, before: int = 0) -> dict[str, Any]:
-    """Return a finding; so many other rules stand `before` ours in the run."""
+    """Return a finding; `before` is the number of other rules in the run that precede ours."""
     place = finding.location
     text = message_text(finding) + (f"\n{finding.hint}" if finding.hint else "")
     where = sarif.location(place.path, place.line, _logical_locations(place))
@@ -46,7 +46,7 @@ def _suppressed(reason: str) -> dict[str, Any]:
 
 
 def _logical_locations(place: Location) -> list[dict[str, str]]:
-    """Return the layer, and the sub-graph that it stands in."""
+    """Return the layer, and the sub-graph that contains it."""
     found = []
     if place.layer_id is not None:
         found.append({"name": place.layer_name, "fullyQualifiedName": place.layer_text, "kind": "element"})

@@ -1,4 +1,4 @@
-"""`ov-gather validate` for people: place, severity, rule, what is wrong; on a second line what would be right."""
+"""Text report of `ov-gather validate`: place, severity, rule and message; the hint on a second line."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 
 def render(report: Report) -> str:
-    """Return the findings, then what is suppressed and the statistics if they were asked for, then the summary."""
+    """Return the findings, suppressed findings and statistics if requested, and the summary."""
     return "\n".join((*lines(report.findings), *suppressed(report), *statistics(report), report.summary, ""))
 
 
 def lines(findings: Sequence[Finding]) -> Iterator[Styled]:
-    """Yield one or two lines for each finding."""
+    """Yield one or two lines per finding."""
     for finding in findings:
         yield first_line(finding)
         if finding.hint:
@@ -29,21 +29,21 @@ def lines(findings: Sequence[Finding]) -> Iterator[Styled]:
 
 
 def first_line(finding: Finding) -> Styled:
-    """Place, severity, rule, and what is wrong."""
+    """Return place, severity, rule, and message."""
     place = style(printable(place_text(finding.location)) + ":", bold=True)
     rule = style(f"{finding.severity.value} {finding.rule}", fg=_COLOUR[finding.severity], bold=True)
     return Styled(f"{place} {rule}: {printable(message_text(finding))}")
 
 
 def suppressed(report: Report) -> Iterator[str]:
-    """Yield one line for each finding that is suppressed, with the reason. Empty if that was not asked for."""
+    """Yield one line per suppressed finding, with the reason; nothing unless requested."""
     if report.show_suppressed:
         for each in report.suppressed:
             yield f"{first_line(each.finding)} {style(f'(suppressed: {printable(each.reason)})', dim=True)}"
 
 
 def statistics(report: Report) -> Iterator[str]:
-    """Yield one line for each rule that was violated: how often. Empty if statistics were not asked for."""
+    """Yield one line per violated rule, with the number of violations; nothing unless requested."""
     for rule, count in report.statistics.items():
         if rule in RULES:
             yield f"{count:7}  {rule}  {RULES[rule].summary}"

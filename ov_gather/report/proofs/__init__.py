@@ -1,3 +1,1 @@
-"""This module tells what `ov-gather prove` prints. One file is one format, with a function `render` from a Report: to text for
-programs, to tables and lines for people.
-"""
+"""Reports of `ov-gather prove`: one file per format, each with a function `render` from a Report."""

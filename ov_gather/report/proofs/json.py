@@ -1,4 +1,4 @@
-"""`ov-gather prove` for programs, such as a server that is to refuse inputs that break a model."""
+"""JSON report of `ov-gather prove`, for example for a server that must refuse inputs that break a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ov_gather.report.proofs.report import ProvedFile, Report
 
 
 def render(report: Report) -> str:
-    """Return one object: our version, how many sites have each status, and each file. docs/prove.md describes the fields."""
+    """Return one object: our version, the number of sites by status, and each file. docs/prove.md describes the fields."""
     document = {
         "version": version("ov-gather"),
         "counts": report.counts,

@@ -1,4 +1,4 @@
-"""Report: what every output format of `ov-gather prove` is given."""
+"""Input of all output formats of `ov-gather prove`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ov_gather.rules.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class ProvedFile:
-    """What is known of one file.
+    """Proofs and errors of one file.
 
     Attributes:
-        proofs: one for each gather and scatter; none where `findings` are so bad that nothing can be proved.
-        findings: errors in the document, because of which nothing was proved.
+        proofs: one per gather and scatter; none if the document has errors.
+        findings: errors in the document that prevent proofs.
         is_read: whether the document could be read.
     """
 
@@ -28,25 +28,25 @@ class ProvedFile:
 
     @property
     def counts(self) -> Mapping[Status, int]:
-        """How many gathers and scatters have each status."""
+        """Number of gathers and scatters, by status."""
         return count(self.proofs)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of all files, in the order in which they were named or found; `strict`: only "proved" is good enough."""
+    """All files, in the order in which they were named or found. With `strict`, every status but "proved" fails."""
 
     files: Sequence[ProvedFile]
     strict: bool = False
 
     @property
     def counts(self) -> Mapping[Status, int]:
-        """How many gathers and scatters of all files have each status."""
+        """Number of gathers and scatters of all files, by status."""
         return count([proof for file in self.files for proof in file.proofs])
 
     @property
     def exit_code(self) -> int:
-        """2 where a file could not be read; 1 where one has errors, an index is refuted, or not proved while that is asked."""
+        """2 if a file is unreadable; 1 if one has errors, or a site is refuted or, with `strict`, not proved; else 0."""
         if not all(file.is_read for file in self.files):
             return 2
         failed = self.counts["refuted"] or (self.strict and sum(self.counts.values()) > self.counts["proved"])
@@ -54,6 +54,6 @@ class Report:
 
 
 def count(proofs: Sequence[Proof]) -> dict[Status, int]:
-    """Count the proofs of each status, those that there are none of included."""
+    """Count proofs by status, including statuses with none."""
     counted = Counter(proof.status for proof in proofs)
     return {status: counted[status] for status in get_args(Status)}

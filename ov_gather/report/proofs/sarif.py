@@ -1,4 +1,4 @@
-"""`ov-gather prove` as SARIF 2.1.0, for code scanning services and editors."""
+"""SARIF 2.1.0 report of `ov-gather prove`, for code scanning services and editors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RULES = {
 
 
 def render(report: Report) -> str:
-    """Return one run: what is refuted is an error, what is not proved a note, or with --strict a warning."""
+    """Return one run. Refuted sites are errors; other sites that are not proved are notes, or warnings with --strict."""
     open_level = "warning" if report.strict else "note"
     levels = {"refuted": "error", "conditional": open_level, "unknown": open_level}
     rules = [sarif.described(name, f"{name}_index", text, text, levels[name]) for name, text in _RULES.items()]

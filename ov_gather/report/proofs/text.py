@@ -1,4 +1,4 @@
-"""`ov-gather prove` for people: for each file a table of what is not proved, and what inputs have to keep to."""
+"""Text report of `ov-gather prove`: per file a table of sites that are not proved, and the requirements on inputs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _STYLE: Mapping[Status, str] = {"proved": "green", "refuted": "red", "conditiona
 
 
 def render(report: Report, *, with_proved: bool = False) -> Iterator[Table | str]:
-    """Yield tables and lines in the order in which they are printed. Files that cannot be read are told of elsewhere.
+    """Yield tables and lines in the order of printing. Unreadable files are reported elsewhere.
 
-    `with_proved`: list what is proved, too.
+    `with_proved` also lists proved sites.
     """
     read = [file for file in report.files if file.is_read]
     for file in read:
@@ -69,5 +69,5 @@ def _range_text(low: Bound, high: Bound) -> str:
 
 
 def why(proof: Proof) -> str:
-    """Return the reason for a status, and what our kernel says where it is refuted."""
+    """Return the reason for a status, with our kernel's error if a witness refutes the site."""
     return proof.reason if proof.witness is None else f"{proof.reason}: {proof.witness.error}"

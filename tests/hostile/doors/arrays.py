@@ -1,6 +1,6 @@
-"""The five functions on arrays of any layout, type and number of threads, against NumPy's indexing.
+"""The five functions on arrays of any layout, type and number of threads, compared with NumPy's indexing.
 
-Outputs lie in buffers of random bytes: results are compared bit by bit, and so is the memory around them.
+Outputs lie in buffers of random bytes; results and the memory around them are compared bit by bit.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ov_gather.kernels import native
 TRIALS = 40
 SECONDS = 120
 CALLS = 50
-"""Calls of one attack."""
+"""Number of calls in one attack."""
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Make calls, one after the other or several at once, rarely on the NumPy reference."""
+    """Make calls, sequentially or concurrently, and rarely on the NumPy reference."""
     set_num_threads(int(rng.choice([1, 2, 3, 8])))
     calls = [_prepare(rng) for _ in range(CALLS)]
     if rng.random() < 0.1:
@@ -41,7 +41,7 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
 
 
 def _prepare(rng: np.random.Generator) -> Callable[[], None]:
-    """Return a call in random layouts, which raises AssertionError for a wrong result."""
+    """Return a call on arrays of random layout; it raises AssertionError if the result is wrong."""
     call = random_call(rng)
     inputs = [placed(rng, value) for value in call.inputs]
     dtype = call.inputs[0].dtype
@@ -88,7 +88,7 @@ def _refused(call: Call, inputs: list[NDArray[Any]], target: Target) -> None:
 
 
 def _result(call: Call, inputs: list[NDArray[Any]], out: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Return the result, or None where an index is out of bounds, which the error must name. The inputs stay as they are."""
+    """Return the result; None if an index is out of bounds, which the error must name. Inputs must not change."""
     try:
         result = call.function(*inputs, **call.options, out=out)
     except IndexError as error:

@@ -1,4 +1,4 @@
-"""Baselines of `validate`: damaged, shared, foreign, nested or linked, they give an error or what is true."""
+"""Baselines of `validate` that are damaged, shared, foreign or linked: an error, or correct findings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOURCES = [path for path in sorted((SAMPLES / "invalid").rglob("*.xml")) if path
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended, and what it printed."""
+    """Exit code and output of a command."""
 
     code: int
     output: str
@@ -34,7 +34,7 @@ class Done:
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Make one attack of the four kinds."""
+    """Make one attack, of three kinds."""
     for number, source in enumerate(rng.choice(np.array(SOURCES, object), 3, replace=False)):
         shutil.copy(source, folder / f"{number}.xml")
         if source.with_suffix(".bin").exists():
@@ -62,7 +62,7 @@ def _run(*words: object) -> Done:
 
 
 def _damaged(rng: np.random.Generator, folder: Path) -> None:
-    """A baseline with other bytes or other values: an error without a change of any file, or findings that count as before."""
+    """Change bytes or values of a baseline: an error and no file changed, or no finding suppressed that it does not hold."""
     baseline = folder / "baseline.json"
     right = _run("validate", *_models(folder), "--fail-on", "warning")
     assert _run("validate", *_models(folder), "--baseline", baseline, "--write-baseline").code == 0
@@ -100,7 +100,7 @@ def _broken(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _with_another_value(document: Any, rng: np.random.Generator) -> Any:
-    """Replace one value, at any depth."""
+    """Replace one value at a random depth."""
     if isinstance(document, (dict, list)) and document and rng.random() < 0.85:
         key = list(document)[rng.integers(len(document))] if isinstance(document, dict) else int(rng.integers(len(document)))
         document[key] = _with_another_value(document[key], rng)
@@ -110,7 +110,7 @@ def _with_another_value(document: Any, rng: np.random.Generator) -> Any:
 
 
 def _shared(rng: np.random.Generator, folder: Path) -> None:
-    """Several writers at once: each finding of each file is known afterwards."""
+    """Write concurrently to one baseline: it must hold every finding of every file afterwards."""
     baseline, parts = folder / "baseline.json", [[path] for path in _models(folder)]
     found = {path: validate(path) for path in _models(folder)}
 
@@ -129,7 +129,7 @@ def _shared(rng: np.random.Generator, folder: Path) -> None:
 
 
 def _foreign(rng: np.random.Generator, folder: Path) -> None:
-    """A baseline that is a model, a .bin, a report, a directory, a device or a link: nothing is written over."""
+    """Write a baseline to a model, a .bin, a report, a directory or a link: existing files must not change."""
     place = folder / "baseline.json"
     target = folder / str(rng.choice(["0.xml", "1.bin", "none", "baseline.json", "loop", "there/baseline.json", "."]))
     if rng.random() < 0.5:

@@ -1,6 +1,6 @@
-"""The caches of findings and of the compiled extension: damaged, shared, of other users, committed with what is checked.
+"""Caches of findings and of the compiled extension: damaged, shared, owned by other users, or committed with a repository.
 
-Whatever is planted, findings are those of a run without a cache, and no foreign library is returned to be loaded.
+Findings stay those of a run without a cache, and no foreign library is returned for loading.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Fill one of the caches, then let another user, or an accident, at it."""
+    """Fill one of the caches, then damage it or give another user access."""
     (_findings, _extension)[rng.integers(2)](rng, folder)
 
 
@@ -44,7 +44,7 @@ def _findings(rng: np.random.Generator, folder: Path) -> None:
     findings.Cache(place).validate(path, Chosen())
     (entry,) = place.glob("*.json")
     planted = rng.integers(3) == 0
-    if planted:  # by somebody who knows the format: no finding in this file
+    if planted:  # a valid entry without findings, by somebody who knows the format
         content = entry.read_bytes()[32:]
         empty = content[: content.index(b'"findings"')] + b'"findings": []}'
         entry.write_bytes(findings._digest(empty) + empty)
@@ -84,7 +84,7 @@ def _extension(rng: np.random.Generator, folder: Path) -> None:
 
 @contextmanager
 def _compiling(caches: Path) -> Iterator[None]:
-    """Let the library be compiled in no time, and kept below a directory."""
+    """Replace compilation by a dummy library, cached below a directory."""
     with (
         patch.object(libraries, "compile_extension", lambda openvino, library: library.write_bytes(b"compiled here")),
         patch.dict(os.environ, XDG_CACHE_HOME=str(caches)),
@@ -93,7 +93,7 @@ def _compiling(caches: Path) -> Iterator[None]:
 
 
 def _open(rng: np.random.Generator, places: list[Path]) -> None:
-    """Let another user own, or be able to write to, one of these places; or reach one by a link of theirs."""
+    """Let another user own, or write to, one of these places."""
     place = places[rng.integers(len(places))]
     kind = rng.integers(3 if IS_ROOT else 1)
     if kind == 0:

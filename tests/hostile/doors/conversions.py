@@ -1,6 +1,6 @@
-"""`compile_onnx` on graphs of moves and arithmetic in If, Loop and Scan: right, warned of, or refused.
+"""`compile_onnx` on graphs of moves and arithmetic in If, Loop and Scan: right, refused, or with a warning.
 
-Strings and 64-bit integers are among them. The oracle is onnxruntime, optimisations off. A process that dies is a finding.
+Types include strings and 64-bit integers. The oracle is onnxruntime without optimisations. A crash is a finding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOVES = ("Gather", "GatherElements", "ScatterElements", "Concat", "Reshape", "Sl
 
 
 class _Chain:
-    """Nodes of a graph or body, each on a value before it. All values are vectors of `LENGTH` elements of one type."""
+    """The nodes of a graph or body, each applied to earlier values. All values are vectors of `LENGTH` elements of one type."""
 
     def __init__(self, rng: np.random.Generator, kind: int, values: list[str], prefix: str) -> None:
         self.rng, self.kind, self.values, self.prefix, self.nodes = rng, kind, list(values), prefix, []
@@ -42,14 +42,14 @@ class _Chain:
         return name
 
     def extend(self, count: int, depth: int) -> None:
-        """Append so many nodes; those of control flow have bodies of this depth."""
+        """Append `count` nodes; control flow nests up to `depth` bodies."""
         choices = [*MOVES, *(ARITHMETIC if self.kind != TensorProto.STRING else ())]
         choices += ["If", "Loop", "Scan"] if depth and self.rng.random() < 0.5 else []
         for _ in range(count):
             self.values.append(self.made(str(self.rng.choice(choices)), depth))
 
     def made(self, operator: str, depth: int) -> str:
-        """Append a node, or some, and return the output."""
+        """Append an operator, as one or several nodes; return its output."""
         a, b = self.pick(), self.pick()
         match operator:
             case "Neg" | "Abs" | "Identity":
@@ -145,7 +145,7 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
     except (ConversionError, LossyConversionWarning):
         return
     if kind == TensorProto.STRING and any(node.op_type == "Gather" for node in chain.nodes):
-        return  # onnxruntime gathers strings wrongly
+        return  # onnxruntime gathers strings incorrectly
     for _ in range(2):
         feeds = {name: _numbers(rng, kind) for name in ("x", "w")} | {name: constants[name] for name in given}
         used = {port.name for port in compiled.inputs}

@@ -1,6 +1,6 @@
-"""`read_ir` and `validate` on documents with random edits: an IRError or findings, never another exception.
+"""`read_ir` and `validate` on documents with random edits: an IRError or findings, and no other exception.
 
-Half of the edits are of bytes, most of which are no XML any more; the others leave the document well-formed.
+Half of the edits change bytes, and mostly destroy the XML; the others keep the document well-formed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TEXTS = (
         "[1,?,2..]",
     ),
 )
-"""What stands in the place of an attribute or a text."""
+"""Replacements for an attribute or a text."""
 VALUE = re.compile(rb'(?<==")[^"<>]*(?=")|(?<=>)[^<>\s]+(?=</)')
 ELEMENT = re.compile(rb"<(port|dim|layer|edge|data)\b[^<>]*/>|<(port|dim|layer|edges|layers|input|output)\b.*?</\2>", re.DOTALL)
 

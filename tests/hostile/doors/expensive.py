@@ -1,4 +1,4 @@
-"""Models of a few kilobytes that could cost exponential time or huge memory: every command ends, in bounded memory."""
+"""Models of a few kilobytes that could cost exponential time or memory: every command ends, in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 TRIALS = 3
 SECONDS = 400
-LIMIT = 40  # seconds of one processor for each process of a command; those that import everything need 5
-WAIT = 180  # seconds for one command, on a machine that does other work, too
-MEMORY = 8 * 2**30  # bytes of address space, of which OpenVINO reserves more than it uses
+LIMIT = 40  # seconds of CPU time for each process of a command; imports alone need 5
+WAIT = 180  # seconds for one command; the machine may do other work, too
+MEMORY = 8 * 2**30  # bytes of address space; OpenVINO reserves more than it uses
 ON_ONNX = (
     ["convert", "-o", "out.xml"],
     ["convert", "-o", "out.xml", "--target", "extension"],
@@ -36,7 +36,7 @@ def _info(name: str, kind: int = TensorProto.FLOAT, shape: object = (3,)) -> onn
 
 
 def nested_ifs(depth: int) -> list[onnx.NodeProto]:
-    """Return nodes for `y`: a gather within so many Ifs, each in the first branch of the one around it."""
+    """Return nodes for `y`: a gather inside `depth` nested Ifs, each in the then-branch of the next."""
     nodes = [N("Gather", ["x", "i"], ["inner"])]
     for k in range(depth):
         other = helper.make_graph([N("Neg", ["x"], [f"e{k}"])], f"else{k}", [], [_info(f"e{k}")])
@@ -46,7 +46,7 @@ def nested_ifs(depth: int) -> list[onnx.NodeProto]:
 
 
 def doubled(operator: str, depth: int) -> list[onnx.NodeProto]:
-    """Return nodes for `y` by which so many sums of a value with itself lead: 2^depth paths."""
+    """Return nodes for `y`: `depth` operators that take the same value twice, for 2^depth paths."""
     nodes, last = [N("Gather", ["x", "i"], ["first"])], "first"
     for k in range(depth):
         nodes.append(N(operator, [last, last], [f"d{k}"]))
@@ -55,7 +55,7 @@ def doubled(operator: str, depth: int) -> list[onnx.NodeProto]:
 
 
 def indexed(depth: int) -> list[onnx.NodeProto]:
-    """Return nodes for `y`: indices that are doubled so many times before the gather."""
+    """Return nodes for `y`: a gather by indices that are doubled `depth` times."""
     nodes, last = [], "i"
     for k in range(depth):
         nodes.append(N("Add", [last, last], [f"d{k}"]))
@@ -64,7 +64,7 @@ def indexed(depth: int) -> list[onnx.NodeProto]:
 
 
 def concatenated(depth: int) -> list[onnx.NodeProto]:
-    """Return nodes for `y`: a gather of a vector that is joined with itself so many times."""
+    """Return nodes for `y`: a gather from a vector that is concatenated with itself `depth` times."""
     nodes, last = [], "x"
     for k in range(depth):
         nodes.append(N("Concat", [last, last], [f"d{k}"], axis=0))
@@ -73,13 +73,13 @@ def concatenated(depth: int) -> list[onnx.NodeProto]:
 
 
 def constant(size: int) -> list[onnx.NodeProto]:
-    """Return nodes for `y`: a gather by a constant Range of so many elements."""
+    """Return nodes for `y`: a gather by a constant Range of `size` elements."""
     end = numpy_helper.from_array(np.array(size), "end")
     return [N("Constant", [], ["end"], value=end), N("Range", ["zero", "end", "one"], ["r"]), N("Gather", ["x", "r"], ["y"])]
 
 
 def model(nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
-    """Return a model of nodes that make `y`."""
+    """Return a model of nodes that compute `y`."""
     constants = {"zero": np.array(0), "one": np.array(1), "three": np.array(3)}
     tensors = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     inputs = [_info("x"), _info("i", TensorProto.INT64), _info("c", TensorProto.BOOL, [])]
@@ -88,14 +88,14 @@ def model(nodes: list[onnx.NodeProto]) -> onnx.ModelProto:
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Make one such model, and try two commands on it: one on ONNX, one on the IR if OpenVINO reads it."""
+    """Build such a model, and run one command on it as ONNX, and one as an IR if OpenVINO reads it."""
     depth = int(rng.integers(13, 24))
     made = [
         lambda: nested_ifs(depth),
         lambda: doubled(str(rng.choice(["Add", "Mul"])), 4 * depth),
         lambda: indexed(4 * depth),
         lambda: concatenated(depth - 3),
-        lambda: concatenated(2 * depth + 12),  # more than any memory holds; `check` executes what memory holds, in minutes
+        lambda: concatenated(2 * depth + 12),  # exceeds any memory: `check` would execute models that fit, for minutes
         lambda: constant(2 ** int(rng.integers(32, 63))),
     ][int(rng.integers(6))]()
     onnx.save(model(made), folder / "in.onnx")

@@ -1,4 +1,4 @@
-"""`bisect` on random models, with a fault in the IR or without one: it names the fault and shows it, or names nothing."""
+"""`bisect` on random models, with or without a fault in the IR: it names and reproduces the fault, or passes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ov_gather.ir.writer import write_ir
 TRIALS = 10
 SECONDS = 120
 SHOWN = 1e-3
-"""What an output of a reproducer must be off, as a share of its largest number."""
+"""Minimum error of an output that shows the fault, relative to the output's largest number."""
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Bisect a model and its conversion, then the conversion with a fault."""
+    """Bisect a model and its conversion, first as it is, then with a fault."""
     pair = make_pair(rng, folder)
     right = bisect(pair.source, pair.path, pair.inputs)
     assert right.passed, f"a right model is blamed: {right.partings or right.outputs or right.not_run}"
@@ -43,7 +43,7 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
 
 
 def _is_shown(folder: Path) -> bool:
-    """Execute both models of a reproducer without our code; return True if an output differs."""
+    """Execute both models of a reproducer on their runtimes directly; return True if an output differs."""
     with np.load(folder / "inputs.npz") as file:
         arrays = dict(file)
     session = onnxruntime.InferenceSession(folder / "reference.onnx", providers=["CPUExecutionProvider"])

@@ -1,7 +1,6 @@
-"""`validate --fix` on broken IRs: whatever OpenVINO could execute before gives the same afterwards, by position and by name.
+"""`validate --fix` on broken IRs: whatever OpenVINO executed before gives the same results afterwards, by position and by name.
 
-Files that do not belong to the model stay as they are, links stay links, and what is promised of the mended files is true of
-those on disk.
+Foreign files do not change, links stay links, and the findings reported as remaining are those of the files on disk.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Mutation = Callable[[Text, np.random.Generator], Text]
 
 
 def attack(rng: np.random.Generator, folder: Path) -> int:
-    """Break an IR in a few ways, mend it, and compare. Return how many fixes were applied to a model that was executed."""
+    """Break an IR in a few ways, fix it, and compare. Return the number of fixes applied to a model that OpenVINO executed."""
     source = SOURCES[rng.integers(len(SOURCES))]
     document, weights = source.read_bytes(), None
     with suppress(OSError):
@@ -45,7 +44,7 @@ def attack(rng: np.random.Generator, folder: Path) -> int:
     links = [file for file in folder.rglob("*") if file.is_symlink()]
     before = EXECUTOR.execute(path)
     if before is not None and EXECUTOR.execute(path) != before:
-        before = None  # an index is out of bounds, and memory decides what comes out
+        before = None  # an index is out of bounds, so results depend on memory
     mended = mend(path, unsafe=False)
     list(mended.diff())
     try:
@@ -54,7 +53,7 @@ def attack(rng: np.random.Generator, folder: Path) -> int:
         assert {file: file.read_bytes() for file in others} == others, "not mended, and yet something was written"
         return 0
     own = {path.resolve()} if _is_of_another(path) else {path.resolve(), path.with_suffix(".bin").resolve()}
-    own = {file for file in own if len(file.name) < 64}  # a cache names the others by their content
+    own = {file for file in own if len(file.name) < 64}  # longer names are content hashes, as in a cache
     changed = [file.name for file, content in others.items() if file.resolve() not in own and file.read_bytes() != content]
     assert not changed, f"other files were changed: {changed}"
     assert all(link.is_symlink() for link in links), "a link became a file"
@@ -77,18 +76,18 @@ def attack(rng: np.random.Generator, folder: Path) -> int:
 
 
 def _is_of_another(path: Path) -> bool:
-    """Whether the .bin is that of another .xml, too, which is not ours to change."""
+    """Return True if the .bin also belongs to another .xml, so that it must not change."""
     other = path.with_suffix(".bin").resolve().with_suffix(".xml")
     return other.exists() and not other.samefile(path)
 
 
 def _offsets(document: bytes) -> list[int]:
-    """All places in the .bin that the document names, in whatever element."""
+    """Return all offsets into the .bin that the document names, in any element."""
     return [int(text) for text in re.findall(rb'offset="(\d+)"', document)]
 
 
 def _one(text: Text, pattern: str, rng: np.random.Generator, change: Callable[[re.Match[str]], str]) -> Text:
-    """Change one place where a pattern matches, if there is one."""
+    """Change one random match of a pattern, if there is any."""
     found = [*re.finditer(pattern, text)]
     if not found:
         return text
@@ -114,7 +113,7 @@ def _case(text: Text, rng: np.random.Generator) -> Text:
 
 
 def _all_cases(text: Text, rng: np.random.Generator) -> Text:
-    """All layers of a type, so that the order of inputs and outputs is at stake."""
+    """Change the case of all layers of a type, so that the order of inputs and outputs is at stake."""
     kind = str(rng.choice(["Parameter", "Result", "Assign", "ReadValue", "Gather", "If", "Loop"]))
     return text.replace(f'type="{kind}"', f'type="{kind.lower()}"')
 
@@ -131,7 +130,7 @@ def _odd_name(text: Text, rng: np.random.Generator) -> Text:
 
 
 def _single_quotes(text: Text, rng: np.random.Generator) -> Text:
-    """A name in single quotes, which holds what looks like attributes."""
+    """Put a name in single quotes that contains text like attributes."""
     decoy = str(rng.choice([' type="Result" ', ' name="y" ', ' id="0" precision="I8" ']))
     return _one(text, r'name="[^"]*"', rng, lambda _: f"name='{decoy}'")
 
@@ -145,7 +144,7 @@ def _without_tensor_names(text: Text, rng: np.random.Generator) -> Text:
 
 
 def _swapped(text: Text, rng: np.random.Generator) -> Text:
-    """Let two neighbouring ports change places in the document."""
+    """Swap two neighbouring ports in the document."""
     port = r"(<port (?:(?!<port).)*?</port>)"
     return _one(text, rf"(?s){port}(\s*){port}", rng, lambda match: match[3] + match[2] + match[1])
 
@@ -155,7 +154,7 @@ def _shape(text: Text, rng: np.random.Generator) -> Text:
 
 
 def _reference(text: Text, rng: np.random.Generator) -> Text:
-    """Something refers to bytes at the end of the .bin that no Const uses: by offset and size in many spellings."""
+    """Refer to bytes at the end of the .bin that no Const uses, with offset and size in various spellings."""
     referring = [
         '<blobs><weights offset="{0}" size="4" precision="FP32"/></blobs>',
         '<data weights_offset="{0}" weights_size="4"/>',
@@ -183,7 +182,7 @@ def _encoded(text: Text, rng: np.random.Generator) -> bytes:
         case 1:
             return f'<?xml version="1.0" encoding="ISO-8859-1"?>\n{body}'.encode("latin-1", "xmlcharrefreplace")
         case 2:
-            return f'<?xml version="1.0" encoding="ISO-8859-1"?>\n{body}'.encode()  # UTF-8 that says it is Latin-1
+            return f'<?xml version="1.0" encoding="ISO-8859-1"?>\n{body}'.encode()  # UTF-8 declared as Latin-1
         case 3:
             return b"\xef\xbb\xbf" + text.encode()
         case 4:
@@ -192,7 +191,7 @@ def _encoded(text: Text, rng: np.random.Generator) -> bytes:
 
 
 def _with_other_bytes(weights: bytes, document: bytes, rng: np.random.Generator) -> bytes:
-    """Bytes behind those of all Consts; indices that count from the end; booleans that are neither 0 nor 1."""
+    """Append bytes behind all Consts, or make an index negative or a boolean neither 0 nor 1."""
     changed = bytearray(weights)
     if rng.random() < 0.3:
         changed += rng.bytes(int(rng.integers(1, 20)))
@@ -207,7 +206,7 @@ def _with_other_bytes(weights: bytes, document: bytes, rng: np.random.Generator)
 
 
 def _laid_out(folder: Path, document: bytes, weights: bytes | None, rng: np.random.Generator) -> Path:
-    """Write the model, perhaps through links; other models and files stand beside it. Return the path to mend."""
+    """Write the model, possibly through links, beside foreign files. Return the path to fix."""
     here, there = folder / "here", folder / "there"
     here.mkdir()
     there.mkdir()
@@ -223,7 +222,7 @@ def _laid_out(folder: Path, document: bytes, weights: bytes | None, rng: np.rand
         else:
             (there / name).write_bytes(content)
             file.symlink_to(Path("..", "there", name))
-    for name in ("model.xml", "model.bin", "other.bin"):  # of somebody else, unless a link leads there
+    for name in ("model.xml", "model.bin", "other.bin"):  # foreign files, unless a link points there
         if not (there / name).exists() and rng.random() < 0.5:
             (there / name).write_bytes(b"somebody else's")
     return path

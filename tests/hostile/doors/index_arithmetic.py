@@ -1,4 +1,4 @@
-"""`compile_onnx` and `convert_model` on random index arithmetic before gathers: as onnxruntime, refused or warned of."""
+"""`compile_onnx` and `convert_model` on random index arithmetic before gathers: as onnxruntime, refused, or with a warning."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ov_gather.converters import ConversionError, LossyConversionWarning, compil
 
 TRIALS = 120
 SECONDS = 60
-EXACT = 2**24  # float32 has all integers up to this one
-# No sample has a value beyond 32 bits, or an index out of bounds: a warning of that explains nothing.
+EXACT = 2**24  # float32 represents all integers up to this one
+# Samples have no value beyond 32 bits and no index out of bounds, so these warnings explain no difference.
 EXPLAINS_NOTHING = ("an index out of bounds", "u32 is computed as i32")
 EXPLAINS_LARGE_NUMBERS = (
     *("i64 is computed as i32", "u64 is computed as i32"),
@@ -52,7 +52,7 @@ def _extension(one: Sample, caught: Sequence[warnings.WarningMessage]) -> Mappin
 
 
 def _stock(one: Sample, caught: Sequence[warnings.WarningMessage]) -> Mapping[str, np.ndarray]:
-    """Execute only what nothing was warned of: an index that is wrong, as told, may end the process."""
+    """Execute models without warnings alone: a wrong index may end the process."""
     converted = convert_model(one.model)
     if _explains(max(one.largest.values()), caught):
         raise ConversionError("warned of")
@@ -66,7 +66,7 @@ def _stock(one: Sample, caught: Sequence[warnings.WarningMessage]) -> Mapping[st
 
 
 def _explains(largest: float, caught: Sequence[warnings.WarningMessage]) -> bool:
-    """Return True if one of the warnings says why what comes from such numbers may differ from onnxruntime."""
+    """Return True if a warning explains a difference from onnxruntime for values up to `largest`."""
     useless = EXPLAINS_NOTHING if largest > EXACT else (*EXPLAINS_NOTHING, *EXPLAINS_LARGE_NUMBERS)
     return any(not line.startswith(useless) for line in _lines(caught))
 

@@ -1,7 +1,7 @@
-"""`accelerate` and `harden` on one gather or scatter in forms near known divergences.
+"""`accelerate` and `harden` on one gather or scatter, in forms near known divergences.
 
-Batches of one, open and bounded dimensions, empty tensors, integers of every width as indices, names that collide. The oracle
-computes the operation element by element; what stands around it only moves elements.
+Batches of one, dynamic and bounded dimensions, empty tensors, indices of every integer type, names that collide. The oracle
+computes the operation element by element; the nodes around it only move elements.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HARDEN = ({"policy": "raise"}, {"policy": "raise", "portable": True}, {"policy":
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Rewrite a random model by a random option of a random door, and execute it."""
+    """Rewrite a random model by one of the two functions, with random options, and execute it."""
     changes.SMALL = 0
     is_hardened, call = bool(rng.integers(2)), None
     while call is None:
@@ -45,13 +45,13 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
     told = f"{call}\n{options}\n{[str(node) for node in model.get_parameters()]}"
     check_interface(model, after, told)
     check_names(model, after, folder)
-    # A Gather of static empty shapes ends the process in OpenVINO, whoever wrote it (dies-of-empty-gathers).
+    # Any Gather of static empty shapes crashes OpenVINO (dies-of-empty-gathers).
     is_empty = any(array.size == 0 for array in feed)
     if not is_hardened and rng.integers(2) and not call.kind.startswith("Gather-") and not is_empty:
         after.reshape({i: list(array.shape) for i, array in enumerate(feed)})
     policy = options.get("policy", "raise")
     if call.kind == "GatherND-5" and call.batch_dims > 1 and policy == "zero":
-        policy = "raise"  # zeros cannot be had, as the table says
+        policy = "raise"  # zeros are not supported here, according to the table
     check_results(call if policy == "raise" else replace(call, policy=policy), after, feed, told)
 
 
@@ -60,7 +60,7 @@ def pick(rng: np.random.Generator, choices: Any) -> Any:
 
 
 def random_call(rng: np.random.Generator, is_hardened: bool) -> Call | None:
-    """Make a call that OpenVINO itself executes right, or one with an index out of bounds if it is to be hardened."""
+    """Return a call that OpenVINO executes correctly; one for `harden` may have an index out of bounds. None if impossible."""
     kind, rank = pick(rng, KINDS), int(rng.integers(1, 4))
     shape = [int(pick(rng, (0, 1, 1, 1, 2, 3, 5))) for _ in range(rank)]
     axis, count = int(rng.integers(rank)), int(pick(rng, (0, 1, 1, 2, 4)))
@@ -83,7 +83,7 @@ def random_call(rng: np.random.Generator, is_hardened: bool) -> Call | None:
     if not is_hardened and 0 in limits.ravel() and np.prod(index_shape):
         return None  # no index is in bounds
     if kind.startswith("Gather-") and 0 in (*shape, *index_shape):
-        return None  # OpenVINO's compiler dies of it
+        return None  # OpenVINO's compiler crashes
     if kind.startswith("Scatter") and 0 in (*shape, *index_shape):
         return None  # OpenVINO does not execute it
     data = rng.integers(0, 99, shape).astype(pick(rng, DATA_TYPES))
@@ -95,7 +95,7 @@ def random_call(rng: np.random.Generator, is_hardened: bool) -> Call | None:
     indices = rng.integers(low, np.maximum(limits, 1), index_shape).astype(wanted)
     if kind.startswith("Scatter"):
         if indices.size > 1 and not (kind.startswith("ScatterElements") and count == 1):
-            return None  # one element written twice has no defined value in OpenVINO
+            return None  # an element that is written twice is undefined in OpenVINO
         updates = rng.integers(0, 2, _update_shape(kind, shape, index_shape, axis, length)).astype(data.dtype)
         if kind in ("ScatterElementsUpdate-12", "ScatterNDUpdate-15") and data.dtype in (np.float32, np.int32):
             reduction = pick(rng, ("none", "sum", "min", "max"))
@@ -115,7 +115,7 @@ def _update_shape(kind: str, shape: list[int], index_shape: list[int], axis: int
 
 
 def build(rng: np.random.Generator, call: Call) -> tuple[ov.Model, list[np.ndarray]]:
-    """Make a model of a call, in a random form, and the arrays for its inputs."""
+    """Build a model of a call in a random form; return it with arrays for its inputs."""
     fed: list[tuple[ov.Node, np.ndarray]] = []
     number = int(ops.constant(0).get_name().rpartition("_")[2])
     # Static batches of one are a known divergence of OpenVINO's own Gather.
@@ -182,7 +182,7 @@ def check_interface(before: ov.Model, after: ov.Model, told: str) -> None:
 
 
 def check_names(before: ov.Model, after: ov.Model, folder: Path) -> None:
-    """Check that no layer has a name that another one has, if that was so before."""
+    """Check that layer names are unique, if they were before."""
     found = []
     for name, model in (("before", before), ("after", after)):
         ov.serialize(model, folder / f"{name}.xml")
@@ -191,7 +191,7 @@ def check_names(before: ov.Model, after: ov.Model, folder: Path) -> None:
 
 
 def check_results(call: Call, model: ov.Model, feed: list[np.ndarray], told: str) -> None:
-    """Check the outputs of one inference, or that it raises."""
+    """Check the outputs of one inference, or that it raises as expected."""
     try:
         expected = call.evaluate()
     except OutOfBoundsError:

@@ -1,4 +1,4 @@
-"""Every command that prints, with hostile names of files, models, layers and tensors, in every format."""
+"""Every command that prints, in every format, with hostile names of files, models, layers and tensors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ONNX_COMMANDS = (
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Run one command on models and files with random hostile names; look at all that it prints and writes."""
+    """Run one command on models and files with random hostile names; check everything that it prints and writes."""
     name, file = (NAMES[rng.integers(len(NAMES))] for _ in range(2))
     stem = file.translate({0: None, ord("/"): "_"}) if rng.integers(2) else "model"
     paths = {"ir": f"{stem}.xml", "other": "other.xml", "onnx": f"{stem}.onnx", "out": "made", "name": name.replace("\0", "")}
@@ -76,7 +76,7 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
     for path, written in ((folder / "made.html", "html"), (folder / "made.json", "json"), (folder / "made.xml", "junit")):
         if path.exists():
             check_format(path.read_text(), written, f"{where}: {path.name}")
-            if written != "junit":  # an IR has the names as they are
+            if written != "junit":  # this is an IR, with the names unchanged
                 check_characters(path.read_text(), f"{where}: {path.name}")
 
 
@@ -92,7 +92,7 @@ def _names(rng: np.random.Generator, count: int) -> list[str]:
 
 
 def _write_ir(rng: np.random.Generator, path: Path) -> None:
-    """Write a gather, and maybe break a size, an edge or an attribute of the document."""
+    """Write a gather; sometimes break a size, an edge or an attribute."""
     model, data, indices, axis, layer, output = _names(rng, 6)
     builder = ModelBuilder(model)
     inputs = [
@@ -110,7 +110,7 @@ def _write_ir(rng: np.random.Generator, path: Path) -> None:
 
 
 def _write_onnx(rng: np.random.Generator, path: Path) -> None:
-    """Write a gather whose indices are constant, perhaps out of bounds, or an input; or a node that nobody knows."""
+    """Write a gather whose indices are an input, or constant and possibly out of bounds; or a node of an unknown operator."""
     graph, data, indices, first, second, output = _names(rng, 6)
     if rng.integers(2):
         data, indices, output = "data", "indices", "output"

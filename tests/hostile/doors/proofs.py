@@ -1,7 +1,7 @@
-"""`prove` and `prove_onnx` on arithmetic of sizes at the limits of types, judged by NumPy with the runtime's integers.
+"""`prove` and `prove_onnx` on arithmetic of sizes at the limits of types; the oracle is NumPy with the runtime's integers.
 
-Sizes go up to what docs/prove.md assumes, and no tensor is made of these. With small sizes OpenVINO and onnxruntime confirm
-what NumPy computes.
+Sizes go up to those that docs/prove.md assumes, without tensors of that size. With small sizes, OpenVINO and onnxruntime
+confirm NumPy's results.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Requires = Mapping[str, tuple[Any, Any]]
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Prove one random model through one door, and look for sizes and elements for which the proof is false."""
+    """Prove a random model through one of the doors, and search for sizes and elements that falsify the proof."""
     sources = _sources(rng)
     grower = Grower(rng, sources)
     data, size = _data(rng, sources)
@@ -66,7 +66,7 @@ def attack(rng: np.random.Generator, folder: Path) -> None:
 
 
 def _sources(rng: np.random.Generator) -> list[Source]:
-    """Inputs of one to three dimensions, a scalar, and a table that is only read from."""
+    """Return inputs of one to three dimensions, a scalar, and a table to gather from."""
     found = [
         Source(name, "u8", tuple(None if rng.random() < 0.85 else int(rng.choice([1, 2, 7, 256])) for _ in range(rank)))
         for name, rank in zip("xyz", rng.integers(1, 4, int(rng.integers(1, 4))), strict=False)
@@ -76,7 +76,7 @@ def _sources(rng: np.random.Generator) -> list[Source]:
 
 
 def _data(rng: np.random.Generator, sources: list[Source]) -> tuple[Tree, Tree]:
-    """Choose what is read, and the size of its first axis."""
+    """Choose the gathered data, and the size of its first axis."""
     source = sources[int(rng.integers(len(sources) - 2))]
     if rng.random() < 0.5:
         return Tree("input", (), "t"), Tree("constant", (), sources[-1].dims[0])
@@ -98,7 +98,7 @@ def _proof(made: OnnxModel | OpenvinoModel, folder: Path, *, in_memory: bool) ->
 
 
 def _trials(rng: np.random.Generator, sources: list[Source], requires: Requires, *, counts_back: bool) -> Iterator[Trial]:
-    """Yield sizes and numbers at their limits, and at those of a condition."""
+    """Yield sizes and numbers at their limits, and at the limits of the proof's conditions."""
     for _ in range(SAMPLES):
         yield _trial(rng, sources, {}, counts_back=counts_back)
     for _ in range(MEETING if requires else 0):
@@ -109,7 +109,7 @@ def _trial(rng: np.random.Generator, sources: list[Source], requires: Requires, 
     shapes, numbers = {}, {}
     for source in sources:
         dims = [_dim(rng, requires.get(f"dim({source.name}, {axis})", (None, None))) for axis in range(len(source.dims))]
-        for axis in rng.permutation(len(dims)):  # until there are no more elements than a tensor may have
+        for axis in rng.permutation(len(dims)):  # shrink dims until the number of elements is allowed
             rest = prod(dim for other, dim in enumerate(dims) if other != axis)
             dims[axis] = source.dims[axis] or min(
                 dims[axis], LARGEST_COUNT // max(rest, 1) if rng.random() < 0.9 else dims[axis]
@@ -138,7 +138,7 @@ def _dim(rng: np.random.Generator, bounds: tuple[Any, Any]) -> int:
 def _keep_products(
     rng: np.random.Generator, sources: list[Source], shapes: dict[str, tuple[int, ...]], requires: Requires
 ) -> None:
-    """Make one factor of each product that is limited so small that the product is near its limit."""
+    """Shrink one factor of each bounded product so that the product is near its bound."""
     static = {f"dim({source.name}, {axis})" for source in sources for axis, dim in enumerate(source.dims) if dim is not None}
     for name, (_, high) in requires.items():
         factors = _factors(name)
@@ -154,7 +154,7 @@ def _factors(product: str) -> list[str]:
 
 
 def _position(dim: str) -> str:
-    """Name a dimension by input and axis: ONNX models of these tests name them x_0."""
+    """Return a dimension by input and axis; ONNX models of these tests name it x_0."""
     return re.sub(r"dim\((\w)_(\d)\)", r"dim(\1, \2)", dim)
 
 
@@ -177,7 +177,7 @@ def _number(rng: np.random.Generator, kind: str, bounds: tuple[Any, Any], dims: 
 
 
 def _value(bound: Any, dims: Mapping[str, int], missing: Any) -> Any:
-    """Return the number that a bound is, or a text of sizes."""
+    """Return the value of a bound, which is a number or an expression in sizes."""
     if bound is None or bound in (inf, -inf):
         return missing
     if not isinstance(bound, str):
@@ -191,7 +191,7 @@ def _is_known(words: str, dims: Mapping[str, int]) -> bool:
 
 
 class _Judge:
-    """Compares what is claimed with what is computed in each trial."""
+    """Comparison of a proof with the values computed in each trial."""
 
     def __init__(
         self, proof: Any, index: Tree, size: Tree, kind: str, from_start: bool, rng: np.random.Generator, shown: str
@@ -230,7 +230,7 @@ class _Judge:
         return True
 
     def _compare_range(self, indices: Integers, trial: Trial, said: str) -> None:
-        """Check the range of indices that is told where it names nothing but dimensions of inputs."""
+        """Check the reported range of indices if it names only dimensions of inputs."""
         ends = self._proof.index_range
         low, high = (None if isinstance(end, str) and not _is_known(end, trial.dims) else end for end in ends)
         least, greatest = _value(low, trial.dims, -inf), _value(high, trial.dims, inf)
@@ -240,7 +240,7 @@ class _Judge:
 def _confirm(
     made: OnnxModel | OpenvinoModel, sources: list[Source], index: Tree, kind: str, rng: np.random.Generator, shown: str
 ) -> None:
-    """Execute the arithmetic for small sizes: NumPy computes what the runtime does."""
+    """Check with small sizes that NumPy computes what the runtime does."""
     shapes = {source.name: tuple(dim or int(rng.integers(1, 6)) for dim in source.dims) for source in sources}
     feeds = {source.name: rng.integers(0, 3, shapes[source.name]).astype(DTYPES[source.kind]) for source in sources}
     numbers = {source.name: int(feeds[source.name]) for source in sources if not source.dims}
@@ -251,7 +251,7 @@ def _confirm(
     except OutsideError:
         return
     if any(tree.name == "places" or is_fused(tree) for tree in index) or not trial.exact or _is_folded(index):
-        return  # because NumPy does not know the positions or the rounding, or computes what is exact alone
+        return  # the runtime may differ: by positions, rounding, inexact values or folding
     found = _executed(made, feeds)
     if found.size > SAMPLED:
         return
@@ -261,7 +261,7 @@ def _confirm(
 
 
 def _is_folded(index: Tree) -> bool:
-    """Return True if an operation has constant operands alone: OpenVINO folds some of these in another way."""
+    """Return True if an operation has only constant operands; OpenVINO folds some of these differently."""
     return any(tree.operands and all(operand.name == "constant" for operand in tree.operands) for tree in index)
 
 

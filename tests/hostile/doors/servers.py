@@ -1,4 +1,4 @@
-"""Files at URLs whose servers misbehave: an end within seconds, errors on one line, and no secret in any output."""
+"""`validate` on URLs of misbehaving servers: it ends within seconds, with one line per error and no secret in its output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATHS = ("{0}/m.xml", "{0}/", "{0}", "{0}/**/*.xml", "{0}/*/m.xml", "{0}/m.xml?X
 
 
 def attack(rng: np.random.Generator, folder: Path) -> None:
-    """Validate, or check, something at a server of one behaviour, by a URL with a password or a signature."""
+    """Validate a URL, which may hold a password or a signature, at a server of one behaviour."""
     with misbehaving() as address:
         host = address.replace("http://", f"http://user:{SECRET}@") if rng.integers(2) else address
         path = PATHS[rng.integers(len(PATHS))].format(BEHAVIOURS[rng.integers(len(BEHAVIOURS))], SECRET)
