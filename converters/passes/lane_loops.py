@@ -160,8 +160,11 @@ def _scan_attributes(node: onnx_ir.Node, into: Sequence[Slices], out_of: Sequenc
     return found
 
 
-def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts]) -> set[Value]:
-    """Return the values and all values that they depend on, in bodies and around them."""
+def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts], *, by_shape: bool = True) -> set[Value]:
+    """Return the values and all values that they depend on, in bodies and around them.
+
+    `by_shape`: including those of which only the shape matters.
+    """
     arrivals = {inner: outer for loop in loops.values() for inner, outer in loop.arrivals().items()}
     found, waiting = set[Value](), list(values)
     while waiting:
@@ -174,7 +177,7 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts]) ->
             waiting += arrivals.get(value, [])
         elif node in loops:
             waiting += [loops[node].source_of(value), *loops[node].control()]
-        else:
+        elif by_shape or node.op_type not in ("Shape", "Size"):
             waiting += [given for given in node.inputs if given is not None]
             for _, body in bodies_of(node):
                 waiting += [body.outputs[value.index() or 0]] if node.op_type == "If" else list(body.outputs)

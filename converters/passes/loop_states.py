@@ -41,7 +41,7 @@ def loop_states(rewriter: Rewriter) -> None:
 def _read_states(rewriter: Rewriter, loop: LoopParts, loops: Loops) -> None:
     """Apply case 1: make each next state of a Loop depend on the state before."""
     for i, state in enumerate(loop.states, start=1):  # the condition comes first
-        if state.end.dtype is not DataType.STRING and state.inner not in reached([state.end], loops):
+        if state.end.dtype is not DataType.STRING and state.inner not in reached([state.end], loops, by_shape=False):
             _choose(rewriter, loop.body, i, loop.body.inputs[0], state.inner)
             rewriter.report(loop.node, f"its state '{state.inner.name}' is read, or OpenVINO would forget the initial value")
 
@@ -49,7 +49,7 @@ def _read_states(rewriter: Rewriter, loop: LoopParts, loops: Loops) -> None:
 def _read_elements(rewriter: Rewriter, scan: LoopParts, loops: Loops) -> None:
     """Apply case 2: make an output of a Scan depend on an element if none does."""
     used = [i for i, output in enumerate(scan.node.outputs) if is_used(output)]
-    read = reached([scan.body.outputs[i] for i in used], loops)
+    read = reached([scan.body.outputs[i] for i in used], loops, by_shape=False)
     if not used or any(part.inner in read for part in scan.into):
         return
     element = next((part.inner for part in scan.into if part.inner.dtype not in _NOT_CAST), None)

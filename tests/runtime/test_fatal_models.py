@@ -162,6 +162,7 @@ def test_nans_of_sequences_are_named():
     [
         ("e = Identity(w)", [10, -20]),
         ("e = Add(w, w)", [20, -40]),
+        ("h = Shape(s) e = Expand(w, h)", [10, -20]),
         ("e = Constant<value_floats = [5.0, 6.0]>()", [5, 6]),
         (
             "e = If(on)<then_branch = p () => (float[2] a) { a = Identity(w) },"
@@ -189,6 +190,7 @@ def test_a_loop_of_no_iterations_returns_a_state_that_its_body_does_not_read(nod
     [
         ("t = Add(s, s) u = Neg(s)", {"y": [8, 16], "z": [[-1, -2], [-2, -4], [-4, -8]]}),
         ("t = Identity(s) u = Add(e, e)", {"y": [1, 2], "z": [[0, 2], [4, 6], [8, 10]]}),
+        ("h = Shape(e) r = Reshape(s, h) t = Add(r, r) u = Neg(r)", {"y": [8, 16], "z": [[-1, -2], [-2, -4], [-4, -8]]}),
     ],
 )
 def test_a_scan_whose_body_reads_no_element_makes_all_iterations(nodes, expected, rows):
