@@ -41,9 +41,8 @@ def copies(rewriter: Rewriter) -> None:
 def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
     """Apply case 1."""
     parts = LoopParts(scan)
-    elements = {part.inner for part in parts.into}
     for state in parts.states:
-        if state.end.dtype is DataType.STRING or not _may_be(state.end, elements):
+        if state.end.dtype is DataType.STRING:
             continue
         last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
         (handed,) = last.outputs
@@ -52,27 +51,6 @@ def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
         parts.body.outputs[list(parts.body.outputs).index(state.end)] = handed
         last.replace_input_with(0, _copy(rewriter, last, state.end))
         rewriter.report(scan, f"its state '{state.inner.name}' becomes a copy of the element, which OpenVINO would overwrite")
-
-
-def _may_be(value: Value, elements: set[Value]) -> bool:
-    """Return True if a value of a body may be one of `elements` once OpenVINO has removed no-ops.
-
-    Follow the only operand that is no constant, all operands of Where, and the branches of If.
-    """
-    found, waiting = set[Value](), [value]
-    while waiting:
-        value = waiting.pop()
-        node = value.producer()
-        if value in elements:
-            return True
-        if value in found or node is None or is_default(node, _NEW):
-            continue
-        found.add(value)
-        if node.op_type == "If":
-            waiting += [body.outputs[value.index() or 0] for _, body in bodies_of(node)]
-        computed = [given for given in node.inputs if given is not None and constant_of(given) is None]
-        waiting += computed if len(computed) == 1 or node.op_type == "Where" else []
-    return False
 
 
 def _shares_concat(value: Value) -> bool:
