@@ -1,7 +1,8 @@
 """Copies of values whose memory OpenVINO's CPU plugin would overwrite while they are still needed.
 
-1. A Scan whose next state is the element itself: the plugin reads the next element before it passes the state on.
-       body: Identity(element) -> next state  ->  body: element -> copy -> next state
+1. The next state of a Scan: if the plugin computes it in the memory of an element, the next element overwrites it.
+       body: Add(element, state) -> next state  ->  body: Add(element, state) -> copy -> next state
+   Every state is copied, as it depends on fusions within the plugin whether it shares this memory.
 2. A Concat, or a view of it, that an Abs and something else read: Abs writes in place.
        z = Concat(x, w), y = Abs(z)  ->  z = Concat(x, w), y = Abs(copy of z)
 
@@ -13,15 +14,13 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import bodies_of, constant_of, nodes_of
+from ..graphs import nodes_of
 from ..loading import is_default
 from .lane_loops import LoopParts, has_parts
 from .rewriter import Rewriter
 
 _VIEWS = ("Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 _WITH_EXPAND = 8  # the first opset with Expand
-# Operators that never return an operand; OpenVINO may find any other to be a no-op and remove it.
-_NEW = ("ConstantOfShape", "RandomNormal", "RandomUniform", "Shape", "Size")
 
 
 def copies(rewriter: Rewriter) -> None:
@@ -41,9 +40,8 @@ def copies(rewriter: Rewriter) -> None:
 def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
     """Apply case 1."""
     parts = LoopParts(scan)
-    elements = {part.inner for part in parts.into}
     for state in parts.states:
-        if state.end.dtype is DataType.STRING or not _may_be(state.end, elements):
+        if state.end.dtype is DataType.STRING:
             continue
         last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
         (handed,) = last.outputs
@@ -51,28 +49,7 @@ def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
         parts.body.append(last)
         parts.body.outputs[list(parts.body.outputs).index(state.end)] = handed
         last.replace_input_with(0, _copy(rewriter, last, state.end))
-        rewriter.report(scan, f"its state '{state.inner.name}' becomes a copy of the element, which OpenVINO would overwrite")
-
-
-def _may_be(value: Value, elements: set[Value]) -> bool:
-    """Return True if a value of a body may be one of `elements` once OpenVINO has removed no-ops.
-
-    Follow the only operand that is no constant, all operands of Where, and the branches of If.
-    """
-    found, waiting = set[Value](), [value]
-    while waiting:
-        value = waiting.pop()
-        node = value.producer()
-        if value in elements:
-            return True
-        if value in found or node is None or is_default(node, _NEW):
-            continue
-        found.add(value)
-        if node.op_type == "If":
-            waiting += [body.outputs[value.index() or 0] for _, body in bodies_of(node)]
-        computed = [given for given in node.inputs if given is not None and constant_of(given) is None]
-        waiting += computed if len(computed) == 1 or node.op_type == "Where" else []
-    return False
+        rewriter.report(scan, f"its state '{state.inner.name}' is copied, as OpenVINO may overwrite it with the next element")
 
 
 def _shares_concat(value: Value) -> bool:

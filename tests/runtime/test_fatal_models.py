@@ -75,6 +75,24 @@ def test_the_element_is_a_vector(size):
     assert_everywhere(scan("nx = Identity(el)", shape=f"[{size}]"), feeds, expected)
 
 
+@pytest.mark.parametrize(
+    "nodes, expected",
+    [
+        ("c = Add(el, k) nx = Add(st, c)", [9, 15]),
+        ("r = Reshape(el, all) nx = Add(r, st)", [6, 9]),
+        ("c = Mul(el, k) d = Add(c, st) nx = Relu(d)", [6, 18]),
+        ("m = MatMul(st, w) c = Add(el, k) d = Add(m, c) nx = Relu(d)", [9, 15]),
+    ],
+)
+def test_the_next_state_of_a_scan_is_computed_from_its_element(nodes, expected):
+    constants = "k = Constant<value = float[2] {1, 2}>() w = Constant<value = float[2, 2] {1, 0, 0, 1}>()"
+    constants += " all = Constant<value_ints = [-1]>()"
+    body = f"b (float[2] st, float[2] el) => (float[2] nx) {{ {constants} {nodes} }}"
+    text = f"g (float[2] s, float[3, 2] x) => (float[2] f) {{ f = Scan<num_scan_inputs = 1, body = {body}>(s, x) }}"
+    feeds = {"s": np.zeros(2, F32), "x": np.arange(6, dtype=F32).reshape(3, 2)}
+    assert_everywhere(text, feeds, [expected])
+
+
 def test_two_states_of_a_scan_pass_the_element_on():
     text = """g (float a, float b, float[3] x) => (float f, float e, float[3] y) {
         f, e, y = Scan<num_scan_inputs = 1, body = b (float s, float t, float el) => (float u, float v, float o)
