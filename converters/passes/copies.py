@@ -3,7 +3,9 @@
 1. The next state of a Scan: if the plugin computes it in the memory of an element, the next element overwrites it.
        body: Add(element, state) -> next state  ->  body: Add(element, state) -> copy -> next state
    Every state is copied, as it depends on fusions within the plugin whether it shares this memory.
-2. A Concat, or a view of it, that an Abs and something else read: Abs writes in place.
+2. The next state of a Loop that is a view of another state, which may be overwritten by its own next state before.
+       body: Reshape(Reshape(a)) -> next b  ->  body: Reshape(Reshape(a)) -> copy -> next b
+3. A Concat, or a view of it, that an Abs and something else read: Abs writes in place.
        z = Concat(x, w), y = Abs(z)  ->  z = Concat(x, w), y = Abs(copy of z)
 
 A copy is an element of a Tile, which OpenVINO neither removes nor computes in place.
@@ -27,21 +29,22 @@ def copies(rewriter: Rewriter) -> None:
     """Rewrite in place, bodies included, except for states of strings and opsets before 8."""
     if rewriter.opset < _WITH_EXPAND:
         return
-    for scan in nodes_of(rewriter.model, "Scan"):
-        if has_parts(scan, rewriter.opset):
-            _copy_states(rewriter, scan)
-    for node in nodes_of(rewriter.model, "Abs"):  # case 2
+    for node in nodes_of(rewriter.model, "Loop", "Scan"):
+        if has_parts(node, rewriter.opset):
+            _copy_states(rewriter, node)
+    for node in nodes_of(rewriter.model, "Abs"):  # case 3
         value = node.inputs[0]
         if value is not None and _shares_concat(value):
             node.replace_input_with(0, _copy(rewriter, node, value))
             rewriter.report(node, f"computed of a copy of '{value.name}', which OpenVINO would overwrite")
 
 
-def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
-    """Apply case 1."""
-    parts = LoopParts(scan)
+def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
+    """Apply cases 1 and 2."""
+    parts = LoopParts(node)
     for state in parts.states:
-        if state.end.dtype is DataType.STRING:
+        others = [other.inner for other in parts.states if other is not state]
+        if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and _viewed(state.end) not in others):
             continue
         last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
         (handed,) = last.outputs
@@ -49,7 +52,14 @@ def _copy_states(rewriter: Rewriter, scan: onnx_ir.Node) -> None:
         parts.body.append(last)
         parts.body.outputs[list(parts.body.outputs).index(state.end)] = handed
         last.replace_input_with(0, _copy(rewriter, last, state.end))
-        rewriter.report(scan, f"its state '{state.inner.name}' is copied, as OpenVINO may overwrite it with the next element")
+        rewriter.report(node, f"its state '{state.inner.name}' is copied, as OpenVINO may overwrite it")
+
+
+def _viewed(value: Value) -> Value:
+    """Return the value that a chain of views ends at."""
+    while (node := value.producer()) is not None and is_default(node, _VIEWS) and node.inputs[0] is not None:
+        value = node.inputs[0]
+    return value
 
 
 def _shares_concat(value: Value) -> bool:

@@ -221,6 +221,15 @@ def test_a_scan_whose_body_reads_no_element_makes_all_iterations(nodes, expected
             assert compiled(feeds)[asked].tolist() == expected[asked]
 
 
+def test_a_state_of_a_loop_that_is_a_view_of_another():
+    text = """g (float[2] s, float[2] t, int64 n, bool on) => (float[2] y, float[2] z) { y, z = Loop(n, on, s, t)<body = b
+        (int64 i, bool c, float[2] a, float[2] b) => (bool d, float[2] u, float[2] v) { d = Identity(c) u = Add(a, b)
+        f = Constant<value_ints = [-1]>() h = Constant<value_ints = [2]>() r = Reshape(a, f) v = Reshape(r, h) }> }"""
+    feeds = {"s": np.array([1, 2], F32), "t": np.array([3, 4], F32), "n": np.array(3), "on": np.array(True)}
+    found = compile_onnx(parsed(text))(feeds)
+    assert (found["y"].tolist(), found["z"].tolist()) == ([9, 14], [5, 8])
+
+
 @pytest.mark.parametrize("nodes", ["y = Identity(x)", "a = Identity(x) y = Identity(a)"])
 def test_strings_that_an_output_takes_from_an_input_are_refused(nodes):
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]> g (string[2] x) => (string[2] y) {{ {nodes} }}')
