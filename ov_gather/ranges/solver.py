@@ -12,6 +12,7 @@ from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
+    Parts,
     Shape,
     Value,
     every_value,
@@ -152,7 +153,7 @@ class Solver:
         Elements beyond the declared type may be any value of the runtime's type, because either may wrap around.
         """
         shape = _agreed(value.shape, declared.shape)
-        if value.parts is not None and (shape is None or shape[value.parts.axis].value != len(value.parts.intervals)):
+        if value.parts is not None and not _has_parts(value.parts, shape, value.rank):
             value = replace(value, parts=None)
         parts = () if value.parts is None else value.parts.intervals
         if not all(self._fits(part, declared) for part in (value.elements, *parts)):
@@ -348,6 +349,11 @@ def _kept_within(elements: Interval, widest: Interval) -> Interval:
 
 def _lies_in(elements: Interval, widest: Interval) -> bool:
     return widest.low <= elements.low and elements.high <= widest.high
+
+
+def _has_parts(parts: Parts, shape: Shape | None, rank: int | None) -> bool:
+    """Return True if parts of a value of this rank are parts of the declared shape, whose rank may differ in a broken model."""
+    return shape is not None and len(shape) == rank and shape[parts.axis].value == len(parts.intervals)
 
 
 def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
