@@ -80,8 +80,8 @@ def test_repeats_that_are_known_at_run_time_only(rank):
 @pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
 def test_an_output_declared_with_another_rank(node, expected, declared):
     """Runtimes ignore the declared rank, and so do the operations of OpenVINO that the model becomes."""
-    nodes = f"k = Constant <value = int64[2] {{3, 4}}> () r = Constant <value = int64[1,2] {{3, 4}}> () c = Cast <to = 7> (x) {node}"
-    proto = model(f"int32[2,2] x) => ({declared} y)", nodes)
+    constants = "k = Constant <value = int64[2] {3, 4}> () r = Constant <value = int64[1,2] {3, 4}> ()"
+    proto = model(f"int32[2,2] x) => ({declared} y)", f"{constants} c = Cast <to = 7> (x) {node}")
     x = np.int32([[1, -4], [9, 5]])
     np.testing.assert_array_equal(compile_onnx(proto)({"x": x})["y"], expected)
     stock = openvino.compile_model(convert_model(proto), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
