@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ov_gather.ranges.algebra.values import Value, is_integer
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import Value, is_integer, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Call
 
@@ -24,6 +25,7 @@ def results_of(graph: Graph, step: Step, call: Call) -> Sequence[Value]:
     1. Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2.
     2. Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4.
     3. Divide of integers by such a result may be computed with swapped operands: 2 / ReduceMax([7]) = 7 / 2.
+    4. Broadcast to a static 0 may be dropped, so that an axis has its size before, 1: Broadcast([7] to [0]) + 1 = [8].
     """
     assert step.rule is not None
     found = step.rule(call)
@@ -31,6 +33,8 @@ def results_of(graph: Graph, step: Step, call: Call) -> Sequence[Value]:
         return found
     if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
         return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
+    if step.type == "Broadcast":  # case 4
+        return [_maybe_not_empty(graph, step, call, value) for value in found]
     if step.type == "Divide" and is_integer(found[0].element_type):
         dividend, divisor = step.inputs
         if _is_fused(graph, divisor):  # case 3
@@ -47,6 +51,19 @@ def _maybe_negative(call: Call, value: Value) -> Value:
 def _maybe_rounded_up(call: Call, value: Value) -> Value:
     above = call.algebra.add(value.elements, call.algebra.exact(1))
     return replace(value, elements=call.algebra.hull(value.elements, above), parts=None)
+
+
+def _maybe_not_empty(graph: Graph, step: Step, call: Call, value: Value) -> Value:
+    """Return a value with an unknown size of 0 or 1 for each static 0 of its shape."""
+    if value.shape is None or all(dim.value != 0 for dim in value.shape):
+        return value
+    key, dims = step.outputs[0], list(value.shape)
+    for axis, dim in enumerate(dims):
+        if dim.value == 0:
+            name = name_of_number(f"{graph.name_of(key)}#{key} along {axis}")  # display names may occur twice
+            call.algebra.sizes.learn(name, (0, 1))
+            dims[axis] = Polynomial.name(name)
+    return replace(value, shape=tuple(dims), parts=None)
 
 
 def _is_fused(graph: Graph, key: Key | None) -> bool:
