@@ -152,7 +152,7 @@ class Solver:
 
         Elements beyond the declared type may be any value of the runtime's type, because either may wrap around.
         """
-        shape = _agreed(value.shape, declared.shape, doubts_zeros=self._semantics.is_memory_read)
+        shape = _agreed(value.shape, declared.shape)
         if value.parts is not None and not _has_parts(value.parts, shape, value.rank):
             value = replace(value, parts=None)
         parts = () if value.parts is None else value.parts.intervals
@@ -356,11 +356,11 @@ def _has_parts(parts: Parts, shape: Shape | None, rank: int | None) -> bool:
     return shape is not None and len(shape) == rank and shape[parts.axis].value == len(parts.intervals)
 
 
-def _agreed(shape: Shape | None, declared: Shape | None, *, doubts_zeros: bool) -> Shape | None:
+def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
     """Return the computed shape with the numbers that the model declares; the declared shape if the ranks differ.
 
     Of a shape with a 0 only the zeros are kept: OpenVINO may set other dimensions to 0 when it fuses moves, e.g. Transpose.
-    If it `doubts_zeros` of the declared shape, a computed size replaces a 0: OpenVINO may execute what it declares empty.
+    A computed size that is no dimension of an input replaces a declared 0, which OpenVINO may not execute: see `folding`.
     """
     if shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None or declared is not None else shape
@@ -369,6 +369,6 @@ def _agreed(shape: Shape | None, declared: Shape | None, *, doubts_zeros: bool) 
         return shape
     pairs = zip(shape, declared, strict=True)
     return tuple(
-        told if (told.value is not None or (is_empty and dim.value != 0)) and not (doubts_zeros and told.value == 0) else dim
+        told if (told.value is not None or (is_empty and dim.value != 0)) and (told.value != 0 or is_of_sizes(dim)) else dim
         for dim, told in pairs
     )

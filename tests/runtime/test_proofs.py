@@ -157,7 +157,9 @@ def broadcast_to_none(shape: list[int], mode: str, work: str = "") -> Model:
     x = parameter([1], np.int64, "x")
     indices = ops.broadcast(x, constant(shape), None, mode)
     if work:
-        indices = getattr(ops, work)(indices, constant([1]))
+        indices = getattr(ops, work.partition(" ")[0])(indices, constant([1]))
+    if work.endswith("reshape"):
+        indices = ops.reshape(indices, constant([-1]), False)
     return Model([ops.gather(constant(np.arange(3), F32), indices, constant(0))], [x])
 
 
@@ -207,7 +209,7 @@ def _comparable(proof: Proof) -> tuple[object, ...]:
     return proof.layer, proof.status, proof.axis_size, proof.requires
 
 
-@pytest.mark.parametrize("work", ["", "add", "maximum", "multiply", "subtract"])
+@pytest.mark.parametrize("work", ["", "add", "maximum", "multiply", "subtract", "add and reshape"])
 @pytest.mark.parametrize("mode", ["BIDIRECTIONAL", "NUMPY"])
 @pytest.mark.parametrize("shape", [[0], [2, 0]])
 def test_no_executed_index_is_overlooked(shape: list[int], mode: str, work: str) -> None:
