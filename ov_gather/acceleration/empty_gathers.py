@@ -24,7 +24,7 @@ def _is_empty(gather: Node) -> bool:
 
 
 def fill(gather: Node) -> None:
-    """Pad the inputs of an empty Gather with zeros and slice the result back to its shape.
+    """Pad the inputs of an empty Gather with zeros and slice the result back to its shape, if that is empty.
 
     before: Gather(data [0, 4], indices [3], axis 1)
     after:  Slice(Gather(Pad(data) [1, 4], indices [3], axis 1), to [0, 3])
@@ -33,6 +33,8 @@ def fill(gather: Node) -> None:
     for port in (0, INDICES):
         gather.input(port).replace_source_output(_filled(gather.input_value(port)))
     gather.validate_and_infer_types()
+    if 0 not in shape:  # padding leaves the result as it is: the indexed axis alone was empty
+        return
     axes = list(range(len(shape)))
     starts, stops, steps = (ops.constant(numbers) for numbers in ([0] * len(shape), shape, [1] * len(shape)))
     stand_behind(gather, ops.slice(gather, starts, stops, steps, ops.constant(axes)), readers)

@@ -112,7 +112,7 @@ class _Hardening:
         for gather in empty_gathers(self._model):  # proved ones, too: they crash OpenVINO's compiler
             fill(gather)
             told = self._told[gather.get_instance_id()]
-            told.done = "; ".join(filter(None, (told.done, "an empty axis is filled, and cut off behind")))
+            told.done = "; ".join(filter(None, (told.done, "an empty axis is filled")))
         self._model.validate_nodes_and_infer_types()
         return HardeningSummary(tuple(self._told.values()), self._guards)
 

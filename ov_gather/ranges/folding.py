@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ov_gather.ranges.algebra.values import Value, is_integer
+from ov_gather.ranges.algebra.polynomials import Polynomial
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Call
 
@@ -24,11 +25,14 @@ def results_of(graph: Graph, step: Step, call: Call) -> Sequence[Value]:
     1. Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2.
     2. Divide of integers after a Reduce or MatMul is rounded to the nearest: ReduceMax([7]) / 2 = 4.
     3. Divide of integers by such a result may be computed with swapped operands: 2 / ReduceMax([7]) = 7 / 2.
+    4. Broadcast to a static 0 may be dropped, so that an axis has its size before, 1: Broadcast([7] to [0]) + 1 = [8].
     """
     assert step.rule is not None
     found = step.rule(call)
     if not call.semantics.is_memory_read:
         return found
+    if step.type == "Broadcast" or any(value is not None and _has_doubtful_size(value) for value in call.inputs):  # case 4
+        found = [_maybe_not_empty(graph, key, call, value) for key, value in zip(step.outputs, found, strict=False)]
     if step.type == "Abs" and is_constant(graph, step.inputs[0]):  # case 1
         return [_maybe_negative(call, value) if value.shape is None or len(value.shape) == 1 else value for value in found]
     if step.type == "Divide" and is_integer(found[0].element_type):
@@ -47,6 +51,24 @@ def _maybe_negative(call: Call, value: Value) -> Value:
 def _maybe_rounded_up(call: Call, value: Value) -> Value:
     above = call.algebra.add(value.elements, call.algebra.exact(1))
     return replace(value, elements=call.algebra.hull(value.elements, above), parts=None)
+
+
+def _has_doubtful_size(value: Value) -> bool:
+    """Return True if a dimension is no dimension of an input, such as one that case 4 has named."""
+    return value.shape is not None and not all(map(is_of_sizes, value.shape))
+
+
+def _maybe_not_empty(graph: Graph, key: Key, call: Call, value: Value) -> Value:
+    """Return a value of unknown sizes, but for numbers other than 0, if its shape has a static 0."""
+    if value.shape is None or all(dim.value != 0 for dim in value.shape):
+        return value
+    dims = list(value.shape)
+    for axis, dim in enumerate(dims):
+        if not dim.value:  # 0; or open, and then OpenVINO may set it to 0 beside another
+            name = name_of_number(f"{graph.name_of(key)}#{key} along {axis}")  # display names may occur twice
+            call.algebra.sizes.learn(name, (0, LARGEST_SIZE))
+            dims[axis] = Polynomial.name(name)
+    return replace(value, shape=tuple(dims), parts=None)
 
 
 def _is_fused(graph: Graph, key: Key | None) -> bool:

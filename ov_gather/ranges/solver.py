@@ -12,6 +12,7 @@ from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
+    Parts,
     Shape,
     Value,
     every_value,
@@ -152,7 +153,7 @@ class Solver:
         Elements beyond the declared type may be any value of the runtime's type, because either may wrap around.
         """
         shape = _agreed(value.shape, declared.shape)
-        if value.parts is not None and (shape is None or shape[value.parts.axis].value != len(value.parts.intervals)):
+        if value.parts is not None and not _has_parts(value.parts, shape, value.rank):
             value = replace(value, parts=None)
         parts = () if value.parts is None else value.parts.intervals
         if not all(self._fits(part, declared) for part in (value.elements, *parts)):
@@ -350,10 +351,16 @@ def _lies_in(elements: Interval, widest: Interval) -> bool:
     return widest.low <= elements.low and elements.high <= widest.high
 
 
+def _has_parts(parts: Parts, shape: Shape | None, rank: int | None) -> bool:
+    """Return True if parts of a value of this rank are parts of the declared shape, whose rank may differ in a broken model."""
+    return shape is not None and len(shape) == rank and shape[parts.axis].value == len(parts.intervals)
+
+
 def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
     """Return the computed shape with the numbers that the model declares; the declared shape if the ranks differ.
 
     Of a shape with a 0 only the zeros are kept: OpenVINO may set other dimensions to 0 when it fuses moves, e.g. Transpose.
+    A computed size that is no dimension of an input replaces a declared 0, which OpenVINO may not execute: see `folding`.
     """
     if shape is None or declared is None or len(shape) != len(declared):
         return declared if shape is None or declared is not None else shape
@@ -361,4 +368,7 @@ def _agreed(shape: Shape | None, declared: Shape | None) -> Shape | None:
     if not is_empty and all(dim.value is None for dim in declared):
         return shape
     pairs = zip(shape, declared, strict=True)
-    return tuple(told if told.value is not None or (is_empty and dim.value != 0) else dim for dim, told in pairs)
+    return tuple(
+        told if (told.value is not None or (is_empty and dim.value != 0)) and (told.value != 0 or is_of_sizes(dim)) else dim
+        for dim, told in pairs
+    )

@@ -71,7 +71,7 @@ def test_one_constant_index_of_elements_keeps_its_rank(rank, policy, portable):
 
 
 EMPTY = [((0, 4), (3,), 1), ((4, 0), (0,), 1), ((4, 5), (0,), 0), ((4, 5), (2, 0), 1), ((2, 0, 3), (2, 2), 2), ((0,), (0,), 0)]
-AXIS_EMPTY = [((4, 0), (3,), 1), ((0, 4), (), 0), ((0, 0), (3,), 1)]
+AXIS_EMPTY = [((0,), (), 0), ((4, 0), (3,), 1), ((0, 4), (), 0), ((0, 0), (3,), 1)]
 
 
 def gather_empty(run):

@@ -66,3 +66,23 @@ def test_repeats_that_are_known_at_run_time_only(rank):
     for repeats in ([1] * rank, [1] * (rank - 1) + [3], [2] + [1] * (rank - 2) + [2], [3] * rank):
         if rank <= 3 or sum(number > 1 for number in repeats) <= 2:
             np.testing.assert_array_equal(compiled({"x": x, "r": np.array(repeats)})["y"], np.tile(x, repeats))
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ("y = Div(c, k)", [[0, -1], [3, 1]]),
+        ("y = Add(c, k)", [[4, 0], [12, 9]]),
+        ("y = Concat <axis = 0> (c, r)", [[1, -4], [9, 5], [3, 4]]),
+    ],
+)
+@pytest.mark.parametrize("declared", ["int64", "int64[7]", "int64[2]", "int64[2,1,2]"])
+@pytest.mark.filterwarnings("ignore::ov_gather.converters.LossyConversionWarning")
+def test_an_output_declared_with_another_rank(node, expected, declared):
+    """Runtimes ignore the declared rank, and so do the operations of OpenVINO that the model becomes."""
+    constants = "k = Constant <value = int64[2] {3, 4}> () r = Constant <value = int64[1,2] {3, 4}> ()"
+    proto = model(f"int32[2,2] x) => ({declared} y)", f"{constants} c = Cast <to = 7> (x) {node}")
+    x = np.int32([[1, -4], [9, 5]])
+    np.testing.assert_array_equal(compile_onnx(proto)({"x": x})["y"], expected)
+    stock = openvino.compile_model(convert_model(proto), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    np.testing.assert_array_equal(stock(x)[0], expected)

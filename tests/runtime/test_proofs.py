@@ -152,6 +152,17 @@ def ours_in_lanes(kind: str, low: int, **attributes: object) -> Model:
     return Model([ours(kind, inputs, {"reduction": "none", "lanes": "i64", **attributes})], [x])
 
 
+def broadcast_to_none(shape: list[int], mode: str, work: str = "") -> Model:
+    """Executed on elements that ONNX and OpenVINO's shape inference lack."""
+    x = parameter([1], np.int64, "x")
+    indices = ops.broadcast(x, constant(shape), None, mode)
+    if work:
+        indices = getattr(ops, work.partition(" ")[0])(indices, constant([1]))
+    if work.endswith("reshape"):
+        indices = ops.reshape(indices, constant([-1]), False)
+    return Model([ops.gather(constant(np.arange(3), F32), indices, constant(0))], [x])
+
+
 CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
     "an embedding": (embedding, "conditional", {"ids": (-1000, 999)}),
     "2 i + 1": (affine, "conditional", {"x": (-5, 4)}),
@@ -172,6 +183,8 @@ CASES: dict[str, tuple[Callable[[], Model], str, dict[str, object]]] = {
     "our scatter along the last axis": (lambda: ours_in_lanes("ScatterElements", -7, axis=-1), "proved", {}),
     "our scatter along another axis": (lambda: ours_in_lanes("ScatterElements", 3, axis=-2), "refuted", {}),
     "our scatter of tuples": (lambda: ours_in_lanes("ScatterND", 3), "refuted", {}),
+    "no rows that are executed": (lambda: broadcast_to_none([0], "BIDIRECTIONAL"), "conditional", {"x": (-3, 2)}),
+    "no columns that are executed": (lambda: broadcast_to_none([2, 0], "NUMPY", "add"), "conditional", {"x": (-4, 1)}),
     "one past the end": (one_past_the_end, "refuted", {}),
     "the fifth row": (fifth_row, "conditional", {"dim(x, 1)": (5, None)}),
     "a clamped fraction": (lookup_by_fraction, "conditional", {"x": (-3.4028234663852886e38, 3.4028234663852886e38)}),
@@ -194,6 +207,19 @@ def test_a_saved_model_is_proved_as_the_model_itself(name: str, tmp_path) -> Non
 
 def _comparable(proof: Proof) -> tuple[object, ...]:
     return proof.layer, proof.status, proof.axis_size, proof.requires
+
+
+@pytest.mark.parametrize("work", ["", "add", "maximum", "multiply", "subtract", "add and reshape"])
+@pytest.mark.parametrize("mode", ["BIDIRECTIONAL", "NUMPY"])
+@pytest.mark.parametrize("shape", [[0], [2, 0]])
+def test_no_executed_index_is_overlooked(shape: list[int], mode: str, work: str) -> None:
+    """OpenVINO drops a Broadcast of one element to none, so that an index of 9 reads past the end."""
+    model = broadcast_to_none(shape, mode, work)
+    (proof,) = prove(model)
+    gather = model.get_results()[0].input_value(0).get_node()
+    executed = openvino.compile_model(Model([gather.input_value(1)], model.get_parameters()), "CPU")(np.array([9]))[0]
+    assert executed.size == 0 or (executed > 2).all()
+    assert executed.size == 0 or proof.status != "proved"
 
 
 @pytest.mark.parametrize(("dtype", "largest", "rounded"), [(np.uint8, 255, 128), (np.int8, 127, 64), (np.uint8, 3, 2)])

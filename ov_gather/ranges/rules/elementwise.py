@@ -50,8 +50,8 @@ def together(call: Call, values: Sequence[Value], work: Callable[..., Interval])
     shape = broadcast_shape([value.shape for value in values], declared.shape)
     elements = work(*(value.elements for value in values))
     found = replace(declared, shape=shape, elements=elements, may_be_nan=_may_be_nan(declared, values))
-    if shape is None:
-        return found
+    if shape is None or any(value.rank is not None and value.rank > len(shape) for value in values):
+        return found  # the declared rank is unknown, or less than that of an operand
     axes = [value.parts.axis + len(shape) - len(value.shape) for value in values if value.parts and value.shape is not None]
     if not axes:
         return found
