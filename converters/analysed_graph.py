@@ -15,7 +15,7 @@ from ov_gather.ranges.algebra.constants import CHUNK, constant_value
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Shape, Value, is_integer
-from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
+from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step
 from ov_gather.ranges.rules.onnx import Operator, rule_of
 from ov_gather.ranges.sites import Site
 
@@ -187,32 +187,32 @@ class AnalysedGraph:
 
     def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph, condition: bool | None) -> Body:
         graph, ends = _graph_of(node), [self._key(value, body) for value in body.outputs]
-        arrivals = [Passage(self._key(value, graph), (value, body)) for value in self._taken(body)]
+        arrivals = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given = self._inputs(node)
         if node.op_type == "If":
             states, first = 0, 0
         elif node.op_type == "Loop":
             states, first = len(body.inputs) - 2, 1
-            arrivals.append(Passage(None, body.inputs[0], Way.COUNT))
+            arrivals.append(BodyEdge(None, body.inputs[0], EdgeKind.COUNT))
             arrivals += self._states(given[1:], body.inputs[1:], ends)
         else:
             states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
             outer = given[len(given) - len(body.inputs) :]  # after sequence_lens, in opset 8
             arrivals += self._states(outer[:states], body.inputs[:states], ends)
             slices = zip(outer[states:], body.inputs[states:], strict=True)
-            arrivals += [Passage(key, inner, Way.SLICED) for key, inner in slices]
-        ways = [Way.AS_IT_IS if i < states or node.op_type == "If" else Way.SLICED for i in range(len(node.outputs))]
+            arrivals += [BodyEdge(key, inner, EdgeKind.SLICED) for key, inner in slices]
+        ways = [EdgeKind.AS_IT_IS if i < states or node.op_type == "If" else EdgeKind.SLICED for i in range(len(node.outputs))]
         departures = [
-            Passage(outer, inner, way)
+            BodyEdge(outer, inner, way)
             for outer, inner, way in zip(node.outputs, ends[first:], ways, strict=False)
             if inner is not None
         ]
         return Body(arrivals, departures, [*self.wanted(body)], condition)
 
-    def _states(self, outer: list[Key | None], inner: Any, ends: list[Key | None]) -> list[Passage]:
+    def _states(self, outer: list[Key | None], inner: Any, ends: list[Key | None]) -> list[BodyEdge]:
         """Return the edges of carried values, which come first in the body's inputs and outputs, in the same order."""
         outer = [*outer, *[None] * (len(inner) - len(outer))]
-        return [Passage(key, value, Way.STATE, end) for key, value, end in zip(outer, inner, ends, strict=False)]
+        return [BodyEdge(key, value, EdgeKind.STATE, end) for key, value, end in zip(outer, inner, ends, strict=False)]
 
     def _taken(self, body: onnx_ir.Graph) -> list[onnx_ir.Value]:
         """Return the values that a body, and the bodies in it, capture."""

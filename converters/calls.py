@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class CallPort:
     """An input or output as the model declares it.
 
     Attributes:
@@ -28,13 +28,13 @@ class Port:
         return f"{self.name}: {self.element_type or '?'}[{dims}]"
 
 
-def port_of(value: onnx_ir.Value) -> Port:
+def port_of(value: onnx_ir.Value) -> CallPort:
     """Return the declaration of an input or output."""
     dims = None if value.shape is None else tuple(dim if isinstance(dim, int) else dim.value for dim in value.shape)
-    return Port(str(value.name), "" if value.dtype is None else value.dtype.name.lower(), dims)
+    return CallPort(str(value.name), "" if value.dtype is None else value.dtype.name.lower(), dims)
 
 
-def listed(ports: Iterable[Port]) -> str:
+def listed(ports: Iterable[CallPort]) -> str:
     """Return the ports as one line of text."""
     return ", ".join(map(str, ports))
 

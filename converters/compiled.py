@@ -18,10 +18,10 @@ from ov_gather.runtimes.openvino import core_with_extension
 from ov_gather.runtimes.session import Session
 from ov_gather.runtimes.tensors import element_type_of
 
-from .calls import Outputs, Port, arrays_by_name, listed
+from .calls import CallPort, Outputs, arrays_by_name, listed
 from .errors import ConversionError
 from .lane_types import LANE_TYPES, as_lanes, from_lanes
-from .passes.lanes import Travel
+from .passes.lanes import LaneInterface
 
 _INT32 = np.iinfo(np.int32)
 
@@ -37,9 +37,9 @@ class CompiledModel:
     def __init__(
         self,
         model: openvino.Model,
-        inputs: Sequence[Port],
-        outputs: Sequence[Port],
-        travel: Travel,
+        inputs: Sequence[CallPort],
+        outputs: Sequence[CallPort],
+        travel: LaneInterface,
         carried: Mapping[str, NDArray[Any]],
         index_inputs: Collection[str],
         unread_inputs: Collection[str],

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.element_types import F32, I64, STRING, ElementType, by_onnx
 from ov_gather.ir.shapes import ANY, MAX_DIMENSION, UNKNOWN, Dimension, PartialShape, element_count
 from ov_gather.kernels.reduction_names import OPENVINO_NAMES
@@ -28,7 +28,7 @@ from ov_gather.ops.spec import CUSTOM_OPSET, Operation, ShapeError, TypeRuleErro
 
 from .errors import ConversionError, describe
 
-Inputs = Sequence[Value | None]
+Inputs = Sequence[PortRef | None]
 BY_TARGET: Mapping[str, Mapping[str, Operation]] = {
     "stock": {
         "Gather": GATHER_8,
@@ -50,7 +50,7 @@ BY_TARGET: Mapping[str, Mapping[str, Operation]] = {
 """For each target, the operation that each gather and scatter of ONNX becomes."""
 
 
-def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+def add_node(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> PortRef:
     """Add the layers for a valid node of the default domain; return its output. Raises ConversionError."""
     place = describe(node)
     convert = CONVERTERS.get(node.op_type) if node.domain == "" else None
@@ -86,7 +86,7 @@ def _dimension(place: str, dim: Any) -> Dimension:
     return Dimension.of(size)
 
 
-def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtocol) -> Value:
+def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtocol) -> PortRef:
     """Add a Const with the value of an ONNX tensor. Raises ConversionError, OSError."""
     place = f"constant '{name}'"
     element_type = element_type_of(place, tensor.dtype.value)
@@ -107,7 +107,7 @@ def add_constant(builder: ModelBuilder, name: str, tensor: onnx_ir.TensorProtoco
     return builder.const_from_payload(name, element_type, sizes, data)
 
 
-def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, target: str = "stock") -> Value:
+def add_indexed(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs, target: str = "stock") -> PortRef:
     """Add the layers for a gather or scatter; return its output. Raises ConversionError."""
     operation = BY_TARGET[target][node.op_type]
     place, given = describe(node), [value for value in inputs if value is not None]
@@ -149,10 +149,10 @@ def _layer(
     layer_type: str,
     version: str,
     attributes: Mapping[str, str],
-    inputs: Sequence[Value],
+    inputs: Sequence[PortRef],
     element_type: ElementType,
     shape: PartialShape,
-) -> Value:
+) -> PortRef:
     output = str(node.outputs[0].name)
     (value,) = builder.layer(
         layer_type, node.name or output, version, attributes, inputs, [(element_type, shape)], tensor=output
@@ -160,7 +160,7 @@ def _layer(
     return value
 
 
-def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> PortRef:
     """Add a Slice of opset 10 or later. Slice-8 requires steps; the output is dynamic, as the bounds are inputs."""
     data, starts, ends, axes, steps = (*inputs, None, None)[:5]
     assert data is not None and starts is not None and ends is not None
@@ -173,14 +173,14 @@ def _slice(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
     return _layer(builder, node, "Slice", "opset8", {}, given, data.element_type, shape)
 
 
-def _unsqueeze(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+def _unsqueeze(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> PortRef:
     """Add an Unsqueeze of opset 13 or later. The output has dynamic rank: OpenVINO infers none while the axes are an input."""
     data, axes = inputs
     assert data is not None and axes is not None
     return _layer(builder, node, "Unsqueeze", "opset1", {}, [data, axes], data.element_type, UNKNOWN)
 
 
-def _cast(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+def _cast(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> PortRef:
     (data,) = inputs
     assert data is not None
     element_type = element_type_of(describe(node), node.attributes["to"].as_int())
@@ -188,13 +188,13 @@ def _cast(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
     return _layer(builder, node, "Convert", "opset1", attributes, [data], element_type, data.shape)
 
 
-def _identity(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+def _identity(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> PortRef:
     (data,) = inputs
     assert data is not None
     return data
 
 
-def _constant(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> Value:
+def _constant(builder: ModelBuilder, node: onnx_ir.Node, inputs: Inputs) -> PortRef:
     place, name = describe(node), str(node.outputs[0].name)
     if len(node.attributes) != 1:
         raise ConversionError(f"{place}: exactly one of {', '.join(_CONSTANT_VALUES)} must be given")
@@ -221,7 +221,7 @@ _CONSTANT_VALUES: Mapping[str, ElementType | None] = {
     "value_strings": STRING,
 }
 
-CONVERTERS: Mapping[str, Callable[[ModelBuilder, onnx_ir.Node, Inputs], Value]] = {
+CONVERTERS: Mapping[str, Callable[[ModelBuilder, onnx_ir.Node, Inputs], PortRef]] = {
     **dict.fromkeys((*GATHERS, *SCATTERS), add_indexed),
     "Slice": _slice,
     "Unsqueeze": _unsqueeze,

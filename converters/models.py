@@ -25,7 +25,7 @@ from .inexactness import LossyConversionWarning, find_inexactness, summaries
 from .legal_xml import make_well_formed, refuse_illegal_names
 from .legalize import Rewrite, legalize
 from .loading import OnnxSource, files_of, load, naming, refuse_to_overwrite
-from .passes.lanes import Travel, travel_in_lanes
+from .passes.lanes import LaneInterface, travel_in_lanes
 from .port_names import restore_names
 from .pytorch.sources import is_program
 from .refusals import refuse_fatal
@@ -115,7 +115,7 @@ def _convert_onnx(
         if output is not None:
             refuse_to_overwrite(files_of(source, original), Path(output), Path(output).with_suffix(".bin"))
         rewrites = legalize(original, target=target, assume_in_bounds=assume_in_bounds)
-        travel = travel_in_lanes(original, stock=target == "stock") if lanes else Travel()
+        travel = travel_in_lanes(original, stock=target == "stock") if lanes else LaneInterface()
         inexactness = find_inexactness(original, target=target, assume_in_bounds=assume_in_bounds)
         model = read(original, target)
     rewrites += finish(model)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx
 import onnx_ir
 
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.model import Model
 
 from .errors import ConversionError, describe
@@ -46,7 +46,7 @@ def convert_node(node: onnx.NodeProto, shapes: Sequence[Sequence[int | str | Non
     inputs = [onnx.helper.make_empty_tensor_value_info(name) for name in names]
     graph = onnx_ir.serde.deserialize_graph(onnx.helper.make_graph([node], "node", inputs, []))
     builder = ModelBuilder(node.name or node.op_type)
-    values: list[Value | None] = [
+    values: list[PortRef | None] = [
         builder.parameter(name, element_type_of(place, data_type), partial_shape(place, shape)) if name else None
         for name, shape, data_type in zip(node.input, shapes, types, strict=True)
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import onnx_ir
 
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.model import Model
 
 from .errors import describe
@@ -40,7 +40,7 @@ def single_gathers(model: onnx_ir.Model, target: str) -> Iterator[Model]:
         yield builder.build()
 
 
-def _add_input(builder: ModelBuilder, place: str, value: onnx_ir.Value) -> Value:
+def _add_input(builder: ModelBuilder, place: str, value: onnx_ir.Value) -> PortRef:
     name, tensor = str(value.name), constant_of(value)
     if tensor is not None and tensor.nbytes <= _LARGEST_CONSTANT:
         return add_constant(builder, name, tensor)

@@ -18,7 +18,7 @@ from onnx_ir import DataType, Value
 
 from ..graphs import nodes_of
 from ..loading import is_default
-from .lane_loops import LoopParts, has_parts
+from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
 
 _VIEWS = ("Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
@@ -41,7 +41,7 @@ def copies(rewriter: Rewriter) -> None:
 
 def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     """Apply cases 1 and 2."""
-    parts = LoopParts(node)
+    parts = LoopView(node)
     for state in parts.states:
         others = [other.inner for other in parts.states if other is not state]
         if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and _viewed(state.end) not in others):

@@ -11,7 +11,7 @@ from onnx_ir import DataType, Value
 from ..graphs import bodies_of, constant_of, inputs_of
 from ..inexactness import survives
 from ..lane_types import CHANGED, LANE_TYPES
-from .lane_loops import LoopParts, has_parts
+from .lane_loops import LoopView, has_parts
 from .lane_moves import is_move, sources_of
 from .lane_scatters import takes_lanes
 from .rewriter import Rewriter
@@ -35,7 +35,7 @@ class Flow:
         self._stock = stock
         self._rewriter, self._graph, self._opset = rewriter, rewriter.model.graph, rewriter.opset
         self.nodes = list(_nodes_of(self._graph))
-        self.loops = {node: LoopParts(node) for node in self.nodes if has_parts(node, self._opset)}
+        self.loops = {node: LoopView(node) for node in self.nodes if has_parts(node, self._opset)}
         self._arrivals = {inner: outer for loop in self.loops.values() for inner, outer in loop.arrivals().items()}
         self.joining: set[Value] = set()
         self._gains: dict[Value, bool] = {
@@ -89,7 +89,7 @@ class Flow:
                 if output in self._candidates:
                     self._set(output, self._gain_of(output))
 
-    def _follow_loop(self, loop: LoopParts) -> None:
+    def _follow_loop(self, loop: LoopView) -> None:
         """Compute the gains in a body up to a fixpoint: carried values start with the gains of their initial values."""
         arrivals = {inner: outer for inner, outer in loop.arrivals().items() if inner in self._candidates}
         for inner, (first, *_) in arrivals.items():

@@ -18,7 +18,7 @@ _AHEAD = {"Loop": (2, 1), "Scan": (0, 0)}  # leading inputs, and outputs of the 
 
 
 @dataclass(frozen=True)
-class State:
+class Carried:
     """A carried value: initially `given`, then `inner` in the body, `end` on the back edge, and `out` after the loop."""
 
     given: Value
@@ -28,7 +28,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Slices:
+class ScanValue:
     """A tensor whose slices enter a body one per iteration, or that is stacked from slices of its iterations."""
 
     outer: Value
@@ -37,7 +37,7 @@ class Slices:
     direction: int = 0
 
 
-class LoopParts:
+class LoopView:
     """The parts of a Loop or Scan. New parts are appended; `rebuild` restores ONNX's order."""
 
     def __init__(self, node: onnx_ir.Node) -> None:
@@ -49,13 +49,13 @@ class LoopParts:
         count = len(node.inputs) - inputs - attribute(node, "num_scan_inputs", 0)
         given = [value for value in node.inputs[inputs:] if value is not None]
         inner, ends = list(self.body.inputs[inputs:]), list(self.body.outputs[outputs:])
-        self.states = [State(*parts) for parts in zip(given[:count], inner[:count], ends[:count], node.outputs, strict=False)]
+        self.states = [Carried(*parts) for parts in zip(given[:count], inner[:count], ends[:count], node.outputs, strict=False)]
         into, out_of = len(given) - count, len(ends) - count
         ways = zip(*(_numbers(node, f"scan_input_{name}", into) for name in ("axes", "directions")), strict=True)
-        self.into = [Slices(outer, part, *way) for outer, part, way in zip(given[count:], inner[count:], ways, strict=True)]
+        self.into = [ScanValue(outer, part, *way) for outer, part, way in zip(given[count:], inner[count:], ways, strict=True)]
         ways = zip(*(_numbers(node, f"scan_output_{name}", out_of) for name in ("axes", "directions")), strict=True)
         results = zip(node.outputs[count:], ends[count:], ways, strict=True)
-        self.out_of = [Slices(outer, part, *way) for outer, part, way in results]
+        self.out_of = [ScanValue(outer, part, *way) for outer, part, way in results]
 
     def arrivals(self) -> dict[Value, list[Value]]:
         """Map each input of the body, except count and condition, to the values it takes in some iteration."""
@@ -76,10 +76,10 @@ class LoopParts:
         """Add a carried value; return the node's output for it."""
         self._add_input(given, inner)
         out = self._add_output(end)
-        self.states.append(State(given, inner, end, out))
+        self.states.append(Carried(given, inner, end, out))
         return out
 
-    def add_into(self, part: Slices) -> None:
+    def add_into(self, part: ScanValue) -> None:
         """Add an input whose slices enter the body as `part.inner`."""
         self._add_input(part.outer, part.inner)
         self.into.append(part)
@@ -87,7 +87,7 @@ class LoopParts:
     def add_out_of(self, inner: Value, axis: int, direction: int) -> Value:
         """Add an output that is stacked from slices; return it."""
         out = self._add_output(inner)
-        self.out_of.append(Slices(out, inner, axis, direction))
+        self.out_of.append(ScanValue(out, inner, axis, direction))
         return out
 
     def _add_input(self, given: Value, inner: Value) -> None:
@@ -100,7 +100,7 @@ class LoopParts:
         self.node.resize_outputs(len(self.node.outputs) + 1)
         return self.node.outputs[-1]
 
-    def rebuild(self, loops: Mapping[onnx_ir.Node, LoopParts]) -> None:
+    def rebuild(self, loops: Mapping[onnx_ir.Node, LoopView]) -> None:
         """Replace the node by one with only the live parts. `loops` are all loops of the model."""
         states, into, out_of = self._live(loops)
         unused = [*self.body.outputs, *(value for value in self.node.inputs if value is not None)]
@@ -125,7 +125,7 @@ class LoopParts:
         for value in unused:
             drop(value)
 
-    def _live(self, loops: Mapping[onnx_ir.Node, LoopParts]) -> tuple[list[State], list[Slices], list[Slices]]:
+    def _live(self, loops: Mapping[onnx_ir.Node, LoopView]) -> tuple[list[Carried], list[ScanValue], list[ScanValue]]:
         """Return the parts that something uses."""
         out_of = [part for part in self.out_of if is_used(part.outer)]
         wanted = [state.inner for state in self.states if is_used(state.out)]
@@ -149,7 +149,7 @@ def _numbers(node: onnx_ir.Node, name: str, count: int) -> Sequence[int]:
     return node.attributes[name].as_ints() if name in node.attributes else [0] * count
 
 
-def _scan_attributes(node: onnx_ir.Node, into: Sequence[Slices], out_of: Sequence[Slices]) -> list[onnx_ir.Attr]:
+def _scan_attributes(node: onnx_ir.Node, into: Sequence[ScanValue], out_of: Sequence[ScanValue]) -> list[onnx_ir.Attr]:
     if node.op_type == "Loop":
         return []
     found = [onnx_ir.AttrInt64("num_scan_inputs", len(into))]
@@ -160,7 +160,7 @@ def _scan_attributes(node: onnx_ir.Node, into: Sequence[Slices], out_of: Sequenc
     return found
 
 
-def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopParts], *, by_shape: bool = True) -> set[Value]:
+def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, by_shape: bool = True) -> set[Value]:
     """Return the values and all values that they depend on, in bodies and around them.
 
     `by_shape`: including those of which only the shape matters.

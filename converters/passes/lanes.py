@@ -21,7 +21,7 @@ from ..lane_types import LANE_TYPES, LaneType, tensor_in_lanes
 from ..ranges import Ranges
 from .empty_constants import empty_constants
 from .lane_flow import Flow, is_shape, tensor_of
-from .lane_loops import LoopParts, Slices
+from .lane_loops import LoopView, ScanValue
 from .lane_moves import move, sources_of
 from .lane_nodes import Move, in_lanes, unsqueezed
 from .lane_scatters import scatter, takes_lanes
@@ -29,7 +29,7 @@ from .rewriter import Rewriter, drop
 
 
 @dataclass(frozen=True)
-class Travel:
+class LaneInterface:
     """The inputs and outputs of a model that are in lanes.
 
     Attributes:
@@ -43,7 +43,7 @@ class Travel:
     positions: dict[int, DataType] = field(default_factory=dict)
 
 
-def travel_in_lanes(model: onnx_ir.Model, *, stock: bool) -> Travel:
+def travel_in_lanes(model: onnx_ir.Model, *, stock: bool) -> LaneInterface:
     """Rewrite a legalized model in place. Inputs and outputs in lanes get new names.
 
     Args:
@@ -66,9 +66,9 @@ class _Building:
         self._names = {value: rewriter.new_name(f"{value.name}.lanes") for value in self._needed}
         self._lanes: dict[Value, Value] = {}
         self._grown: set[onnx_ir.Node] = set()
-        self._travel = Travel()
+        self._travel = LaneInterface()
 
-    def build(self) -> Travel:
+    def build(self) -> LaneInterface:
         if not self._needed:
             return self._travel
         for value in [value for value in self._graph.inputs if value in self._needed and tensor_of(value) is None]:
@@ -137,7 +137,7 @@ class _Building:
             node.resize_outputs(len(node.outputs) + 1)
             self._declare(output, node.outputs[-1])
 
-    def _add_parts(self, loop: LoopParts) -> None:
+    def _add_parts(self, loop: LoopView) -> None:
         """Append lanes to the carried values and slices of a Loop or Scan."""
         for state in [state for state in loop.states if state.inner in self._needed]:
             lanes = [self._lanes[value] for value in (state.given, state.inner, state.end)]
@@ -151,7 +151,7 @@ class _Building:
             self._declare(part.outer, loop.add_out_of(self._lanes[part.inner], self._axis(part), part.direction))
             self._grown.add(loop.node)
 
-    def _axis(self, part: Slices) -> int:
+    def _axis(self, part: ScanValue) -> int:
         """Convert the axis of slices to lanes."""
         return part.axis - len(_kind_of(part.outer).dims) if part.axis < 0 else part.axis
 

@@ -16,10 +16,10 @@ from onnx_ir import DataType, Value
 
 from ..errors import ConversionError, describe
 from ..graphs import is_used, nodes_of
-from .lane_loops import LoopParts, has_parts, reached
+from .lane_loops import LoopView, has_parts, reached
 from .rewriter import Rewriter
 
-Loops = Mapping[onnx_ir.Node, LoopParts]
+Loops = Mapping[onnx_ir.Node, LoopView]
 
 _FIRST_OPSET = 7  # of Greater with broadcasting
 _NOT_CAST = (DataType.STRING, DataType.COMPLEX64, DataType.COMPLEX128)
@@ -32,13 +32,13 @@ def loop_states(rewriter: Rewriter) -> None:
     for node in nodes_of(rewriter.model, "Loop", "Scan"):
         if not has_parts(node, rewriter.opset):
             continue
-        parts = LoopParts(node)
+        parts = LoopView(node)
         inside = onnx_ir.traversal.RecursiveGraphIterator(parts.body)
-        loops = {node: parts} | {inner: LoopParts(inner) for inner in inside if has_parts(inner, rewriter.opset)}
+        loops = {node: parts} | {inner: LoopView(inner) for inner in inside if has_parts(inner, rewriter.opset)}
         (_read_states if node.op_type == "Loop" else _read_elements)(rewriter, parts, loops)
 
 
-def _read_states(rewriter: Rewriter, loop: LoopParts, loops: Loops) -> None:
+def _read_states(rewriter: Rewriter, loop: LoopView, loops: Loops) -> None:
     """Apply case 1: make each next state of a Loop depend on the state before."""
     for i, state in enumerate(loop.states, start=1):  # the condition comes first
         if state.end.dtype is not DataType.STRING and state.inner not in reached([state.end], loops, by_shape=False):
@@ -46,7 +46,7 @@ def _read_states(rewriter: Rewriter, loop: LoopParts, loops: Loops) -> None:
             rewriter.report(loop.node, f"its state '{state.inner.name}' is read, or OpenVINO would forget the initial value")
 
 
-def _read_elements(rewriter: Rewriter, scan: LoopParts, loops: Loops) -> None:
+def _read_elements(rewriter: Rewriter, scan: LoopView, loops: Loops) -> None:
     """Apply case 2: make an output of a Scan depend on an element if none does."""
     used = [i for i, output in enumerate(scan.node.outputs) if is_used(output)]
     read = reached([scan.body.outputs[i] for i in used], loops, by_shape=False)

@@ -21,7 +21,7 @@ from ..integers import narrowing
 from ..legalize import TARGETS
 from ..passes.rewriter import Rewrite
 from .program import read_program
-from .sites import Site
+from .sites import IndexUse
 from .sources import Program, load_program
 from .translation import FAR, INDICES, refusing_negative
 
@@ -87,13 +87,13 @@ def _proved(model: openvino.Model) -> Iterator[tuple[Any, Proof]]:
         yield node, proof
 
 
-def _may_be_negative(site: Site | None, proof: Proof) -> bool:
+def _may_be_negative(site: IndexUse | None, proof: Proof) -> bool:
     """Return True if an index may be negative, which PyTorch refuses and OpenVINO counts from the end."""
     low = proof.index_range[0]
     return site is not None and site.refuses_negative and not (isinstance(low, int | float) and low >= 0)
 
 
-def _unchecked(model: openvino.Model, sites: dict[str, Site]) -> Iterator[Inexactness]:
+def _unchecked(model: openvino.Model, sites: dict[str, IndexUse]) -> Iterator[Inexactness]:
     from ov_gather.acceleration.guards import raises_by_itself
 
     for node, proof in _proved(model):
@@ -105,7 +105,7 @@ def _unchecked(model: openvino.Model, sites: dict[str, Site]) -> Iterator[Inexac
             yield Inexactness(place, f"an index out of bounds {OUT_OF_BOUNDS[node.get_type_name()]}; target extension raises")
 
 
-def _checked(model: openvino.Model, sites: dict[str, Site]) -> Sequence[Rewrite]:
+def _checked(model: openvino.Model, sites: dict[str, IndexUse]) -> Sequence[Rewrite]:
     """Make the model raise for indices that PyTorch refuses."""
     from ov_gather.acceleration.harden import harden
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConversionError
-from .sites import OPERATOR, Site, mark
+from .sites import OPERATOR, IndexUse, mark
 from .sources import quiet
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def read_program(program: torch.export.ExportedProgram) -> tuple[openvino.Model, list[Site]]:
+def read_program(program: torch.export.ExportedProgram) -> tuple[openvino.Model, list[IndexUse]]:
     """Convert a program; return the model, with the program's names of inputs and outputs, and its sites of indices.
 
     Operations that use indices have the names of their nodes. Raises ConversionError.

@@ -18,7 +18,7 @@ OPERATOR = "ov_gather.indexed"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class IndexUse:
     """A use of indices by an operator of PyTorch.
 
     Attributes:
@@ -61,9 +61,9 @@ _Tensors = Sequence["torch.fx.Node"]
 _Arguments = Mapping[str, Any]
 
 
-def mark(module: torch.fx.GraphModule) -> list[Site]:
+def mark(module: torch.fx.GraphModule) -> list[IndexUse]:
     """Replace index operators by ours, with the tensors and the position of the Site in the returned list as arguments."""
-    sites: list[Site] = []
+    sites: list[IndexUse] = []
     for node in list(module.graph.nodes):
         read = _READERS.get(str(node.target)) if node.op == "call_function" else None
         found = read and read(node, _arguments(node))
@@ -99,23 +99,25 @@ def _smaller(tensor: Any, indices: Any, but: Sequence[int] = ()) -> tuple[int, .
     return tuple(dim for dim in range(len(other)) if dim not in but and (one is None or one[dim] != other[dim]))
 
 
-def _along(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
+def _along(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, IndexUse] | None]:
     """Return a reader of operators that index elements along one dimension."""
 
-    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
+    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
         data, index = given["self"], given["index"]
         shape = _shape(index)
         if not shape:  # of rank 0, or unknown
             return None
         dim = given["dim"] % len(shape)
         if kind == "gather":
-            return (data, index), Site(node.name, str(node.target), kind, (dim,), smaller=_smaller(data, index, (dim,)))
+            return (data, index), IndexUse(node.name, str(node.target), kind, (dim,), smaller=_smaller(data, index, (dim,)))
         reduction = _REDUCTIONS[given.get("reduce", "sum" if "scatter_add" in str(node.target) else None)]
         options = {"reduction": reduction, "use_init_val": given.get("include_self", True)}
         source = given.get("src")
         if source is None:
-            return (data, index), Site(node.name, str(node.target), kind, (dim,), options={**options, "value": given["value"]})
-        return (data, index, source), Site(
+            return (data, index), IndexUse(
+                node.name, str(node.target), kind, (dim,), options={**options, "value": given["value"]}
+            )
+        return (data, index, source), IndexUse(
             node.name, str(node.target), kind, (dim,), smaller=_smaller(source, index), options=options
         )
 
@@ -134,31 +136,31 @@ _REDUCTIONS = {
 }
 
 
-def _slices(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
+def _slices(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, IndexUse] | None]:
     """Return a reader of operators that read or write whole slices along one dimension."""
 
-    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
+    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
         data, index = given["self"], given["index"]
         shape = _shape(data)
         if not shape or _shape(index) is None:
             return None
         dim = given["dim"] % len(shape)
         tensors = [data, index, *([given["source"]] if "source" in given else [])]
-        return tensors, Site(
+        return tensors, IndexUse(
             node.name, str(node.target), kind, (dim,), options={"alpha": given.get("alpha", 1), "rank": len(shape)}
         )
 
     return read
 
 
-def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site]:
-    return (given["weight"], given["indices"]), Site(node.name, str(node.target), "take", (0,))
+def _embedding(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse]:
+    return (given["weight"], given["indices"]), IndexUse(node.name, str(node.target), "take", (0,))
 
 
-def _coordinates(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, Site] | None]:
+def _coordinates(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tensors, IndexUse] | None]:
     """Return a reader of x[i, j], or of its assignment. Masks are left to the front end."""
 
-    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, Site] | None:
+    def read(node: torch.fx.Node, given: _Arguments) -> tuple[_Tensors, IndexUse] | None:
         data, indices = given["self"], given["indices"]
         shape = _shape(data)
         used = [(dim, index) for dim, index in enumerate(indices) if index is not None]
@@ -171,8 +173,8 @@ def _coordinates(kind: str) -> Callable[[torch.fx.Node, _Arguments], tuple[_Tens
         if kind == "pick":
             several = len(dims) > 1
             name = "pick" if several else "take"
-            return (data, *tensors), Site(node.name, str(node.target), name, dims, refuses_negative=False, options=options)
-        return (data, *tensors, given["values"]), Site(
+            return (data, *tensors), IndexUse(node.name, str(node.target), name, dims, refuses_negative=False, options=options)
+        return (data, *tensors, given["values"]), IndexUse(
             node.name, str(node.target), kind, dims, refuses_negative=False, options=options
         )
 
@@ -183,7 +185,7 @@ def _is_mask(index: torch.fx.Node) -> bool:
     return str(index.meta["val"].dtype) in ("torch.bool", "torch.uint8")
 
 
-_READERS: Mapping[str, Callable[[Any, _Arguments], tuple[_Tensors, Site] | None]] = {
+_READERS: Mapping[str, Callable[[Any, _Arguments], tuple[_Tensors, IndexUse] | None]] = {
     "aten.gather.default": _along("gather"),
     "aten.scatter.src": _along("scatter"),
     "aten.scatter.value": _along("scatter"),

@@ -21,7 +21,7 @@ from ov_gather.extension.python_api import Node, Output, opset15
 from ov_gather.extension.python_api import opset13 as ops
 
 from ..passes.slice_data import START
-from .sites import Site
+from .sites import IndexUse
 
 INDICES = 1
 """Input of the indices, for every gather and scatter."""
@@ -29,7 +29,7 @@ FAR = -(2**31)
 """Replacement for negative indices that PyTorch refuses: the least int32, out of bounds of every axis."""
 
 
-def translate(site: Site, tensors: Sequence[Output]) -> Output:
+def translate(site: IndexUse, tensors: Sequence[Output]) -> Output:
     """Translate an operator of PyTorch; return its output."""
     return _BY_KIND[site.kind](site, tensors)
 
@@ -40,19 +40,19 @@ def refusing_negative(indices: Output) -> Output:
     return ops.select(ops.less(indices, zero), far, indices).output(0)
 
 
-def _gather(site: Site, tensors: Sequence[Output]) -> Output:
+def _gather(site: IndexUse, tensors: Sequence[Output]) -> Output:
     data, index = tensors
     return _named(site, ops.gather_elements(_cut(data, index, site.smaller), index, site.dims[0]))
 
 
-def _take(site: Site, tensors: Sequence[Output]) -> Output:
+def _take(site: IndexUse, tensors: Sequence[Output]) -> Output:
     data, index = tensors
     if site.operator == "aten.index_select.default":
         index = _reshaped(index, [-1])
     return _named(site, ops.gather(data, index, ops.constant(site.dims[0], np.int64)))
 
 
-def _scatter(site: Site, tensors: Sequence[Output]) -> Output:
+def _scatter(site: IndexUse, tensors: Sequence[Output]) -> Output:
     data, index, *given = tensors
     if given:
         updates = _cut(given[0], index, site.smaller)
@@ -61,7 +61,7 @@ def _scatter(site: Site, tensors: Sequence[Output]) -> Output:
     return _scattered(site, data, index, updates, site.options["reduction"], site.options["use_init_val"])
 
 
-def _write_slices(site: Site, tensors: Sequence[Output]) -> Output:
+def _write_slices(site: IndexUse, tensors: Sequence[Output]) -> Output:
     """Add or copy slices, with each index broadcast to all elements of its slice."""
     data, index, source = tensors
     if site.options["alpha"] != 1:
@@ -72,19 +72,21 @@ def _write_slices(site: Site, tensors: Sequence[Output]) -> Output:
     return _scattered(site, data, index, source, "sum" if site.kind == "add_slices" else "none")
 
 
-def _scattered(site: Site, data: Output, index: Output, updates: Output, reduction: str, use_init_val: bool = True) -> Output:
+def _scattered(
+    site: IndexUse, data: Output, index: Output, updates: Output, reduction: str, use_init_val: bool = True
+) -> Output:
     axis = ops.constant(site.dims[0], np.int64)
     return _named(site, ops.scatter_elements_update(data, index, _typed(updates, data), axis, reduction, use_init_val))
 
 
-def _pick(site: Site, tensors: Sequence[Output]) -> Output:
+def _pick(site: IndexUse, tensors: Sequence[Output]) -> Output:
     """Translate x[i, j]. The indices' dimensions come first, or replace those of data if these are adjacent."""
     data, *indices = tensors
     data, coordinates = _in_front(site, data), _coordinates(site, data, indices)
     return _transposed(_named(site, ops.gather_nd(data, coordinates, 0)), _places(site))
 
 
-def _put(site: Site, tensors: Sequence[Output]) -> Output:
+def _put(site: IndexUse, tensors: Sequence[Output]) -> Output:
     data, *indices, values = tensors
     coordinates, front = _coordinates(site, data, indices), _in_front(site, data)
     rest = [dim for dim in range(site.options["rank"]) if dim not in site.dims]
@@ -97,12 +99,12 @@ def _put(site: Site, tensors: Sequence[Output]) -> Output:
     return _transposed(written, np.argsort([*site.dims, *rest]).tolist())
 
 
-def _in_front(site: Site, data: Output) -> Output:
+def _in_front(site: IndexUse, data: Output) -> Output:
     """Transpose the indexed dimensions to the front."""
     return _transposed(data, [*site.dims, *(dim for dim in range(site.options["rank"]) if dim not in site.dims)])
 
 
-def _places(site: Site) -> list[int]:
+def _places(site: IndexUse) -> list[int]:
     """Return the dimensions of [indices, rest] in the order of x[i, j]."""
     first, index_rank = site.dims[0], site.options["index_rank"]
     total = index_rank + site.options["rank"] - len(site.dims)
@@ -112,7 +114,7 @@ def _places(site: Site) -> list[int]:
     return [*before, *range(index_rank), *range(index_rank + first, total)]
 
 
-def _coordinates(site: Site, data: Output, indices: Sequence[Output]) -> Output:
+def _coordinates(site: IndexUse, data: Output, indices: Sequence[Output]) -> Output:
     """Combine the indices of several dimensions into tuples, counted from the start."""
     shape = _shape_of(data)
     counted = [_from_start(index, _sizes(shape, [dim])) for index, dim in zip(indices, site.dims, strict=True)]
@@ -171,7 +173,7 @@ def _transposed(tensor: Output, order: Sequence[int]) -> Output:
     return ops.transpose(tensor, ops.constant(list(order), np.int64)).output(0)
 
 
-def _named(site: Site, node: Node) -> Output:
+def _named(site: IndexUse, node: Node) -> Output:
     """Name an operation after its node in the program."""
     node.set_friendly_name(site.name)
     return node.output(0)
@@ -187,7 +189,7 @@ def _like(tensor: Output, number: int) -> Any:
     return ops.constant(number, tensor.get_element_type().to_dtype())
 
 
-_BY_KIND: Mapping[str, Callable[[Site, Sequence[Output]], Output]] = {
+_BY_KIND: Mapping[str, Callable[[IndexUse, Sequence[Output]], Output]] = {
     "gather": _gather,  # case 1
     "take": _take,  # case 2
     "scatter": _scatter,  # case 3

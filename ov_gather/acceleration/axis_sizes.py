@@ -16,7 +16,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 
 @dataclass(frozen=True)
-class Bounds:
+class BoundTensors:
     """The bounds of indices as tensors: scalars, or vectors with one element per coordinate.
 
     Attributes:
@@ -37,7 +37,7 @@ class AxisSizes:
     def __init__(self) -> None:
         self._known: dict[Hashable, Output] = {}
 
-    def bounds(self, sites: Sequence[Unproved], indices: Output) -> Bounds:
+    def bounds(self, sites: Sequence[Unproved], indices: Output) -> BoundTensors:
         """Return the bounds for the indices of sites that index axes of the same sizes."""
         kind, site = indices.get_element_type(), sites[0]
         numbers = constant_size(site.node)
@@ -52,12 +52,12 @@ class AxisSizes:
                 low = ops.constant(0, kind).output(0)
             high = self._once(("highest", identity(size)), lambda: ops.subtract(size, ops.constant(1, kind)))
         if not any(one.may_be_empty for one in sites):
-            return Bounds(size, low, high, size)
+            return BoundTensors(size, low, high, size)
         count = site.count if all(one.count == site.count for one in sites) else identity(indices)
         zeros = self._zeros(size, (1,), count, indices)
         high = self._once(("filled", identity(high), identity(zeros)), lambda: ops.add(high, zeros))
         filled = self._once(("filled", identity(size), identity(zeros)), lambda: ops.add(size, zeros))
-        return Bounds(size, low, high, filled)
+        return BoundTensors(size, low, high, filled)
 
     def zeros(self, site: Unproved, indices: Output, needs: tuple[int, ...]) -> Output:
         """Return one 0 per axis of a site. Computing it raises if there are indices but fewer than `needs` elements."""

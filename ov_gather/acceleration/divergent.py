@@ -16,7 +16,7 @@ from ov_gather.divergences.base import Divergence, Observed
 from ov_gather.divergences.conditions import READS_INDICES
 from ov_gather.divergences.register import DIVERGENCES
 from ov_gather.extension.python_api import Node, Output
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.element_types import DYNAMIC, ElementType, by_name
 from ov_gather.ir.shapes import UNKNOWN, Dimension, PartialShape
 from ov_gather.ops import find_operation
@@ -79,7 +79,7 @@ def _view(node: Node, shapes: Sequence[PartialShape]) -> LayerView | None:
     return None if operation is None else LayerView(model, model.layers[-1], operation)
 
 
-def _input(builder: ModelBuilder, value: Output, shape: PartialShape) -> Value:
+def _input(builder: ModelBuilder, value: Output, shape: PartialShape) -> PortRef:
     """Add the source of an input. Only scalar integer constants, one of which may be the axis, are added with their value."""
     numbers, element_type = constant(value), _type(value)
     if numbers is None:

@@ -23,7 +23,7 @@ from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import COMPUTED_EARLY, constant, dims, identity, is_computed_early, is_one, walk
 from ov_gather.acceleration.quantised import is_quantised
-from ov_gather.acceleration.ranges import Bounds
+from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
 from ov_gather.acceleration.slices import MOVED_EXACTLY, Slices, why_not_stock
 from ov_gather.extension.python_api import Model, Node, Output
@@ -35,7 +35,7 @@ def gather_tuples(model: Model, tracker: Tracker) -> None:
     gathers = [node for _, node in walk(model) if node.get_type_name() == "GatherND" and not tracker.leaves(node)]
     gathers = [node for node in gathers if dims(node.input_value(0)) is not None]
     several = [node for node in gathers if (tuple_length(node) or 0) > 1]
-    found = Bounds(model).counted_from_start(several) if several else []
+    found = BoundsQueries(model).counted_from_start(several) if several else []
     quantised, placed = is_quantised(model), {node.get_instance_id() for node in found}
     for gather in gathers:
         length = tuple_length(gather)

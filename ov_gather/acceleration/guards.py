@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ov_gather.acceleration.axis_sizes import Bounds
+from ov_gather.acceleration.axis_sizes import BoundTensors
 from ov_gather.acceleration.graph import constant, copied, ours
 from ov_gather.extension.python_api import Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 from ov_gather.ops.spec import CUSTOM_OPSET
 
 
-def clamped(indices: Output, bounds: Bounds) -> Output:
+def clamped(indices: Output, bounds: BoundTensors) -> Output:
     """Return Maximum(Minimum(indices, highest), lowest), which raises at inference if the axis is empty."""
     highest, shape, node = bounds.highest, indices.get_partial_shape(), indices.get_node()
     # OpenVINO drops a Broadcast of one index to zero elements before a Maximum with a constant.
@@ -27,7 +27,7 @@ def clamped(indices: Output, bounds: Bounds) -> Output:
     return ops.maximum(ops.minimum(indices, highest), bounds.lowest).output(0)
 
 
-def checked(indices: Output, bounds: Bounds, *, counts_from_end: bool, portable: bool) -> Output:
+def checked(indices: Output, bounds: BoundTensors, *, counts_from_end: bool, portable: bool) -> Output:
     """Return indices whose computation raises if one is out of bounds. There are two ways:
 
     1. GatherElements([0, 1, 2, ...], i), or our Gather: it also converts negative indices.
@@ -44,7 +44,7 @@ def checked(indices: Output, bounds: Bounds, *, counts_from_end: bool, portable:
     return ops.add(indices, ops.squeeze(nothing, first)).output(0)
 
 
-def _looked_up(indices: Output, bounds: Bounds, portable: bool) -> Output:
+def _looked_up(indices: Output, bounds: BoundTensors, portable: bool) -> Output:
     """Gather the positions 0, 1, 2, ... by the indices (way 1)."""
     kind = indices.get_element_type()
     start, step = (ops.constant(number, kind) for number in (0, 1))

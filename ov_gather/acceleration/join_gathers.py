@@ -16,7 +16,7 @@ from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
 from ov_gather.acceleration.quantised import is_quantised
-from ov_gather.acceleration.ranges import Bounds
+from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 from ov_gather.extension.python_api import Model, Node
@@ -25,7 +25,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assume_in_bounds: bool = False) -> None:
     """Rewrite to Gather-8 unless `why_not_stock` objects; else to our Gather, unless `portable`."""
-    quantised, bounds = is_quantised(model), Bounds(model)
+    quantised, bounds = is_quantised(model), BoundsQueries(model)
     for concat in nodes_of(model, "Concat-1"):
         gathers = [value.get_node() for value in concat.input_values()]
         slices = None if any(map(tracker.leaves, gathers)) else _side_by_side(concat, gathers, bounds)
@@ -46,7 +46,7 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
             tracker.done(gather, f"one {operation(joined)} for {len(gathers)}", joined)
 
 
-def _side_by_side(concat: Node, gathers: list[Node], bounds: Bounds) -> Slices | None:
+def _side_by_side(concat: Node, gathers: list[Node], bounds: BoundsQueries) -> Slices | None:
     """Return all slices as one if only the Concat reads them and it joins them along the dimension after the axis."""
     if any(not gathers_elements(gather) or len(gather.output(0).get_target_inputs()) > 1 for gather in gathers):
         return None

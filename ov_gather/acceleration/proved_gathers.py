@@ -20,7 +20,7 @@ from ov_gather.acceleration.changes import too_small
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, operation, take_place, walk
 from ov_gather.acceleration.quantised import is_quantised
-from ov_gather.acceleration.ranges import Bounds
+from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import is_fused_over
 from ov_gather.acceleration.slices import MOVED_EXACTLY
 from ov_gather.extension.python_api import Model, Node
@@ -37,7 +37,7 @@ def use_stock_where_proved(model: Model) -> list[str]:
         return []
     quantised, done = is_quantised(model), []
     candidates = [node for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET) and _only_moves(node)]
-    for node in Bounds(model).in_bounds(candidates):
+    for node in BoundsQueries(model).in_bounds(candidates):
         other = _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _stock(node)
         if other is not None and not added_divergence(other, node):
             take_place(node, other)

@@ -15,7 +15,7 @@ from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.sites import Obstacle, Site
 
 
-class Bounds:
+class BoundsQueries:
     """Bounds queries on one model. They remain valid while passes replace gathers by equivalent ones."""
 
     def __init__(self, model: Model) -> None:

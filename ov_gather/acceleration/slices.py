@@ -9,7 +9,7 @@ import numpy as np
 
 from ov_gather.acceleration.graph import COMPUTED_EARLY, axis_of, dims, is_computed_early, is_one, same
 from ov_gather.acceleration.quantised import is_low_precision
-from ov_gather.acceleration.ranges import Bounds
+from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
 from ov_gather.divergences import low_precision
 from ov_gather.extension.python_api import Dimension, Node, Output
@@ -42,7 +42,7 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
     return "" if assume_in_bounds else slices.out_of_bounds
 
 
-def slices_of(gather: Node, bounds: Bounds) -> Slices | str:
+def slices_of(gather: Node, bounds: BoundsQueries) -> Slices | str:
     """Return the operands of the Gather that can replace a GatherElements, or the reason why there is none."""
     data, index = gather.input_values()
     if is_computed_early([data, index]):
@@ -78,7 +78,7 @@ def _batch_dims(data: list[Dimension], index: list[Dimension], axis: int) -> int
     return batch_dims if shared and all(map(is_one, index[axis + 1 :])) else None
 
 
-def _out_of_bounds(data: Output, indices: Output, axis: int, bounds: Bounds) -> str:
+def _out_of_bounds(data: Output, indices: Output, axis: int, bounds: BoundsQueries) -> str:
     if bounds.are_kept(data, indices, axis):
         return ""
     dim = data.get_partial_shape()[axis]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import gathers_elements, walk
 from ov_gather.acceleration.quantised import is_quantised
-from ov_gather.acceleration.ranges import Bounds
+from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
 from ov_gather.acceleration.slices import slices_of, why_not_stock
 from ov_gather.extension.python_api import Model
@@ -18,7 +18,7 @@ from ov_gather.extension.python_api import opset13 as ops
 
 def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False) -> None:
     """Rewrite if indices are proved in bounds or assumed to be, and OpenVINO would not then compute data in 8 bits."""
-    quantised, bounds = is_quantised(model), Bounds(model)
+    quantised, bounds = is_quantised(model), BoundsQueries(model)
     for gather in [node for _, node in walk(model) if gathers_elements(node) and not tracker.leaves(node)]:
         found = slices_of(gather, bounds)
         if isinstance(found, str):

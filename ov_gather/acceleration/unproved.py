@@ -14,7 +14,7 @@ from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, st
 from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.rules.call import CPU_PLUGIN
 from ov_gather.ranges.runs import joined
-from ov_gather.ranges.sites import Demand, Obstacle, Site
+from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 
 INDICES = 1
 """Input port of the indices of every gather and scatter."""
@@ -89,7 +89,7 @@ def _unproved(analysis: Analysis, node: Node, site: Site, inputs: Mapping[str, t
     )
 
 
-def _needs_of_constants(wanted: Sequence[Demand]) -> tuple[int, ...] | None:
+def _needs_of_constants(wanted: Sequence[BoundsCheck]) -> tuple[int, ...] | None:
     """Return the least axis sizes that put constant indices in bounds; None for other indices."""
     if not all(demand.is_attained and (demand.indices.low >= 0 or demand.counts_from_end) for demand in wanted):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ov_gather.acceleration.axis_sizes import Bounds, axis_of_site, batch_dims, takes_tuples, tuple_length
+from ov_gather.acceleration.axis_sizes import BoundTensors, axis_of_site, batch_dims, takes_tuples, tuple_length
 from ov_gather.acceleration.graph import dims, stand_behind
 from ov_gather.acceleration.guards import clamped
 from ov_gather.acceleration.unproved import INDICES
@@ -34,7 +34,7 @@ def what_is_zero(site: Node) -> str:
     return "updates out of bounds are dropped" if is_scatter else "elements out of bounds are 0"
 
 
-def clear_results(gather: Node, indices: Output, bounds: Bounds) -> None:
+def clear_results(gather: Node, indices: Output, bounds: BoundTensors) -> None:
     """Zero the elements that a gather reads out of bounds.
 
     before: Gather(data, i)
@@ -65,7 +65,7 @@ def _axes_of_slices(gather: Node) -> list[int]:
     return [*range(batch, axis), *range(axis + indices - batch, data + indices - batch - 1)]
 
 
-def to_added_slice(site: Node, indices: Output, bounds: Bounds) -> Output:
+def to_added_slice(site: Node, indices: Output, bounds: BoundTensors) -> Output:
     """Return indices counted from the start; those out of bounds are redirected to the slice that `add_slice` appends.
 
     Nothing is added behind a gather, where OpenVINO might fuse, and round, differently.

@@ -17,7 +17,7 @@ Create = Callable[[str, list[Any], dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
-class Case(ABC):
+class BenchCase(ABC):
     """An operation and its arrays. A `Run` returns the result: `out`, if the contender can write to it."""
 
     name: str

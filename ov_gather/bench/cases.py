@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case
+from ov_gather.bench.case import BenchCase
 from ov_gather.bench.gather import Gather
 from ov_gather.bench.gather_elements import GatherElements
 from ov_gather.bench.gather_nd import GatherND
@@ -25,12 +25,12 @@ def _values(shape: Shape, dtype: Any = np.float32, below: int = 250) -> NDArray[
     return np.random.default_rng(0).integers(0, below, shape, np.uint8).astype(dtype)
 
 
-def _elements(name: str, data: Shape, indices: Shape, axis: int, dtype: Any = np.float32, shape: Any = None) -> Case:
+def _elements(name: str, data: Shape, indices: Shape, axis: int, dtype: Any = np.float32, shape: Any = None) -> BenchCase:
     places = np.random.default_rng(0).integers(0, data[axis], indices)
     return GatherElements(name, _values(data, dtype), places, shape or indices, axis)
 
 
-def _deberta(name: str, heads: int, length: int, buckets: int) -> Case:
+def _deberta(name: str, heads: int, length: int, buckets: int) -> BenchCase:
     """Build relative positions clipped to the buckets: equal for all heads, but materialised, as in exported models."""
     position = np.arange(length)
     relative = np.clip(position[:, None] - position + buckets // 2, 0, buckets - 1)
@@ -39,17 +39,17 @@ def _deberta(name: str, heads: int, length: int, buckets: int) -> Case:
     return GatherElements(name, _values((heads, length, buckets)), indices, shape, 2, constant_indices=True)
 
 
-def _slices(name: str, data: Shape, indices: Shape, axis: int, batch_dims: int = 0, dtype: Any = np.float32) -> Case:
+def _slices(name: str, data: Shape, indices: Shape, axis: int, batch_dims: int = 0, dtype: Any = np.float32) -> BenchCase:
     places = np.random.default_rng(0).integers(0, data[axis], indices)
     return Gather(name, _values(data, dtype), places, axis, batch_dims)
 
 
-def _pixels(name: str, data: Shape, points: int) -> Case:
+def _pixels(name: str, data: Shape, points: int) -> BenchCase:
     indices = np.random.default_rng(0).integers(0, data[1:3], (data[0], points, 2))
     return GatherND(name, _values(data), indices)
 
 
-def _scatter(name: str, data: Shape, updates: Shape, axis: int, reduction: Reduction = "none") -> Case:
+def _scatter(name: str, data: Shape, updates: Shape, axis: int, reduction: Reduction = "none") -> BenchCase:
     """Build a scatter in which no index occurs twice in a line along the axis."""
     every = np.broadcast_to(np.arange(data[axis])[:, None], (data[axis], updates[1 - axis]))
     permuted = np.random.default_rng(0).permuted(every, axis=0)[: updates[axis]]
@@ -57,7 +57,7 @@ def _scatter(name: str, data: Shape, updates: Shape, axis: int, reduction: Reduc
     return ScatterElements(name, _values(data), indices, -_values(updates), axis, reduction)
 
 
-def _scatter_rows(name: str, data: Shape, updates: int, reduction: Reduction = "none") -> Case:
+def _scatter_rows(name: str, data: Shape, updates: int, reduction: Reduction = "none") -> BenchCase:
     """Build a scatter with one index per row. With "sum", rows repeat, as in graph networks that sum messages."""
     random = np.random.default_rng(0)
     rows = random.integers(0, data[0], updates) if reduction == "sum" else random.permutation(data[0])[:updates]
@@ -67,12 +67,12 @@ def _scatter_rows(name: str, data: Shape, updates: int, reduction: Reduction = "
     )
 
 
-def _scatter_nd(name: str, data: Shape, updates: int) -> Case:
+def _scatter_nd(name: str, data: Shape, updates: int) -> BenchCase:
     rows = np.random.default_rng(0).permutation(data[0])[:updates]
     return ScatterND(name, _values(data), rows[:, None], -_values((updates, data[1])))
 
 
-_GATHER_ELEMENTS: dict[str, Callable[[str], Case]] = {
+_GATHER_ELEMENTS: dict[str, Callable[[str], BenchCase]] = {
     "deberta": lambda name: _deberta(name, 6, 512, 512),
     "deberta_large": lambda name: _deberta(name, 12, 512, 1024),
     "rows": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1),
@@ -87,14 +87,14 @@ _GATHER_ELEMENTS: dict[str, Callable[[str], Case]] = {
     "int64": lambda name: _elements(name, (4096, 1024), (4096, 1024), 1, np.int64),
     "tiny": lambda name: _elements(name, (3, 7, 5), (3, 10, 5), 1),
 }
-_SLICES: dict[str, Callable[[str], Case]] = {
+_SLICES: dict[str, Callable[[str], BenchCase]] = {
     "embedding": lambda name: _slices(name, (30522, 768), (8, 512), 0),
     "embedding_f16": lambda name: _slices(name, (30522, 768), (8, 512), 0, dtype=np.float16),
     "gather_axis1": lambda name: _slices(name, (64, 1024, 256), (128,), 1),
     "batch_gather": lambda name: _slices(name, (8, 8400, 256), (8, 300), 1, 1),
     "gather_nd_pixels": lambda name: _pixels(name, (8, 512, 512, 16), 10_000),
 }
-_SCATTERS: dict[str, Callable[[str], Case]] = {
+_SCATTERS: dict[str, Callable[[str], BenchCase]] = {
     "scatter": lambda name: _scatter(name, (4096, 1024), (2048, 1024), 0),
     "scatter_sum": lambda name: _scatter(name, (4096, 1024), (2048, 1024), 0, reduction="sum"),
     "scatter_last": lambda name: _scatter(name, (2048, 1024), (2048, 1024), 1),
@@ -102,14 +102,14 @@ _SCATTERS: dict[str, Callable[[str], Case]] = {
     "scatter_rows": lambda name: _scatter_rows(name, (16000, 128), 8000),
     "scatter_rows_sum": lambda name: _scatter_rows(name, (2000, 128), 16000, reduction="sum"),
 }
-_MORE: dict[str, Callable[[str], Case]] = {
+_MORE: dict[str, Callable[[str], BenchCase]] = {
     "short_2": lambda name: _elements(name, (400_000, 16), (400_000, 2), 1),
     "short_4": lambda name: _elements(name, (400_000, 16), (400_000, 4), 1),
     "short_8": lambda name: _elements(name, (400_000, 16), (400_000, 8), 1),
     "vector_400mb": lambda name: _elements(name, (100_000_000,), (10_000_000,), 0),
     "embedding_1gb": lambda name: _slices(name, (350_000, 768), (8, 512), 0),
 }
-_CALLS: dict[str, Callable[[str], Case]] = {
+_CALLS: dict[str, Callable[[str], BenchCase]] = {
     "call_gather_elements_1": lambda name: _elements(name, (1, 5), (1, 1), 1),
     "call_gather_elements_150": lambda name: _elements(name, (3, 7, 5), (3, 10, 5), 1),
     "call_gather_1": lambda name: _slices(name, (9,), (1,), 0),
@@ -132,7 +132,7 @@ _GROUP_OF = {name: group for group, makers in _GROUPS.items() for name in makers
 NAMES = tuple(_GROUP_OF)
 
 
-def make(name: str) -> Case:
+def make(name: str) -> BenchCase:
     """Return the case of this name, with the same data every time."""
     group = _GROUP_OF[name]
     return replace(_GROUPS[group][name](name), group=group)

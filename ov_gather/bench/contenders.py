@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Run
+from ov_gather.bench.case import BenchCase, Run
 
 Result = Callable[[], NDArray[Any]]
 _TRIALS = 4
@@ -18,17 +18,17 @@ _TRIALS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class BenchConditions:
     """The number of threads of all contenders, and OpenVINO's precision hint."""
 
     threads: int
     precision: str = "f32"
 
 
-Contender = Callable[[Case, Conditions], tuple[Run, Result]]
+Contender = Callable[[BenchCase, BenchConditions], tuple[Run, Result]]
 
 
-def kernel(case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def kernel(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare a call of our Python function with `out`."""
     from ov_gather import set_num_threads
 
@@ -37,7 +37,7 @@ def kernel(case: Case, conditions: Conditions) -> tuple[Run, Result]:
     return run, run
 
 
-def torch(case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def torch(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare a call of torch's function, with `out` if it has that."""
     import torch
 
@@ -47,12 +47,12 @@ def torch(case: Case, conditions: Conditions) -> tuple[Run, Result]:
     return run, lambda: np.asarray(run())
 
 
-def numpy(case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def numpy(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare a call of NumPy, which always uses one thread."""
     return case.numpy, case.numpy
 
 
-def onnxruntime(case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def onnxruntime(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare a model of the operation alone in onnxruntime, with IO binding and without spinning threads."""
     import onnx
     import onnxruntime as ort
@@ -79,14 +79,14 @@ def onnxruntime(case: Case, conditions: Conditions) -> tuple[Run, Result]:
     return lambda: session.run_with_iobinding(binding), target.numpy
 
 
-def openvino(case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def openvino(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare OpenVINO's own operation in its CPU plugin."""
     import openvino as ov
 
     return _in_openvino(ov.Core(), case.openvino, case, conditions)
 
 
-def extension(case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def extension(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare our operation in OpenVINO's CPU plugin."""
     import openvino as ov
 
@@ -102,7 +102,7 @@ def extension(case: Case, conditions: Conditions) -> tuple[Run, Result]:
     return _in_openvino(register(ov.Core()), work, case, conditions)
 
 
-def _in_openvino(core: Any, work: Callable[..., Any], case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def _in_openvino(core: Any, work: Callable[..., Any], case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare a model of the operation alone in OpenVINO; setting the tensors is not timed."""
     import openvino as ov
 
@@ -121,7 +121,7 @@ def _in_openvino(core: Any, work: Callable[..., Any], case: Case, conditions: Co
     return inference.run, lambda: inference.outputs()[0]
 
 
-def limit(case: Case, conditions: Conditions) -> tuple[Run, Result]:
+def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare the limit, which is not a contender, in its fastest variant."""
     from ov_gather import set_num_threads
 

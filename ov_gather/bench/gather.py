@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Create, Run, onnx_constant
+from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant
 from ov_gather.bench.limit import gathers
 
 
 @dataclass(frozen=True)
-class Gather(Case):
+class Gather(BenchCase):
     """A Gather whose `batch_dims` is 0 or equal to `axis`."""
 
     axis: int

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Create, Run, onnx_constant
+from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant
 from ov_gather.bench.limit import gathers
 
 
 @dataclass(frozen=True)
-class GatherElements(Case):
+class GatherElements(BenchCase):
     """A GatherElements; `own_indices` are the indices before they are expanded to the shape of the output."""
 
     output: tuple[int, ...]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case, Create, Run
+from ov_gather.bench.case import BenchCase, Create, Run
 from ov_gather.bench.limit import gathers
 
 
 @dataclass(frozen=True)
-class GatherND(Case):
+class GatherND(BenchCase):
     """A GatherND with one batch dimension."""
 
     @property

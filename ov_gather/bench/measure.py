@@ -10,8 +10,8 @@ from statistics import median
 
 import numpy as np
 
-from ov_gather.bench.case import Case, Run
-from ov_gather.bench.contenders import CONTENDERS, Conditions
+from ov_gather.bench.case import BenchCase, Run
+from ov_gather.bench.contenders import CONTENDERS, BenchConditions
 
 ROUNDS = 5
 PAUSE = 0.15
@@ -35,7 +35,7 @@ class Measurement:
         return self.seconds[contender] / self.seconds[ours] if {contender, ours} <= self.seconds.keys() else None
 
 
-def measure(case: Case, conditions: Conditions) -> Measurement:
+def measure(case: BenchCase, conditions: BenchConditions) -> Measurement:
     """Time all contenders on one case. Contenders whose result differs from NumPy's are excluded."""
     expected = case.numpy()
     runs: dict[str, Run] = {}

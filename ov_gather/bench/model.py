@@ -61,7 +61,7 @@ class ModelMeasurement:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Target:
     """The OpenVINO device and the number of threads to execute on."""
 
     device: str
@@ -82,7 +82,7 @@ def measure(
     Raises ValueError if the inputs of the models differ, the device does not exist, or `inputs_for` raises it.
     """
     require_device(device)
-    place = Place(device, threads)
+    place = Target(device, threads)
     if (wanted := list(map(_describe, before.inputs))) != (has := list(map(_describe, after.inputs))):
         raise ValueError(f"the inputs of both models must be the same, but are {wanted} and {has}")
     inputs = inputs_for(before, given)
@@ -97,7 +97,7 @@ def default_precision(device: str = CPU) -> str:
 
 
 def _measure(
-    before: ov.Model, after: ov.Model, inputs: list[Array], exact: list[Array], precision: str, place: Place
+    before: ov.Model, after: ov.Model, inputs: list[Array], exact: list[Array], precision: str, place: Target
 ) -> ModelMeasurement:
     inferences = [prepare(model, inputs, precision, place) for model in (before, after)]
     pairs = by_turns(inferences[0], inferences[1])
@@ -155,13 +155,13 @@ def _describe(port: Any) -> str:
     return f"{port.get_element_type()} {port.get_partial_shape()}"
 
 
-def prepare(model: ov.Model, inputs: list[Array], precision: str, place: Place, profile: bool = False) -> Inference:
+def prepare(model: ov.Model, inputs: list[Array], precision: str, place: Target, profile: bool = False) -> Inference:
     """Compile a model for a precision, and return an inference with these inputs."""
     properties = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": place.threads, "PERF_COUNT": profile}
     return Session(ov.Core(), model, place.device, properties).prepare(inputs)
 
 
-def _shares(model: ov.Model, inputs: list[Array], precision: str, place: Place) -> Mapping[str, float]:
+def _shares(model: ov.Model, inputs: list[Array], precision: str, place: Target) -> Mapping[str, float]:
     """Return the fraction of the time per operation type, greatest first. Ours are named; the plugin calls them "Reference"."""
     ours = {node.get_friendly_name(): operation(node) for _, node in walk(model) if operation(node).startswith(CUSTOM_OPSET)}
     inference = prepare(model, inputs, precision, place, profile=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Case
+from ov_gather.bench.case import BenchCase
 
 
 @dataclass(frozen=True)
-class Scatter(Case):
+class Scatter(BenchCase):
     """A scatter into a copy of data."""
 
     updates: NDArray[Any]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ov_gather.acceleration.accelerate import accelerate
 from ov_gather.acceleration.changes import Change, Summary
 from ov_gather.bench.inputs import inputs_for
-from ov_gather.bench.model import Place, by_turns, default_precision, prepare
+from ov_gather.bench.model import Target, by_turns, default_precision, prepare
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.session import Inference
 
@@ -78,7 +78,7 @@ def tune(
     """
     options = {"portable": portable, "assume_in_bounds": assume_in_bounds}
     arrays, left, trials = inputs_for(model, given), set[str](), []
-    precision, place = default_precision(), Place(CPU, threads)
+    precision, place = default_precision(), Target(CPU, threads)
 
     def prepared(without: set[str]) -> tuple[Inference, Summary]:
         other = model.clone()

@@ -15,7 +15,7 @@ import click
 from rich.progress import track
 
 from ov_gather.bench.cases import NAMES, make
-from ov_gather.bench.contenders import Conditions
+from ov_gather.bench.contenders import BenchConditions
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.files import FORCE, check_outputs
@@ -54,7 +54,7 @@ def command(
     if context.invoked_subcommand:
         return
     check_outputs([json_file], [], force=force, are_reports=True)
-    conditions = Conditions(threads, _default_precision() if device_precision == "default" else "f32")
+    conditions = BenchConditions(threads, _default_precision() if device_precision == "default" else "f32")
     out = console()
     measurements = [
         measure_case(make(name), conditions)

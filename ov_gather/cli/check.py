@@ -147,9 +147,9 @@ def _on_cluster(
     progress: Progress,
 ) -> CheckOutcome:
     """Check the paths on a Dask cluster, or run a sweep there if there are none."""
-    from ov_gather.cli.check_there import Checks
+    from ov_gather.cli.check_there import CheckOptions
 
-    checks = Checks(runtimes, seed, cases or (DEFAULT_CASES if paths else DEFAULT_SWEEP), device, failures)
+    checks = CheckOptions(runtimes, seed, cases or (DEFAULT_CASES if paths else DEFAULT_SWEEP), device, failures)
     return checks.of_paths(paths, scheduler, progress) if paths else checks.sweep(scheduler, progress)
 
 

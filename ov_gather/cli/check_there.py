@@ -33,7 +33,7 @@ Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Checks:
+class CheckOptions:
     """Arguments of `cross_check` for all tasks, and the local directory of failures."""
 
     runtimes: tuple[str, ...]
@@ -121,7 +121,7 @@ class Checks:
             place.write_bytes(content)
 
 
-def _check_file(item: tuple[Place, str, str], checks: Checks) -> tuple[CheckOutcome, list[str], Files]:
+def _check_file(item: tuple[Place, str, str], checks: CheckOptions) -> tuple[CheckOutcome, list[str], Files]:
     """Check a file on a worker, and restore the path that the user gave."""
     place, name, failures = item
     warnings: list[str] = []
@@ -141,7 +141,7 @@ def _check_file(item: tuple[Place, str, str], checks: Checks) -> tuple[CheckOutc
     return CheckOutcome(tuple(results), findings, unreadable), warnings, written
 
 
-def _check_part(item: tuple[int, str], checks: Checks) -> tuple[CrossCheckResult, Files]:
+def _check_part(item: tuple[int, str], checks: CheckOptions) -> tuple[CrossCheckResult, Files]:
     """Check some layers of a sweep on a worker."""
     start, failures = item
     with scratch() as directory:

@@ -19,7 +19,7 @@ _NAMES = {list: "an array of strings", bool: "true or false", int: "a whole numb
 _TYPES: Mapping[type, type] = {click.IntRange: int, click.FloatRange: float}
 
 
-class Configured(click.Command):
+class ConfigurableCommand(click.Command):
     """A command whose options may be set in the nearest pyproject.toml, by their long names.
 
     The object of its context holds the ignores from that file.

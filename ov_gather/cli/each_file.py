@@ -29,7 +29,7 @@ Checked = tuple[list[Finding] | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Checks:
+class ValidateOptions:
     """The checks for each file, and the cache of their findings."""
 
     chosen: Chosen
@@ -80,7 +80,7 @@ def _died(file: Place, how: str) -> Checked:
     return not_checked(str(file), f"the process that checked the file {how}", hint), False
 
 
-def _check(file: Place, checks: Checks) -> Checked:
+def _check(file: Place, checks: ValidateOptions) -> Checked:
     """Return the findings in a file."""
     chosen = checks.chosen
     try:
@@ -92,7 +92,7 @@ def _check(file: Place, checks: Checks) -> Checked:
         return _fault(file, error), False
 
 
-def _check_there(item: tuple[Place, bytes], checks: Checks, keeps: bool) -> tuple[list[Finding] | None, bytes | None]:
+def _check_there(item: tuple[Place, bytes], checks: ValidateOptions, keeps: bool) -> tuple[list[Finding] | None, bytes | None]:
     """Check a file on a worker, unless its cache entry is valid. Return its findings and new entry, None if it was valid."""
     file, entry = item
     try:
@@ -108,7 +108,7 @@ def _check_there(item: tuple[Place, bytes], checks: Checks, keeps: bool) -> tupl
         return _fault(file, error), b""
 
 
-def _validate(file: Place, checks: Checks) -> list[Finding]:
+def _validate(file: Place, checks: ValidateOptions) -> list[Finding]:
     chosen = checks.chosen
     ignore = (*chosen.ignore, "OVG501") if file == STDIN else chosen.ignore  # standard input has no .bin beside it
     source = sys.stdin.buffer if file == STDIN else file

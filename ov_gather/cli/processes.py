@@ -58,9 +58,9 @@ def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: in
     """Yield the index of each item with its result, or with Died, in the order of completion."""
     waiting = deque(enumerate(items))
     context = _context()
-    workers = [_Worker(function, context) for _ in range(min(count, len(items)))]
+    workers = [_JobWorker(function, context) for _ in range(min(count, len(items)))]
     idle = list(workers)
-    busy: dict[Any, _Worker] = {}
+    busy: dict[Any, _JobWorker] = {}
     try:
         while True:
             while idle and waiting:
@@ -77,7 +77,7 @@ def in_processes(function: Callable[[Any], Any], items: Sequence[Any], count: in
             worker.stop()
 
 
-class _Worker:
+class _JobWorker:
     """A process that starts with its first item, and starts again after it died."""
 
     def __init__(self, function: Callable[[Any], Any], context: Any) -> None:

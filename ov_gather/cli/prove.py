@@ -19,7 +19,7 @@ from ov_gather.ranges.proofs import Proof
 from ov_gather.ranges.prove import graph_of, names_of, prove
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.proofs import text
-from ov_gather.report.proofs.report import ProvedFile, Report
+from ov_gather.report.proofs.report import ProofReport, ProvedFile
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.validation import not_checked, read_and_validate
 
@@ -54,7 +54,7 @@ def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bo
     are told as `ov-gather validate` does; 2 bad arguments, an unreadable file, or nothing to do.
     """
     files = find_irs(paths).files
-    report = Report([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)
+    report = ProofReport([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)
     if format_ == "text":
         print_all(text.render(report, with_proved=with_proved))
     else:

@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from ov_gather.cli import fixes, suppressions
-from ov_gather.cli.config import Configured, configuration
-from ov_gather.cli.each_file import STDIN, Checks, each
+from ov_gather.cli.config import ConfigurableCommand, configuration
+from ov_gather.cli.each_file import STDIN, ValidateOptions, each
 from ov_gather.cli.files import FORCE, TIMEOUT_OF_SERVERS, PathOrUrl, check_outputs, find_irs, opened
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.cli.releases import parse_release
@@ -38,7 +38,7 @@ _USER = Path("user")
 _SEVERITIES = [severity.value for severity in Severity]
 
 
-@click.command(name="validate", cls=Configured)
+@click.command(name="validate", cls=ConfigurableCommand)
 @click.argument(
     "paths",
     nargs=-1,
@@ -156,7 +156,7 @@ def command(
         results: list[list[Finding] | None] = [left.get(file, []) for file in found.files]
         rest = [index for index, file in enumerate(found.files) if file not in left]
         kept = None if cache is None or infer else _cache(cache, paths)  # OpenVINO reads more of a .bin than we hash
-        checks = Checks(Chosen(select, ignore, target or ""), infer, kept).run(
+        checks = ValidateOptions(Chosen(select, ignore, target or ""), infer, kept).run(
             [found.files[index] for index in rest], jobs, scheduler
         )
         unchanged = 0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
-from ov_gather.crosscheck.lanes import Judged, Lane, Trial
+from ov_gather.crosscheck.runtime_queue import Judged, PreparedCase, RuntimeQueue
 from ov_gather.crosscheck.verdict import Outcome, first_difference
 from ov_gather.divergences.base import Divergence
 from ov_gather.divergences.register import lacking
@@ -86,7 +86,7 @@ class LayerChecks:
     """
 
     def __init__(self, runtimes: Runtimes, reducer: Reducer | None = None) -> None:
-        self.lanes = [Lane(runtime) for runtime in runtimes]
+        self.lanes = [RuntimeQueue(runtime) for runtime in runtimes]
         self._reducer = reducer
         self._stack = ExitStack()
         self._first: dict[Hashable, LayerResult] = {}
@@ -149,7 +149,7 @@ class _Execution:
         self,
         job: Job,
         alone: LayerView | None = None,
-        lanes: Sequence[Lane] = (),
+        lanes: Sequence[RuntimeQueue] = (),
         reducer: Reducer | None = None,
         problem: str = "",
     ) -> None:
@@ -157,7 +157,7 @@ class _Execution:
         self._job, self._alone, self._lanes, self._reducer, self.problem = job, alone, lanes, reducer, problem
         self._results: list[CaseResult] = []
         self._last = Case("none", ())
-        self._trials: list[Trial] = []
+        self._trials: list[PreparedCase] = []
         self._futures: list[Future[Judged]] = []
         if alone:
             self._missing = {lane.runtime.name: _lacking(lane.runtime, alone) for lane in lanes}
@@ -169,7 +169,7 @@ class _Execution:
         try:
             for case in cases:
                 inputs = operands(self._alone, case.inputs)
-                self._trials.append(Trial(case, inputs, reference_outcome(self._alone, inputs)))
+                self._trials.append(PreparedCase(case, inputs, reference_outcome(self._alone, inputs)))
                 self.size += sum(array.nbytes for array in case.inputs)
                 if self.size > AT_ONCE:
                     self._submit(model, is_last=False)

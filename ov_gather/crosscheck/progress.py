@@ -7,8 +7,8 @@ from time import monotonic
 
 from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.environment import environment
-from ov_gather.crosscheck.lanes import Lane
 from ov_gather.crosscheck.results import CrossCheckResult, Environment
+from ov_gather.crosscheck.runtime_queue import RuntimeQueue
 
 
 class Progress:
@@ -28,14 +28,14 @@ class Progress:
         self._start = monotonic()
         self._layers: dict[int, LayerResult] = {}
         self._environment = Environment()
-        self._lanes: Sequence[Lane] = ()
+        self._lanes: Sequence[RuntimeQueue] = ()
 
     def begin(self, source: str, total: int = 0, seed: int = 0, unit: str = "layers") -> None:
         """Switch to another source, and reset the counts."""
         self._layers, self._lanes = {}, ()
         self.source, self.total, self.done, self.unit, self._seed = source, total, 0, unit, seed
 
-    def watch(self, lanes: Sequence[Lane]) -> None:
+    def watch(self, lanes: Sequence[RuntimeQueue]) -> None:
         """Report from now on what these runtimes execute."""
         self._lanes = lanes
 

@@ -16,7 +16,7 @@ from ov_gather.ir.weights import Weights, pack_bits, pack_strings
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class PortRef:
     """One output of a layer in a model under construction."""
 
     layer: int
@@ -37,12 +37,12 @@ class ModelBuilder:
         self._edges: list[Edge] = []
         self._payload = bytearray()
 
-    def parameter(self, name: str, element_type: ElementType, shape: PartialShape) -> Value:
+    def parameter(self, name: str, element_type: ElementType, shape: PartialShape) -> PortRef:
         """Add a Parameter, an input of the model."""
         attributes = {"shape": shape.attribute(), "element_type": element_type.name}
         return self.layer("Parameter", name, "opset1", attributes, [], [(element_type, shape)])[0]
 
-    def const(self, name: str, element_type: ElementType, array: NDArray[Any]) -> Value:
+    def const(self, name: str, element_type: ElementType, array: NDArray[Any]) -> PortRef:
         """Add a Const. `array` holds elements of `element_type`; strings are `str` objects."""
         if element_type is STRING:
             data = pack_strings(array)
@@ -52,7 +52,9 @@ class ModelBuilder:
             data = array.tobytes()
         return self.const_from_payload(name, element_type, array.shape, data)
 
-    def const_from_payload(self, name: str, element_type: ElementType, sizes: Sequence[int], data: bytes | memoryview) -> Value:
+    def const_from_payload(
+        self, name: str, element_type: ElementType, sizes: Sequence[int], data: bytes | memoryview
+    ) -> PortRef:
         """Add a Const from its bytes as the .bin holds them."""
         # A Const without elements still owns one byte, as OpenVINO writes it.
         data = data if len(data) else b"\0"
@@ -66,7 +68,7 @@ class ModelBuilder:
         self._payload += data
         return self.layer("Const", name, "opset1", attributes, [], [(element_type, shape)])[0]
 
-    def result(self, name: str, value: Value) -> None:
+    def result(self, name: str, value: PortRef) -> None:
         """Add a Result, an output of the model."""
         self.layer("Result", name, "opset1", {}, [value], [], {"output_names": tensor_names(legal(name))})
 
@@ -76,16 +78,16 @@ class ModelBuilder:
         name: str,
         version: str,
         attributes: Mapping[str, str],
-        inputs: Sequence[Value],
+        inputs: Sequence[PortRef],
         outputs: Sequence[tuple[ElementType, PartialShape]],
         extra: Mapping[str, str] | None = None,
         tensor: str | None = None,
-    ) -> list[Value]:
+    ) -> list[PortRef]:
         """Add any layer. `tensor` names its output tensors; the default is the name of the layer."""
         layer_id = len(self._layers)
         name, tensor = legal(name), legal(name if tensor is None else tensor)
         names = {"names": tensor_names(tensor)} if tensor else {}
-        values = [Value(layer_id, len(inputs) + i, *output) for i, output in enumerate(outputs)]
+        values = [PortRef(layer_id, len(inputs) + i, *output) for i, output in enumerate(outputs)]
         self._layers.append(
             Layer(
                 id=layer_id,

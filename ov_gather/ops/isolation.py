@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.constants import payload
 from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView
@@ -39,7 +39,7 @@ def isolate(view: LayerView) -> Model:
     return builder.build()
 
 
-def _input(builder: ModelBuilder, view: LayerView, position: int, given: Input) -> Value:
+def _input(builder: ModelBuilder, view: LayerView, position: int, given: Input) -> PortRef:
     element_type, shape = view.input_types[position], view.input_shapes[position]
     if element_type is None:
         raise ValueError(f"the element type of {given.name} is unknown")

@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.element_types import by_dtype
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
@@ -64,7 +64,7 @@ def fitted(node: onnx_ir.Node, operands: Sequence[NDArray[Any]]) -> list[NDArray
     return [data[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))], indices]
 
 
-def _value(builder: ModelBuilder, name: str, array: NDArray[Any], constant: bool, is_open: bool = False) -> Value:
+def _value(builder: ModelBuilder, name: str, array: NDArray[Any], constant: bool, is_open: bool = False) -> PortRef:
     element_type = by_dtype(array.dtype)
     if element_type is None:
         raise TypeError(f"{name} of {array.dtype}: OpenVINO has no such type")

@@ -15,9 +15,9 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
 from ov_gather.ranges.graph import Graph, Key, Step, in_order
-from ov_gather.ranges.reuse import Earlier
+from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.sites import Demand, Obstacle, Site, demands, index_count
+from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, demands, index_count
 from ov_gather.ranges.solver import Solver, solve
 
 LARGEST_DIM = 1 << 23
@@ -96,7 +96,7 @@ class Analysis:
         """Return the abstract value of a tensor."""
         return self.solver.value(key)
 
-    def demands(self, site: Site) -> list[Demand] | Obstacle:
+    def demands(self, site: Site) -> list[BoundsCheck] | Obstacle:
         """Return the bounds checks of a site."""
         found = demands(site, self.value)
         if isinstance(found, Obstacle) or not self._is_constant(site):
@@ -174,7 +174,7 @@ def analyse(
             solver = solve(shown, steps, algebra(), semantics, assumed, None, solver.numbers)
     else:
         known = near.solver.known if near.given.fits == given.fits else {}
-        earlier = Earlier(near.graph, known, near.solver.overflows, changed, near.names)
+        earlier = PreviousRun(near.graph, known, near.solver.overflows, changed, near.names)
         solver = solve(shown, steps, algebra(), semantics, assumed, earlier, near.solver.numbers)
     return Analysis(shown, solver.algebra, solver, given, dims, others, learned, before, counts)
 

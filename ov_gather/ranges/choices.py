@@ -14,7 +14,7 @@ from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.values import Parts, Value, is_integer
 from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Graph, Key, Step
-from ov_gather.ranges.rules.call import Call, Semantics
+from ov_gather.ranges.rules.call import Operands, Semantics
 
 TYPES = frozenset(("Select", "Where"))
 """The selecting operations of OpenVINO and ONNX."""
@@ -40,7 +40,7 @@ LONGEST = 24
 
 
 @dataclass(frozen=True)
-class Choices:
+class BranchRefinement:
     """Refinement of the operands of Select.
 
     Attributes:
@@ -101,7 +101,7 @@ class Choices:
 
     def _narrowed(self, key: Key, bound: Interval) -> Iterator[tuple[Key, Value]]:
         value = self.value(key)
-        elements = self.algebra.both(value.elements, bound)
+        elements = self.algebra.meet(value.elements, bound)
         if elements != value.elements and elements.low <= elements.high:
             yield key, replace(value, elements=elements, parts=None)
 
@@ -113,7 +113,7 @@ class Choices:
                 continue
             inputs = [None if key is None else known.get(key) or self.value(key) for key in step.inputs]
             declared = [self.graph.declared(output) for output in step.outputs]
-            found = results_of(self.graph, step, Call(self.algebra, self.semantics, inputs, declared))
+            found = results_of(self.graph, step, Operands(self.algebra, self.semantics, inputs, declared))
             known |= {key: self.settled(told, value) for key, told, value in zip(step.outputs, declared, found, strict=False)}
         return known.get(wanted)
 
@@ -139,7 +139,7 @@ class Choices:
         """Meet a value with its refinement."""
 
         def narrowed(one: Interval) -> Interval:
-            both = self.algebra.both(one, again.elements)
+            both = self.algebra.meet(one, again.elements)
             return both if both.low <= both.high else again.elements  # no element of this slice is selected
 
         parts = None

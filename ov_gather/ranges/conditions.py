@@ -16,7 +16,7 @@ from ov_gather.ranges.feasibility import can_be_met, limits_of
 from ov_gather.ranges.graph import Graph, Key
 from ov_gather.ranges.inequalities import FINITE, is_open_dim, names_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.runs import Runs, joined, key_of
+from ov_gather.ranges.runs import AnalysisCache, joined, key_of
 from ov_gather.ranges.sites import Obstacle, Site
 from ov_gather.ranges.weakening import LIMIT, Weakening
 
@@ -33,7 +33,7 @@ SMALL = 8
 class Conditions:
     """The search for the weakest condition of each site, on top of the premises `given`. Guesses are shared by all sites."""
 
-    def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: Runs) -> None:
+    def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, runs: AnalysisCache) -> None:
         self._graph, self._semantics, self._given, self._runs = graph, semantics, given, runs
         self._found: dict[Hashable, Assumption | None] = {}
         self._known: dict[Hashable, Assumption] = {}

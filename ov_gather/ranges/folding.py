@@ -8,7 +8,7 @@ from dataclasses import replace
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, is_integer, is_of_sizes, name_of_number
 from ov_gather.ranges.graph import Graph, Key, Step
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 
 FUSING = ("Convolution", "Einsum", "GroupConvolution", "Interpolate", "MatMul")
 """Operations, beside Reduce*, that the CPU plugin computes in f32 together with the integer arithmetic that follows."""
@@ -19,7 +19,7 @@ COMPUTED_ANEW = (
 """Operations whose integers are not fused with what computes their operands. OpenVINO may drop or move most others."""
 
 
-def results_of(graph: Graph, step: Step, call: Call) -> Sequence[Value]:
+def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
     """Return the abstract outputs of a step that has a transfer function, including folding and fusion in the CPU plugin.
 
     1. Abs of a vector that is computed of constants or sizes is dropped: abs(-([2])) = [-2], but abs(-(2)) = 2.
@@ -44,13 +44,13 @@ def results_of(graph: Graph, step: Step, call: Call) -> Sequence[Value]:
     return found
 
 
-def _maybe_negative(call: Call, value: Value) -> Value:
-    return replace(value, elements=call.algebra.hull(value.elements, -value.elements), parts=None)
+def _maybe_negative(call: Operands, value: Value) -> Value:
+    return replace(value, elements=call.algebra.join(value.elements, -value.elements), parts=None)
 
 
-def _maybe_rounded_up(call: Call, value: Value) -> Value:
+def _maybe_rounded_up(call: Operands, value: Value) -> Value:
     above = call.algebra.add(value.elements, call.algebra.exact(1))
-    return replace(value, elements=call.algebra.hull(value.elements, above), parts=None)
+    return replace(value, elements=call.algebra.join(value.elements, above), parts=None)
 
 
 def _has_doubtful_size(value: Value) -> bool:
@@ -58,7 +58,7 @@ def _has_doubtful_size(value: Value) -> bool:
     return value.shape is not None and not all(map(is_of_sizes, value.shape))
 
 
-def _maybe_not_empty(graph: Graph, key: Key, call: Call, value: Value) -> Value:
+def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Value:
     """Return a value of unknown sizes, but for numbers other than 0, if its shape has a static 0."""
     if value.shape is None or all(dim.value != 0 for dim in value.shape):
         return value

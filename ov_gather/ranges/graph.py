@@ -9,13 +9,13 @@ from typing import Protocol
 
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Value
-from ov_gather.ranges.rules.call import Rule
+from ov_gather.ranges.rules.call import TransferFunction
 
 Key = Hashable
 """Identity of a tensor; unique across the model and its bodies."""
 
 
-class Way(Enum):
+class EdgeKind(Enum):
     """How a tensor enters or leaves a body."""
 
     AS_IT_IS = "as it is"
@@ -25,7 +25,7 @@ class Way(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class BodyEdge:
     """An edge between a tensor outside of a body and one inside: an entry or an exit.
 
     Attributes:
@@ -36,7 +36,7 @@ class Passage:
 
     outer: Key | None
     inner: Key
-    way: Way = Way.AS_IT_IS
+    way: EdgeKind = EdgeKind.AS_IT_IS
     next: Key | None = None
 
 
@@ -50,8 +50,8 @@ class Body:
         condition: for a branch, the value of the first input of If that selects it; otherwise None.
     """
 
-    arrivals: Sequence[Passage]
-    departures: Sequence[Passage]
+    arrivals: Sequence[BodyEdge]
+    departures: Sequence[BodyEdge]
     wanted: Sequence[Key] = ()
     condition: bool | None = None
 
@@ -80,7 +80,7 @@ class Step:
     type: str
     inputs: Sequence[Key | None]
     outputs: Sequence[Key]
-    rule: Rule | None = None
+    rule: TransferFunction | None = None
     looks_at_shapes: bool = False
     bodies: Sequence[Body] = field(default=())
     repeats: bool = False

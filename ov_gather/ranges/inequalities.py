@@ -9,7 +9,7 @@ from math import ceil, floor, inf
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
-from ov_gather.ranges.sites import Demand
+from ov_gather.ranges.sites import BoundsCheck
 
 FINITE = 3.4028234663852886e38
 """Largest finite float32. Infinities and NaN convert to any integer."""
@@ -25,7 +25,7 @@ def is_open_dim(name: str) -> bool:
     return name.startswith("dim(") and "#" not in name
 
 
-def solve_all(algebra: Algebra, wanted: Sequence[Demand], condition: Assumption) -> Assumption | None:
+def solve_all(algebra: Algebra, wanted: Sequence[BoundsCheck], condition: Assumption) -> Assumption | None:
     """Add bounds to a condition so that all checks hold; None if one cannot be solved."""
     for demand in wanted:
         above = [low - demand.lowest for low in algebra.lows(demand.indices)]
@@ -100,7 +100,7 @@ def _with(condition: Assumption, bound: _Bound) -> Assumption:
             end = Interval(-inf, number) if bound.is_high else Interval(number, inf)
         else:
             end = Interval(-inf, inf, (), (bound.number,)) if bound.is_high else Interval(-inf, inf, (bound.number,))
-        return replace(condition, inputs={**condition.inputs, name: Algebra().both(known, end)})
+        return replace(condition, inputs={**condition.inputs, name: Algebra().meet(known, end)})
     if number is not None:
         low, high = condition.dims.get(bound.name, (0, inf))
         bounds = (low, min(high, number)) if bound.is_high else (max(low, number), high)

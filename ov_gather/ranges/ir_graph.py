@@ -13,7 +13,7 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
-from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
+from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step
 from ov_gather.ranges.openvino_sites import site_of
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
 from ov_gather.ranges.sites import TYPES, Site
@@ -196,15 +196,17 @@ class IrGraph:
             if entry.tag == "output":
                 source = self._source(inner_number, inner, inner.inputs[0]) if inner.inputs else None
                 if source is not None:
-                    departures.append(Passage(outputs.get(outside), source, Way.SLICED if is_sliced else Way.AS_IT_IS))
+                    departures.append(
+                        BodyEdge(outputs.get(outside), source, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS)
+                    )
             elif inner.outputs:
                 key: Key = (inner_number, inner.id, inner.outputs[0].id)
                 if outside not in inputs:
-                    arrivals.append(Passage(None, key, Way.COUNT))
+                    arrivals.append(BodyEdge(None, key, EdgeKind.COUNT))
                 elif inner.id in carried:
-                    arrivals.append(Passage(inputs[outside], key, Way.STATE, carried[inner.id]))
+                    arrivals.append(BodyEdge(inputs[outside], key, EdgeKind.STATE, carried[inner.id]))
                 else:
-                    arrivals.append(Passage(inputs[outside], key, Way.SLICED if is_sliced else Way.AS_IT_IS))
+                    arrivals.append(BodyEdge(inputs[outside], key, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS))
         wanted = [key for key in self._wanted(inner_number) if key is not None]
         return Body(arrivals, departures, wanted, _CONDITIONS.get(body.tag))
 

@@ -10,7 +10,7 @@ from ov_gather.ir.element_types import by_name
 from ov_gather.ranges.algebra.constants import constant_value
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value, is_integer
-from ov_gather.ranges.graph import Body, Key, Passage, Step, Way
+from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Key, Step
 from ov_gather.ranges.openvino_sites import site_of
 from ov_gather.ranges.rules.openvino import LOOPS, Described, rule_of
 from ov_gather.ranges.sites import TYPES, Site
@@ -145,14 +145,14 @@ class OpenvinoGraph:
         for entry in node.get_input_descriptions(*which):
             inner, source = (parameters[entry.body_parameter_index].get_name(), 0), outer[entry.input_index]
             if hasattr(entry, "body_value_index"):
-                arrivals.append(Passage(source, inner, Way.STATE, ends[entry.body_value_index]))
+                arrivals.append(BodyEdge(source, inner, EdgeKind.STATE, ends[entry.body_value_index]))
             else:
-                arrivals.append(Passage(source, inner, Way.SLICED if hasattr(entry, "axis") else Way.AS_IT_IS))
+                arrivals.append(BodyEdge(source, inner, EdgeKind.SLICED if hasattr(entry, "axis") else EdgeKind.AS_IT_IS))
         if node.get_type_name() == "Loop" and (count := node.get_special_body_ports()[0]) >= 0:
-            arrivals.append(Passage(None, (parameters[count].get_name(), 0), Way.COUNT))
+            arrivals.append(BodyEdge(None, (parameters[count].get_name(), 0), EdgeKind.COUNT))
         for entry in node.get_output_descriptions(*which):
-            way = Way.SLICED if hasattr(entry, "axis") else Way.AS_IT_IS
-            departures.append(Passage((node.get_name(), entry.output_index), ends[entry.body_value_index], way))
+            way = EdgeKind.SLICED if hasattr(entry, "axis") else EdgeKind.AS_IT_IS
+            departures.append(BodyEdge((node.get_name(), entry.output_index), ends[entry.body_value_index], way))
         return Body(arrivals, departures, list(self._wanted(body)), None if number is None else number == 0)
 
     def _wanted(self, graph: openvino.Model) -> Iterator[Key]:

@@ -15,8 +15,8 @@ from ov_gather.ranges.conditions import Conditions
 from ov_gather.ranges.graph import Key
 from ov_gather.ranges.inequalities import FINITE
 from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.runs import Runs
-from ov_gather.ranges.sites import Demand, Obstacle, Site, SiteGraph
+from ov_gather.ranges.runs import AnalysisCache
+from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site, SiteGraph
 from ov_gather.ranges.witness import Witness, witness_of
 
 Status = Literal["proved", "refuted", "conditional", "unknown"]
@@ -57,7 +57,7 @@ class Proof:
 
 def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> list[Proof]:
     """Return a proof for each site of a graph."""
-    runs = Runs(graph, semantics, given, sites)
+    runs = AnalysisCache(graph, semantics, given, sites)
     conditions = Conditions(graph, semantics, given, runs)
     known = runs.under(Assumption())
     runs.leave_out([site for site in sites if known.outcome(site) is not Outcome.OPEN])
@@ -65,7 +65,7 @@ def prove_sites(graph: SiteGraph, semantics: Semantics, given: Assumption, sites
     return [_proof(runs, conditions, site, ends) for site in sites]
 
 
-def _proof(runs: Runs, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> Proof:
+def _proof(runs: AnalysisCache, conditions: Conditions, site: Site, ends: dict[Key, Key]) -> Proof:
     analysis = runs.under(Assumption())
     outcome = analysis.outcome(site)
     if outcome is Outcome.OUT_OF_BOUNDS:
@@ -103,7 +103,7 @@ def _made(
     status: Status,
     reason: str,
     requires: Mapping[str, tuple[Bound, Bound]] | None = None,
-    demand: Demand | None = None,
+    demand: BoundsCheck | None = None,
 ) -> Proof:
     wanted = analysis.demands(site)
     if isinstance(wanted, Obstacle) or not wanted:

@@ -15,7 +15,7 @@ _NO_NAMES: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class Earlier:
+class PreviousRun:
     """Results of an earlier analysis of the same graph.
 
     Attributes:

@@ -14,7 +14,7 @@ from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, di
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.inequalities import is_open_dim
 from ov_gather.ranges.rules.call import Semantics
-from ov_gather.ranges.sites import Demand, Obstacle, Site
+from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 
 _SHARE = 4
 """A site is analysed alone only if it depends on less than 1/4 of the model's steps."""
@@ -50,7 +50,7 @@ class _Part:
     runs: list[Analysis] = field(default_factory=list)
 
 
-class Runs:
+class AnalysisCache:
     """Analyses of the sites of a graph, each under a condition on top of the premises `given`."""
 
     def __init__(self, graph: Graph, semantics: Semantics, given: Assumption, sites: Sequence[Site]) -> None:
@@ -204,7 +204,7 @@ class Runs:
         return all(_renamed(demand, condition.same).is_met(algebra) for demand in wanted)
 
 
-def _renamed(demand: Demand, names: Mapping[str, Polynomial]) -> Demand:
+def _renamed(demand: BoundsCheck, names: Mapping[str, Polynomial]) -> BoundsCheck:
     """Substitute polynomials for dimensions in a bounds check."""
     if not names:
         return demand
@@ -225,7 +225,7 @@ def joined(one: Assumption, other: Assumption) -> Assumption:
     inputs: dict[str, Interval] = {**one.inputs}
     dims: dict[str, tuple[int, Number]] = {**one.dims}
     for name, interval in other.inputs.items():
-        inputs[name] = interval if name not in inputs else Algebra().both(interval, inputs[name])
+        inputs[name] = interval if name not in inputs else Algebra().meet(interval, inputs[name])
     for name, (low, high) in other.dims.items():
         least, greatest = dims.get(name, (0, inf))
         dims[name] = (max(low, least), min(high, greatest))

@@ -66,7 +66,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class BoundsCheck:
     """A bounds check: the obligation that an index interval lies within an axis.
 
     Attributes:
@@ -120,7 +120,7 @@ class Obstacle:
     reason: str
 
 
-def demands(site: Site, value: Callable[[Key], Value]) -> list[Demand] | Obstacle:
+def demands(site: Site, value: Callable[[Key], Value]) -> list[BoundsCheck] | Obstacle:
     """Return the bounds checks of a site; `value` returns the abstract value of a tensor."""
     data, indices = value(site.data), value(site.indices)
     if data.shape is None:
@@ -134,10 +134,10 @@ def demands(site: Site, value: Callable[[Key], Value]) -> list[Demand] | Obstacl
     if axis is None or not -len(data.shape) <= axis < len(data.shape):
         return Obstacle(site.axis if not isinstance(site.axis, int) else site.data, "the axis is not known")
     axis %= len(data.shape)
-    return [Demand(axis, data.shape[axis], indices.elements, site.counts_from_end)]
+    return [BoundsCheck(axis, data.shape[axis], indices.elements, site.counts_from_end)]
 
 
-def _of_coordinates(site: Site, data: Value, indices: Value) -> list[Demand] | Obstacle:
+def _of_coordinates(site: Site, data: Value, indices: Value) -> list[BoundsCheck] | Obstacle:
     assert data.shape is not None
     if not indices.shape:
         return Obstacle(site.indices, "its rank is open")
@@ -149,7 +149,7 @@ def _of_coordinates(site: Site, data: Value, indices: Value) -> list[Demand] | O
         return Obstacle(site.indices, f"its tuples have {length} coordinates, and data has {len(dims)} dimensions for them")
     intervals = indices.along(len(indices.shape) - 1) or (indices.elements,) * length
     pairs = zip(intervals, dims, strict=False)
-    return [Demand(site.batch_dims + i, dim, interval, True) for i, (interval, dim) in enumerate(pairs)]
+    return [BoundsCheck(site.batch_dims + i, dim, interval, True) for i, (interval, dim) in enumerate(pairs)]
 
 
 def index_count(algebra: Algebra, indices: Value) -> tuple[float, float]:

@@ -23,9 +23,9 @@ from ov_gather.ranges.algebra.values import (
     product,
 )
 from ov_gather.ranges.folding import results_of
-from ov_gather.ranges.graph import Body, Graph, Key, Passage, Step, Way, in_order
-from ov_gather.ranges.reuse import Earlier
-from ov_gather.ranges.rules.call import Call, Semantics
+from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Graph, Key, Step, in_order
+from ov_gather.ranges.reuse import PreviousRun
+from ov_gather.ranges.rules.call import Operands, Semantics
 
 PATIENCE = 2
 """Visits of a loop body after which the carried values that still change are widened; one visit later all are."""
@@ -44,7 +44,7 @@ def solve(
     algebra: Algebra,
     semantics: Semantics,
     assumed: Mapping[Key, Interval],
-    earlier: Earlier | None = None,
+    earlier: PreviousRun | None = None,
     numbers: dict[Key, int] | None = None,
 ) -> Solver:
     """Compute the abstract value of each tensor that the steps produce.
@@ -78,7 +78,7 @@ class Solver:
         algebra: Algebra,
         semantics: Semantics,
         assumed: Mapping[Key, Interval],
-        earlier: Earlier | None = None,
+        earlier: PreviousRun | None = None,
         numbers: dict[Key, int] | None = None,
     ) -> None:
         self._graph, self.algebra, self._semantics, self._assumed = graph, algebra, semantics, assumed
@@ -87,9 +87,9 @@ class Solver:
         self.numbers: dict[Key, int] = {} if numbers is None else numbers
         self.known: Known = {}
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
-        self._choices = choices.Choices(graph, algebra, semantics, self.value, self._settled)
+        self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._settled)
 
-    def go_through(self, steps: Sequence[Step], earlier: Earlier | None = None) -> _Work:
+    def go_through(self, steps: Sequence[Step], earlier: PreviousRun | None = None) -> _Work:
         """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
         for step in steps:
             if earlier is not None and earlier.holds(step, self.value):
@@ -105,7 +105,7 @@ class Solver:
                 inputs = [None if key is None else self.value(key) for key in step.inputs]
                 if step.type in choices.TYPES:
                     inputs = self._choices.operands(step)
-                found = results_of(self._graph, step, Call(self.algebra, self._semantics, inputs, declared))
+                found = results_of(self._graph, step, Operands(self.algebra, self._semantics, inputs, declared))
             if len(found) != len(declared):  # a broken model may declare too many outputs, or too few
                 found = declared
             for key, told, value in zip(step.outputs, declared, found, strict=True):
@@ -141,7 +141,7 @@ class Solver:
         if value.elements is not found.elements and (overflows := tuple(self._overflow(found, declared))):
             self.overflows[key] = overflows
         if key in self._assumed:
-            value = replace(value, elements=self.algebra.both(value.elements, self._assumed[key]), parts=None, may_be_nan=False)
+            value = replace(value, elements=self.algebra.meet(value.elements, self._assumed[key]), parts=None, may_be_nan=False)
         value = self._named(key, value)
         before = None if self._earlier is None else self._earlier.known.get(key)
         self.known[key] = value if before is None or before != value else before
@@ -171,7 +171,7 @@ class Solver:
             return value
         name = name_of_number(f"{self._graph.name_of(key)}#{self.numbers.setdefault(key, len(self.numbers))}")
         self.algebra.sizes.learn(name, (int(elements.low), elements.high))
-        return replace(value, elements=self.algebra.both(elements, self.algebra.exact(Polynomial.name(name))), parts=None)
+        return replace(value, elements=self.algebra.meet(elements, self.algebra.exact(Polynomial.name(name))), parts=None)
 
     def _fits(self, elements: Interval, declared: Value) -> bool:
         low, high = self._held(declared)
@@ -218,7 +218,7 @@ class Solver:
     def _loop(self, step: Step) -> _Work:
         (body,) = step.bodies
         steps = in_order(self._graph, body.ends)
-        states = [passage for passage in body.arrivals if passage.way is Way.STATE]
+        states = [passage for passage in body.arrivals if passage.way is EdgeKind.STATE]
         self._inside += 1
         for passage in body.arrivals:
             self._arrive(passage, step)
@@ -238,16 +238,16 @@ class Solver:
         self._inside -= 1
         self._depart(step)
 
-    def _arrive(self, passage: Passage, step: Step | None = None) -> None:
+    def _arrive(self, passage: BodyEdge, step: Step | None = None) -> None:
         declared = self._graph.declared(passage.inner)
-        if passage.way is Way.COUNT:
+        if passage.way is EdgeKind.COUNT:
             self._learn(passage.inner, declared, replace(declared, elements=self._count(step), may_be_nan=False))
             return
         if passage.outer is None:
             self._forget([passage])
             return
         value = self.value(passage.outer)
-        if passage.way is not Way.AS_IT_IS:  # a carried value may change its shape, and a slice has another one
+        if passage.way is not EdgeKind.AS_IT_IS:  # a carried value may change its shape, and a slice has another one
             value = replace(value, shape=declared.shape, parts=None, peak=-inf)
         self._learn(passage.inner, declared, value)
 
@@ -257,20 +257,20 @@ class Solver:
         if trips.low < 0:
             return Interval(0, inf)
         last = self.algebra.subtract(trips, self.algebra.exact(1))
-        return self.algebra.both(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
+        return self.algebra.meet(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
 
-    def _grows(self, passage: Passage) -> bool:
+    def _grows(self, passage: BodyEdge) -> bool:
         """Join a carried value with the result of an iteration; return True if it grew."""
         assert passage.next is not None
         before, after = self.value(passage.inner), self.value(passage.next)
-        hull = self.algebra.hull(before.elements, _numbers(after.elements))
+        joined = self.algebra.join(before.elements, _numbers(after.elements))
         may_be_nan = before.may_be_nan or after.may_be_nan
-        if (hull, may_be_nan) == (before.elements, before.may_be_nan):
+        if (joined, may_be_nan) == (before.elements, before.may_be_nan):
             return False
-        self._learn(passage.inner, self._graph.declared(passage.inner), replace(before, elements=hull, may_be_nan=may_be_nan))
+        self._learn(passage.inner, self._graph.declared(passage.inner), replace(before, elements=joined, may_be_nan=may_be_nan))
         return True
 
-    def _forget(self, passages: Iterable[Passage]) -> None:
+    def _forget(self, passages: Iterable[BodyEdge]) -> None:
         for passage in passages:
             declared = self._graph.declared(passage.inner)
             self._learn(passage.inner, declared, declared)
@@ -285,7 +285,7 @@ class Solver:
                     continue
                 declared, value = self._graph.declared(passage.outer), self.value(passage.inner)
                 if step.repeats:
-                    if passage.way is Way.AS_IT_IS:
+                    if passage.way is EdgeKind.AS_IT_IS:
                         value = self._or_first(step, body, passage, value)
                     value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None, peak=-inf)
                 before = found.get(passage.outer)
@@ -305,7 +305,7 @@ class Solver:
 
     def _either(self, one: Value, other: Value, declared: Value) -> Value:
         """Join an output of two branches. A dimension survives if it is equal in both."""
-        elements, may_be_nan = self.algebra.hull(one.elements, other.elements), one.may_be_nan or other.may_be_nan
+        elements, may_be_nan = self.algebra.join(one.elements, other.elements), one.may_be_nan or other.may_be_nan
         shape = declared.shape
         if one.shape is not None and other.shape is not None and shape and len(one.shape) == len(other.shape) == len(shape):
             dims = zip(one.shape, other.shape, shape, strict=True)
@@ -321,16 +321,16 @@ class Solver:
         never = False if condition.low > 0 else True if condition.low == condition.high == 0 else None
         return [body for body in bodies if body.condition is None or body.condition is not never]
 
-    def _or_first(self, step: Step, body: Body, passage: Passage, value: Value) -> Value:
+    def _or_first(self, step: Step, body: Body, passage: BodyEdge, value: Value) -> Value:
         """Join an output of a loop with its value if the body never executes: the initial carried value."""
-        states = [one for one in body.arrivals if one.way is Way.STATE and one.next == passage.inner]
+        states = [one for one in body.arrivals if one.way is EdgeKind.STATE and one.next == passage.inner]
         if any(one.outer is None for one in states) or (not states and self._may_not_run(step)):
             return self._graph.declared(passage.inner)
         for state in states:
             assert state.outer is not None
             first = self.value(state.outer)
-            hull = self.algebra.hull(value.elements, first.elements)
-            value = replace(value, elements=hull, may_be_nan=value.may_be_nan or first.may_be_nan)
+            joined = self.algebra.join(value.elements, first.elements)
+            value = replace(value, elements=joined, may_be_nan=value.may_be_nan or first.may_be_nan)
         return value
 
     def _may_not_run(self, step: Step) -> bool:

@@ -11,7 +11,7 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.inequalities import FINITE
-from ov_gather.ranges.runs import Runs
+from ov_gather.ranges.runs import AnalysisCache
 from ov_gather.ranges.sites import Site
 
 LIMIT = 2**31
@@ -21,7 +21,7 @@ LIMIT = 2**31
 class Weakening:
     """Trial proofs of weaker conditions for a site, until the budget of steps is spent."""
 
-    def __init__(self, runs: Runs, site: Site) -> None:
+    def __init__(self, runs: AnalysisCache, site: Site) -> None:
         self._runs, self._site = runs, site
         self._inputs = set(runs.inputs_of(site))
 

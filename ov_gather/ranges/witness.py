@@ -8,7 +8,7 @@ from math import inf
 from ov_gather.ranges.algebra.intervals import Algebra
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
-from ov_gather.ranges.sites import Demand
+from ov_gather.ranges.sites import BoundsCheck
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Witness:
     error: str
 
 
-def witness_of(algebra: Algebra, demand: Demand) -> Witness:
+def witness_of(algebra: Algebra, demand: BoundsCheck) -> Witness:
     """Run our kernel on an index that violates the check. Raises AssertionError if the kernel accepts it."""
     least = {name: Polynomial.constant(_small(algebra.sizes, name)) for name in _names(demand)}
     size = max(demand.size.with_values(least).value or 0, 0)
@@ -34,7 +34,7 @@ def witness_of(algebra: Algebra, demand: Demand) -> Witness:
     return Witness(index, size, _error(demand, index, size))
 
 
-def _names(demand: Demand) -> set[str]:
+def _names(demand: BoundsCheck) -> set[str]:
     bounds = (demand.size, *demand.indices.lows, *demand.indices.highs)
     return {name for bound in bounds for name in bound.names}
 
@@ -44,7 +44,7 @@ def _small(sizes: Sizes, name: str) -> int:
     return low if high < 1 else max(low, 1)
 
 
-def _index(algebra: Algebra, demand: Demand, least: dict[str, Polynomial]) -> int:
+def _index(algebra: Algebra, demand: BoundsCheck, least: dict[str, Polynomial]) -> int:
     """Return an index that is certainly out of bounds: the tightest bound of the least or the greatest index."""
     is_below = demand.is_below(algebra)
     number, bounds = (demand.least.high, demand.least.highs) if is_below else (demand.greatest.low, demand.greatest.lows)
@@ -53,7 +53,7 @@ def _index(algebra: Algebra, demand: Demand, least: dict[str, Polynomial]) -> in
     return (min if is_below else max)(found, default=0)
 
 
-def _error(demand: Demand, index: int, size: int) -> str:
+def _error(demand: BoundsCheck, index: int, size: int) -> str:
     import numpy as np  # imported late: few models have a refuted site
 
     from ov_gather.kernels.gather import gather

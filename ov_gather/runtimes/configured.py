@@ -39,14 +39,14 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
+class ConfiguredModel:
     """A model and the setting to execute it with."""
 
     model: Model | Path
     setting: Setting
 
 
-class ConfiguredRuntime(Runtime[Configured]):
+class ConfiguredRuntime(Runtime[ConfiguredModel]):
     """A runtime that executes each model with its own setting."""
 
     name = "configured"
@@ -56,7 +56,7 @@ class ConfiguredRuntime(Runtime[Configured]):
         """The version of OpenVINO, without the build number."""
         return OpenVINORuntime().version
 
-    def activate(self, model: Configured, threads: int = 0) -> None:
+    def activate(self, model: ConfiguredModel, threads: int = 0) -> None:
         """Read and compile a model. Raises RefusedError with OpenVINO's reason."""
         self._runtime = _BY_NAME[model.setting.runtime]()
         self._runtime.device = model.setting.device

@@ -23,7 +23,7 @@ from ov_gather.report.bench.cases import render
 
 pytestmark = pytest.mark.slow
 
-ONE = contenders.Conditions(threads=1)
+ONE = contenders.BenchConditions(threads=1)
 
 
 def test_one_case(cli, tmp_path):

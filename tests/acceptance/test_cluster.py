@@ -18,7 +18,7 @@ from helpers.command_server import COMMAND
 from ov_gather import validate
 from ov_gather.cli import cluster as module
 from ov_gather.cli.cluster import in_cluster
-from ov_gather.cli.each_file import Checks
+from ov_gather.cli.each_file import ValidateOptions
 from ov_gather.cli.processes import Died
 from ov_gather.cli.scheduler import ClusterError
 from ov_gather.rules.cache import Cache
@@ -137,7 +137,7 @@ def test_the_address_in_the_configuration(threads):
 
 def test_a_file_that_kills_workers_is_a_finding(monkeypatch):
     monkeypatch.setattr(module, "in_cluster", lambda *_, **__: iter([(0, Died(None, 4))]))
-    ((index, (findings, is_known)),) = Checks(Chosen()).run([Path("m.xml")], 1, "tcp://elsewhere:1")
+    ((index, (findings, is_known)),) = ValidateOptions(Chosen()).run([Path("m.xml")], 1, "tcp://elsewhere:1")
     assert (index, is_known, [finding.rule for finding in findings]) == (0, False, ["OVG099"])
     assert findings[0].message == "the process that checked the file died, on 4 workers of the cluster one after another"
     assert findings[0].location.path == "m.xml"
@@ -145,7 +145,7 @@ def test_a_file_that_kills_workers_is_a_finding(monkeypatch):
 
 def test_an_interrupted_run_goes_on(threads, zoo):
     files = sorted((zoo / "models").rglob("*.xml"))
-    checks = Checks(Chosen(), cache=Cache(zoo / "cache"))
+    checks = ValidateOptions(Chosen(), cache=Cache(zoo / "cache"))
     first = checks.run(files, 1, threads.scheduler_address)
     done = {next(first)[0] for _ in range(20)}
     first.close()

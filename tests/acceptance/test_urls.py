@@ -20,7 +20,7 @@ from helpers.hostile_server import DOCUMENT, misbehaving
 from helpers.paths import SAMPLES
 from helpers.web_server import Served, serving
 from ov_gather import read_ir, validate
-from ov_gather.cli.each_file import Checks
+from ov_gather.cli.each_file import ValidateOptions
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.constants import constant
 from ov_gather.ir.element_types import F32, I64
@@ -171,7 +171,7 @@ def test_no_server():
 
 def test_a_directory(bucket):
     found = find_irs([Url(bucket)], exclude=["old"])
-    checked = dict(Checks(Chosen()).run(found.files, 1, None))
+    checked = dict(ValidateOptions(Chosen()).run(found.files, 1, None))
     results = {file.name: checked[index][0] for index, file in enumerate(found.files)}
     assert [finding.rule for finding in results.pop("c.xml")] == ["OVG601"]
     assert results == {"a.xml": [], "notes.xml": None}
@@ -182,7 +182,7 @@ def test_a_file_that_is_named_is_checked_once_and_whatever_it_is(bucket):
     (notes,) = (Url(str(file)) for file in find_irs([Url(bucket)]).files if file.name == "notes.xml")
     found = find_irs([notes, replace(notes, timeout=5), Url(bucket)])
     assert [file.name for file in found.files].count("notes.xml") == 1
-    ((index, (findings, _)),) = Checks(Chosen()).run([notes], 1, None)
+    ((index, (findings, _)),) = ValidateOptions(Chosen()).run([notes], 1, None)
     assert (index, [finding.rule for finding in findings]) == (0, ["OVG003"])
 
 

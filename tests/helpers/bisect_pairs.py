@@ -15,7 +15,7 @@ from helpers.body_models import ROWS, WIDTH, Graph, info
 from helpers.planting import Planted, candidates, inner_candidates, is_visible
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
-from ov_gather.runtimes.configured import Configured, Setting
+from ov_gather.runtimes.configured import ConfiguredModel, Setting
 from ov_gather.runtimes.isolated import borrowed
 
 KINDS = ("attribute", "constant", "operands", "axis", "dropped", "slices")
@@ -36,7 +36,7 @@ class Pair:
         """Execute an IR on these inputs, without outputs that rounding decides; None if OpenVINO refuses it or crashes."""
         arrays = [self.inputs[layer.name] for layer in model.of_type("Parameter")]
         with borrowed(["configured"]) as (runtime,):
-            found = runtime.run(Configured(model, Setting()), arrays, 1)
+            found = runtime.run(ConfiguredModel(model, Setting()), arrays, 1)
         if isinstance(found, Exception):
             return None
         names = [value.name for value in onnx.load(self.source).graph.output]

@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.element_types import F32, I64
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import PartialShape
 
 
-def _gather(builder: ModelBuilder, name: str, data: Value, indices: Value, shape: Sequence[int], real: bool) -> Value:
+def _gather(builder: ModelBuilder, name: str, data: PortRef, indices: PortRef, shape: Sequence[int], real: bool) -> PortRef:
     axis = builder.const(f"axis_{name}", I64, np.array(0))
     element_type = F32 if real else I64
     outputs = [(element_type, PartialShape.of(shape))]
     return builder.layer("Gather", name, "opset8", {"batch_dims": "0"}, [data, indices, axis], outputs)[0]
 
 
-def _table(builder: ModelBuilder, name: str, size: int) -> Value:
+def _table(builder: ModelBuilder, name: str, size: int) -> PortRef:
     return builder.const(name, F32, np.zeros((size, 1), np.float32))
 
 

@@ -19,7 +19,7 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Parts, Value, in_parts, is_integer
 from ov_gather.ranges.rules import onnx, openvino
-from ov_gather.ranges.rules.call import CPU_PLUGIN, ONNX, Call, Rule, Semantics
+from ov_gather.ranges.rules.call import CPU_PLUGIN, ONNX, Operands, Semantics, TransferFunction
 
 SIZES = {"n": (0, inf), "m": (1, inf), "k": (2, 5), "d": (0, inf), "value(x, 0)": (0, inf)}
 TYPES = {row.name: row for row in ELEMENT_TYPES}
@@ -75,14 +75,14 @@ def by_onnx(words: str, inputs: str, outputs: str) -> str:
     return _applied(_of_onnx(words), inputs, outputs, ONNX)
 
 
-def _of_openvino(words: str) -> Rule:
+def _of_openvino(words: str) -> TransferFunction:
     kind, opset, *attributes = words.split(" ")
     rule = openvino.rule_of(openvino.Described(kind, opset, dict(pair.split("=") for pair in attributes)))
     assert rule is not None
     return rule
 
 
-def _of_onnx(words: str) -> Rule:
+def _of_onnx(words: str) -> TransferFunction:
     kind, *attributes = re.split(r" (?=\w+=)", words)
     pairs = dict(pair.split("=") for pair in attributes)
     rule = onnx.rule_of(onnx.Operator(kind, {name: _attribute(text) for name, text in pairs.items()}))
@@ -97,12 +97,12 @@ def _attribute(words: str) -> object:
     return numbers if "," in words else numbers[0]
 
 
-def _applied(rule: Rule, inputs: str, outputs: str, semantics: Semantics) -> str:
+def _applied(rule: TransferFunction, inputs: str, outputs: str, semantics: Semantics) -> str:
     """Tensors are separated by "; "; an operand that is absent is "-". Where less is known of an operand, no more is told."""
     values = [None if words == "-" else tensor(words) for words in inputs.split("; ")]
     declared = [tensor(words) for words in outputs.split("; ")]
     declared = [replace(value, may_be_nan=not is_integer(value.element_type)) for value in declared]
-    call = Call(Algebra(Sizes(dict(SIZES))), semantics, values, declared)
+    call = Operands(Algebra(Sizes(dict(SIZES))), semantics, values, declared)
     found = rule(call)
     for i, value in enumerate(values):
         rule(replace(call, inputs=[*values[:i], None, *values[i + 1 :]]))  # which is no error of a rule

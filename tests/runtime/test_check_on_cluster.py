@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from ov_gather.cli.check_there import Checks
+from ov_gather.cli.check_there import CheckOptions
 from ov_gather.crosscheck.paths import check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
@@ -45,7 +45,9 @@ def test_files(scheduler, samples, tmp_path, monkeypatch):
     (tmp_path / "broken.xml").write_text("<net")
     monkeypatch.chdir(tmp_path)
     here = check_paths([Path()], runtimes=RUNTIMES, cases=2)
-    there = Checks(RUNTIMES, here.results[0].seed, 2, "CPU", tmp_path / "failures").of_paths([Path()], scheduler, Progress())
+    there = CheckOptions(RUNTIMES, here.results[0].seed, 2, "CPU", tmp_path / "failures").of_paths(
+        [Path()], scheduler, Progress()
+    )
     assert told(there.results) == told(here.results)
     assert there.findings == here.findings != ()
     assert there.unreadable == here.unreadable != ()
@@ -60,7 +62,7 @@ def test_a_failure_comes_back_with_its_files(scheduler, samples, tmp_path):
     wrong = {name: (-77 if isinstance(values, int) else [-77] * len(values)) for name, values in expected.items()}
     (tmp_path / source.name).write_text(json.dumps(wrong))
     failures = tmp_path / "what failed"
-    outcome = Checks(("kernel",), 1, 4, "CPU", failures).of_paths([tmp_path], scheduler, Progress())
+    outcome = CheckOptions(("kernel",), 1, 4, "CPU", failures).of_paths([tmp_path], scheduler, Progress())
     (replay, *_) = [case.replay for result in outcome.results for layer in result.layers for case in layer.cases if case.replay]
     words = shlex.split(replay)
     assert Path(words[2]).is_relative_to(failures)
@@ -69,6 +71,6 @@ def test_a_failure_comes_back_with_its_files(scheduler, samples, tmp_path):
 
 def test_sweep(scheduler, tmp_path):
     here = sweep(RUNTIMES, seed=5, cases=90)
-    (there,) = Checks(RUNTIMES, 5, 90, "CPU", tmp_path).sweep(scheduler, Progress()).results
+    (there,) = CheckOptions(RUNTIMES, 5, 90, "CPU", tmp_path).sweep(scheduler, Progress()).results
     assert told([there]) == told([here])
     assert len({row[1] for row in told([here])}) > 10

@@ -30,7 +30,7 @@ from ov_gather.crosscheck.bisect.run import bisect
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
-from ov_gather.runtimes.configured import Configured, Setting
+from ov_gather.runtimes.configured import ConfiguredModel, Setting
 from ov_gather.runtimes.isolated import borrowed
 
 KINDS = ("attribute", "constant", "operands", "axis")
@@ -40,7 +40,7 @@ def outputs(model: Model, inputs: dict[str, np.ndarray]) -> list[np.ndarray] | N
     """Return stock OpenVINO's outputs; None if it refuses the model or crashes."""
     arrays = [inputs[layer.name] for layer in model.of_type("Parameter")]
     with borrowed(["configured"]) as (runtime,):
-        found = runtime.run(Configured(model, Setting()), arrays)
+        found = runtime.run(ConfiguredModel(model, Setting()), arrays)
     return None if isinstance(found, Exception) else found
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Body, Sliced
+from ov_gather.crosscheck.bisect.bodies import ITERATION, ObservedBody, Sliced
 from ov_gather.crosscheck.bisect.correspondence import correspond, pair_inputs, pair_outputs
-from ov_gather.crosscheck.bisect.graphs import Graph, Node
+from ov_gather.crosscheck.bisect.graphs import Node, ValueGraph
 
 
 def onnx_like(outputs=("r",), **shapes):
     """x -> a -> r."""
     nodes = [Node("Sin", "sin", ("x",), ("a",)), Node("Relu", "relu", ("a",), ("r",))]
     names = {value: [value] for value in "xar"}
-    return Graph(nodes, {"x": "x"}, {name: name for name in outputs}, {}, names, shapes)
+    return ValueGraph(nodes, {"x": "x"}, {name: name for name in outputs}, {}, names, shapes)
 
 
 def ir_like(names, output_name="r", **shapes):
     """x -> one value with several names."""
     x, value = (0, 0), (1, 1)
     shape = {value: shapes["shape"]} if "shape" in shapes else {}
-    return Graph([Node("Sin", "sin", (x,), (value,))], {"x": x}, {output_name: value}, {}, {x: ["x"], value: names}, shape)
+    return ValueGraph([Node("Sin", "sin", (x,), (value,))], {"x": x}, {output_name: value}, {}, {x: ["x"], value: names}, shape)
 
 
 @pytest.mark.parametrize("names", [["a", "r"], ["r", "a"]])
@@ -52,14 +52,14 @@ def test_outputs_by_position():
 def test_inputs_by_name_or_position():
     reference = onnx_like()
     assert pair_inputs(reference, ir_like([])) == {"x": "x"}
-    other = Graph([], {"p": (0, 0)}, {})
+    other = ValueGraph([], {"p": (0, 0)}, {})
     assert pair_inputs(reference, other) == {"p": "x"}
-    named = Graph([], {"p": (0, 0)}, {}, {}, {(0, 0): ["x"]})
+    named = ValueGraph([], {"p": (0, 0)}, {}, {}, {(0, 0): ["x"]})
     assert pair_inputs(reference, named) == {"p": "x"}
     with pytest.raises(ValueError, match="the reference has x, the model p, q"):
-        pair_inputs(reference, Graph([], {"p": (0, 0), "q": (1, 0)}, {}))
+        pair_inputs(reference, ValueGraph([], {"p": (0, 0), "q": (1, 0)}, {}))
     with pytest.raises(ValueError, match="the reference has x, the model x, q"):
-        pair_inputs(reference, Graph([], {"x": (0, 0), "q": (1, 0)}, {}))
+        pair_inputs(reference, ValueGraph([], {"x": (0, 0), "q": (1, 0)}, {}))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_iterations_of_a_body():
     pieces = Sliced(np.arange(3), 0, 0)
     inputs = {"s": np.array(0), "p": pieces[0], "i": np.array(0), "c": np.array(7)}
     sources = {"s": "outside", "p": "sliced", "i": ITERATION, "c": "constant"}
-    body = Body(None, inputs, sources, 3, 0, {"p": pieces}, {"s": "next"}, "goes on")
+    body = ObservedBody(None, inputs, sources, 3, 0, {"p": pieces}, {"s": "next"}, "goes on")
     found = {"next": np.array(5), "goes on": np.array(True)}
     states = body.next_states(found)
     assert states == {"s": 5}

@@ -8,10 +8,10 @@ import random
 import numpy as np
 import pytest
 
-from ov_gather.crosscheck.bisect.graphs import Graph, Node
+from ov_gather.crosscheck.bisect.graphs import Node, ValueGraph
 from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.rounding import difference
-from ov_gather.crosscheck.bisect.search import Observation, Search
+from ov_gather.crosscheck.bisect.search import CutObservation, Search
 from ov_gather.runtimes.base import CrashedError
 
 
@@ -24,7 +24,7 @@ def graph_of(rng, count, reach):
     used = {value for node in nodes for value in node.inputs}
     ends = [value for node in nodes for value in node.outputs if value not in used]
     nodes.append(Node("Op", "last", tuple(ends), ("out",)))
-    return Graph(nodes, {"x": "x"}, {"out": "out"})
+    return ValueGraph(nodes, {"x": "x"}, {"out": "out"})
 
 
 def behind(graph, guilty):
@@ -42,7 +42,7 @@ def search(graph, wrong, comparable=None, healing=frozenset(), memory=10**9):
     def observe(values, output):
         runs.append(list(values))
         is_shown = not healing & set(values)
-        return Observation(frozenset(wrong & set(values)) if is_shown else frozenset(), is_shown)
+        return CutObservation(frozenset(wrong & set(values)) if is_shown else frozenset(), is_shown)
 
     values = frozenset(graph.producers) if comparable is None else comparable
     return Search(graph, values, lambda value: 1, observe, memory).first_difference("out"), runs
@@ -94,7 +94,7 @@ def test_a_value_that_differs_although_a_value_behind_it_is_equal():
         *(Node("Op", f"m{i}", (f"m{i - 1}" if i else "c",), (f"m{i}",)) for i in range(20)),
         Node("Op", "n3", ("m19", "b"), ("out",)),
     ]
-    graph = Graph(nodes, {"x": "x"}, {"out": "out"})
+    graph = ValueGraph(nodes, {"x": "x"}, {"out": "out"})
     found, _ = search(graph, set(graph.producers) - {"b"})
     assert found.nodes == [nodes[0]]
 
@@ -110,7 +110,7 @@ def test_a_value_whose_observation_heals_is_named_with_both_sides():
     """The fault is in what is fused across v5."""
     nodes = [Node("Op", f"n{i}", (f"v{i - 1}" if i else "x",), (f"v{i}",)) for i in range(12)]
     nodes.append(Node("Op", "last", ("v11",), ("out",)))
-    graph = Graph(nodes, {"x": "x"}, {"out": "out"})
+    graph = ValueGraph(nodes, {"x": "x"}, {"out": "out"})
     found, runs = search(graph, {f"v{i}" for i in range(6, 12)} | {"out"}, healing={"v5"})
     assert found.healed_by == ["v5"]
     assert [node.name for node in found.nodes] == ["n5", "n6"]

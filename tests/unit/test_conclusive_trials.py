@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ov_gather.crosscheck.models.trials import Attempt, Trial
+from ov_gather.crosscheck.models.trials import Attempt, ConversionTrial
 
 
 def attempt(name, problem="", is_conclusive=True):
     return Attempt({name: None}, (), (), problem, is_conclusive)
 
 
-class Tried(Trial):
+class Tried(ConversionTrial):
     """A trial whose attempts are given, and that counts them."""
 
     def __init__(self, *attempts):

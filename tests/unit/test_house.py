@@ -164,3 +164,13 @@ def test_all_that_is_printed_goes_through_one_place():
         if forbidden.search(line)
     ]
     assert not places, "\n".join(places)
+
+
+def test_a_class_name_has_one_meaning():
+    places: dict[str, list[str]] = {}
+    for module, path in modules().items():
+        if path.suffix == ".py":
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

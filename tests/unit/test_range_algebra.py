@@ -89,7 +89,7 @@ def situations(draw):
         high = None if high is None or value_of(high, values) < number else high
         interval = Algebra(sizes).between(low, high)
         numbers = Interval(number - draw(st.integers(0, 9)), number + draw(st.integers(0, 9)))
-        operands.append((Algebra(sizes).both(interval, numbers) if draw(st.booleans()) else interval, number))
+        operands.append((Algebra(sizes).meet(interval, numbers) if draw(st.booleans()) else interval, number))
     return sizes, values, operands
 
 
@@ -120,7 +120,7 @@ OPERATIONS = {
     "multiply": (Algebra.multiply, lambda a, b: [a * b]),
     "minimum": (Algebra.minimum, lambda a, b: [min(a, b)]),
     "maximum": (Algebra.maximum, lambda a, b: [max(a, b)]),
-    "hull": (Algebra.hull, lambda a, b: [a, b]),
+    "join": (Algebra.join, lambda a, b: [a, b]),
     "absolute": (lambda algebra, one, other: algebra.absolute(one), lambda a, b: [abs(a)]),
     "negative": (lambda algebra, one, other: -one, lambda a, b: [-a]),
     "divide": (Algebra.divide, floor_divided),
@@ -149,4 +149,4 @@ def test_what_the_algebra_is_for():
     assert algebra.remainder(ANY, size, sign_of_dividend=False) == positions
     assert algebra.divide(algebra.exact(X * Y), size).exactly == Y
     assert algebra.is_at_most(algebra.multiply(positions, algebra.exact(Y)), X * Y - Y)
-    assert algebra.hull(positions, algebra.exact(0)) == positions
+    assert algebra.join(positions, algebra.exact(0)) == positions

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ov_gather.crosscheck import lanes
+from ov_gather.crosscheck import runtime_queue as lanes
 from ov_gather.crosscheck.cases.designed import Case
 from ov_gather.crosscheck.comparisons import Comparison, Status
-from ov_gather.crosscheck.lanes import Lane, Trial
+from ov_gather.crosscheck.runtime_queue import PreparedCase, RuntimeQueue
 from ov_gather.runtimes.base import CrashedError, HungError, RefusedError
 
 VIEW = SimpleNamespace(operation=SimpleNamespace(name="Gather-8"), layer=SimpleNamespace(name="g"))
@@ -59,14 +59,14 @@ def judged(monkeypatch):
 
 
 def trial(right=RIGHT, threads=1, out_of_bounds=False, name="c"):
-    return Trial(Case(name, (), threads, out_of_bounds), (), right)
+    return PreparedCase(Case(name, (), threads, out_of_bounds), (), right)
 
 
 BAD = {"right": WRONG_INDEX, "out_of_bounds": True}
 
 
 def run(runtime, *trials, is_last=True, model="m"):
-    with Lane(runtime) as lane:
+    with RuntimeQueue(runtime) as lane:
         found = lane.submit(model, VIEW, trials, is_last=is_last).result()
         assert lane.doing is None
     return found
@@ -82,7 +82,7 @@ def test_a_model_is_loaded_once_for_so_many_threads():
 
 def test_it_stays_loaded_until_the_last():
     runtime = Asked(RIGHT, RIGHT, RIGHT)
-    with Lane(runtime) as lane:
+    with RuntimeQueue(runtime) as lane:
         lane.submit("m", VIEW, [trial()], is_last=False).result()
         assert runtime.log == ["load m 1", "execute"]
         lane.submit("m", VIEW, [trial()], is_last=False).result()

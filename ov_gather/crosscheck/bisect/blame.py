@@ -13,12 +13,12 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.excuses import is_left_open, is_rounding, is_rounding_of_fused
 from ov_gather.crosscheck.bisect.following import Followed, Partings, follow
 from ov_gather.crosscheck.bisect.graphs import Node, Value
-from ov_gather.crosscheck.bisect.records import Observed, Parting
+from ov_gather.crosscheck.bisect.records import ComparedValue, Parting
 from ov_gather.crosscheck.bisect.refusals import Refusal
 from ov_gather.crosscheck.bisect.replay import Piece, Replay
 from ov_gather.crosscheck.bisect.reproducer import IsShown, Written, write_reproducer
 from ov_gather.crosscheck.bisect.rounding import difference
-from ov_gather.crosscheck.bisect.search import Found, Search
+from ov_gather.crosscheck.bisect.search import Search, SearchResult
 from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.configured import Setting
@@ -36,7 +36,7 @@ class Suspect:
         near: the piece that shows the fault alone, if there is one.
     """
 
-    found: Found
+    found: SearchResult
     excuse: str = ""
     followed: Followed = field(default_factory=Followed)
     near: Piece | None = None
@@ -97,7 +97,7 @@ class Blame:
             self.search.equal.add(found.value)
         return self._blamed(replay, suspect), "", suspect.found.value
 
-    def _suspect(self, replay: Replay, found: Found, wrong: Value) -> Suspect:
+    def _suspect(self, replay: Replay, found: SearchResult, wrong: Value) -> Suspect:
         """Look for an excuse for a difference; if there is none, execute its nodes alone."""
         node = self._node(found.value)
         if found.healed_by and is_rounding_of_fused(self.comparer, found, wrong):
@@ -126,7 +126,7 @@ class Blame:
         detail = f"{within.detail.removesuffix(_UNSHOWN)} The reproducer has the whole of {around.node}."
         return replace(within, detail=detail, reproducer=around.reproducer, command=around.command)
 
-    def _around(self, replay: Replay, found: Found, near: Piece | None) -> Parting:
+    def _around(self, replay: Replay, found: SearchResult, near: Piece | None) -> Parting:
         """Build a Parting from the piece that shows the fault alone, or from the smallest larger one that does."""
         if near is not None:
             is_alone = not found.healed_by and len(near.nodes) == len(found.nodes)
@@ -152,7 +152,7 @@ class Blame:
         detail += self._unshown(piece, written)
         sources = () if value is None else self.search.region(value).sources
         label = graph.label(value) if value is not None else refusal.node.outputs[0]
-        output = Observed(str(label), "", "", "", str(refusal.error))
+        output = ComparedValue(str(label), "", "", "", str(refusal.error))
         records = tuple(map(self.comparer.record, sources))
         return Parting(kind, node, (node,), other, records, output, (), detail, written.folder, written.command)
 
@@ -164,7 +164,7 @@ class Blame:
             return None
         return piece if piece is not None and piece.is_refused_by_reference == is_reference else None
 
-    def _parting(self, kind: str, found: Found, piece: Piece | None) -> Parting:
+    def _parting(self, kind: str, found: SearchResult, piece: Piece | None) -> Parting:
         nodes = piece.nodes if piece is not None else found.nodes
         wrong = list(self._wrong_constants(found, nodes))
         other = self.comparer.reference.graph.producers.get(self.comparer.pairs.reference[found.value])
@@ -184,7 +184,7 @@ class Blame:
             written.command,
         )
 
-    def _detail(self, kind: str, found: Found, piece: Piece | None) -> str:
+    def _detail(self, kind: str, found: SearchResult, piece: Piece | None) -> str:
         label = self.comparer.model.graph.label
         if found.healed_by:
             values = ", ".join(f"'{label(value)}'" for value in found.healed_by)
@@ -216,7 +216,7 @@ class Blame:
         graph = self.comparer.model.graph
         return str(graph.producers.get(value, f"Const '{graph.constants.get(value, graph.label(value))}'"))
 
-    def _wrong_constants(self, found: Found, nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
+    def _wrong_constants(self, found: SearchResult, nodes: Sequence[Node]) -> Iterator[tuple[Node, str]]:
         """Yield nodes with a constant that differs from the reference, and the difference."""
         model, reference = self.comparer.model, self.comparer.reference
         named = {name: value for value in reference.graph.constants for name in reference.graph.names.get(value, ())}

@@ -21,13 +21,13 @@ Array = Callable[[Value], "NDArray[Any] | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Slices:
+class SliceOrigin:
     """Origin of an input that gets another slice of an outside value in each iteration."""
 
     value: Value
 
 
-Origin = Value | Slices
+Origin = Value | SliceOrigin
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Body:
+class ObservedBody:
     """A body as a model, with the inputs of one iteration.
 
     Attributes:
@@ -100,7 +100,7 @@ class Body:
             return None
         return {name: found[value] for name, value in self.carried.items()}
 
-    def following(self, states: Mapping[str, NDArray[Any]]) -> Body:
+    def following(self, states: Mapping[str, NDArray[Any]]) -> ObservedBody:
         """Return the next iteration, with these carried inputs."""
         number = self.number + 1
         inputs = dict(self.inputs)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.correspondence import Pairs
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.ir_side import IRSide
-from ov_gather.crosscheck.bisect.records import Observed
+from ov_gather.crosscheck.bisect.records import ComparedValue
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, largest_error
-from ov_gather.crosscheck.bisect.search import Observation
+from ov_gather.crosscheck.bisect.search import CutObservation
 from ov_gather.crosscheck.bisect.sides import Given, Side
 from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -37,7 +37,7 @@ class Comparer:
     pairs: Pairs
     outputs: Mapping[Value, Value]
     rounding: Rounding
-    records: dict[Value, Observed] = field(default_factory=dict)
+    records: dict[Value, ComparedValue] = field(default_factory=dict)
     noisy: dict[Value, Difference | str] = field(default_factory=dict)
 
     def compare_outputs(self) -> dict[Value, Difference | str]:
@@ -49,11 +49,11 @@ class Comparer:
         """Differences of outputs that do not exceed the reference's own noise."""
         return {value: text for value, text in self.noisy.items() if value in self.outputs}
 
-    def observe(self, values: Sequence[Value], wrong: Value) -> Observation:
+    def observe(self, values: Sequence[Value], wrong: Value) -> CutObservation:
         """Compare some values, and check whether a wrong output is still wrong in this execution."""
         found = self._compare(values, [wrong] if wrong in self.outputs else [])
         differing = frozenset(value for value in values if found[value])
-        return Observation(differing, wrong not in found or bool(found[wrong]))
+        return CutObservation(differing, wrong not in found or bool(found[wrong]))
 
     def values_of_model(self, values: Sequence[Value]) -> Arrays:
         """Return values of the model. Raises RefusedError, CrashedError, IndexError."""
@@ -101,7 +101,7 @@ class Comparer:
         other = self.pairs.reference.get(value)
         return self.model.graph.label(value) if other is None else self.reference.graph.label(other)
 
-    def record(self, value: Value) -> Observed:
+    def record(self, value: Value) -> ComparedValue:
         """Return the observation of a value; inputs of the model and unobserved values are equal."""
         if value in self.records:
             return self.records[value]
@@ -109,7 +109,7 @@ class Comparer:
         other = self.pairs.reference.get(value)
         name = "" if other is None else self.reference.graph.label(other)
         how = "given" if value in graph.inputs.values() else self.pairs.by.get(value, "")
-        return Observed(graph.label(value), name, "", how, "equal")
+        return ComparedValue(graph.label(value), name, "", how, "equal")
 
     def _compare(self, values: Sequence[Value], outputs: Sequence[Value]) -> dict[Value, Difference | str]:
         wanted = list(dict.fromkeys([*values, *outputs]))
@@ -142,7 +142,7 @@ class Comparer:
 
     def _record(self, value: Value, array: NDArray[Any], found: Difference | str) -> None:
         where = found if isinstance(found, Difference) else None
-        self.records[value] = Observed(
+        self.records[value] = ComparedValue(
             self.model.graph.label(value),
             self.reference.graph.label(self.pairs.reference[value]),
             f"{array.dtype}{list(array.shape)}",

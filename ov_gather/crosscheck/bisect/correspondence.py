@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
+from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Pairs:
     by: Mapping[Value, str] = field(default_factory=dict)
 
 
-def pair_inputs(reference: Graph, model: Graph) -> dict[str, str]:
+def pair_inputs(reference: ValueGraph, model: ValueGraph) -> dict[str, str]:
     """Map the model's input names to those of the reference: by name, or else by position if there are equally many.
 
     Raises ValueError if the inputs cannot be paired.
@@ -42,7 +42,7 @@ def pair_inputs(reference: Graph, model: Graph) -> dict[str, str]:
     )
 
 
-def pair_outputs(reference: Graph, model: Graph, *, only_named: bool) -> dict[Value, Value]:
+def pair_outputs(reference: ValueGraph, model: ValueGraph, *, only_named: bool) -> dict[Value, Value]:
     """Map the model's outputs to the reference's: by name, or unless `only_named`, by position if there are equally many.
 
     If nodes were removed, an output may also bear names of inner values of the reference; names of its outputs take precedence.
@@ -63,7 +63,7 @@ def pair_outputs(reference: Graph, model: Graph, *, only_named: bool) -> dict[Va
     return found
 
 
-def correspond(reference: Graph, model: Graph, inputs: Mapping[str, str], outputs: Mapping[Value, Value]) -> Pairs:
+def correspond(reference: ValueGraph, model: ValueGraph, inputs: Mapping[str, str], outputs: Mapping[Value, Value]) -> Pairs:
     """Return the pairs of all corresponding values. Inputs and outputs are paired already."""
     pairs: dict[Value, Value] = {
         model.inputs[ours]: reference.inputs[theirs]
@@ -85,16 +85,16 @@ def correspond(reference: Graph, model: Graph, inputs: Mapping[str, str], output
     return Pairs(pairs, by)
 
 
-def _by_name(graph: Graph) -> dict[str, Value]:
+def _by_name(graph: ValueGraph) -> dict[str, Value]:
     return {name: value for value, names in graph.names.items() for name in names}
 
 
-def _last(graph: Graph, values: Sequence[Value]) -> Value:
+def _last(graph: ValueGraph, values: Sequence[Value]) -> Value:
     """Return the value computed last. A value with several names is the result of all values so named."""
     return max(values, key=lambda value: graph.order.get(value, -1))
 
 
-def _by_structure(reference: Graph, model: Graph, known: Mapping[Value, Value]) -> Iterator[tuple[Value, Value]]:
+def _by_structure(reference: ValueGraph, model: ValueGraph, known: Mapping[Value, Value]) -> Iterator[tuple[Value, Value]]:
     """Yield pairs of values, following both graphs from known pairs to nodes of the same type. Both models must be IRs."""
     if not reference.nodes or isinstance(next(iter(reference.nodes)).outputs[0], str):
         return  # ONNX node types differ
@@ -119,7 +119,7 @@ def _by_structure(reference: Graph, model: Graph, known: Mapping[Value, Value]) 
                     yield value, their_value
 
 
-def _kind(graph: Graph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
+def _kind(graph: ValueGraph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
     """Return a key of a node: its type and unordered operands, with constants reduced to their shapes."""
     operands = []
     for value in node.inputs:
@@ -130,7 +130,7 @@ def _kind(graph: Graph, node: Node, pairs: Mapping[Value, Value]) -> Hashable:
     return node.type, len(node.outputs), tuple(sorted(operands))
 
 
-def _candidates(graph: Graph, operands: Sequence[Value], node: Node) -> list[Node]:
+def _candidates(graph: ValueGraph, operands: Sequence[Value], node: Node) -> list[Node]:
     """Return the nodes of the same type that use the first operand; without operands, those that use only constants."""
     if operands:
         found = [user for operand in operands[:1] for user in graph.users.get(operand, ())]

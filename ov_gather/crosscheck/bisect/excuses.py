@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.rounding import difference, errors
-from ov_gather.crosscheck.bisect.search import Found
+from ov_gather.crosscheck.bisect.search import SearchResult
 from ov_gather.crosscheck.bisect.sides import Given, Part
 from ov_gather.runtimes.base import CrashedError, RefusedError
 
@@ -35,7 +35,7 @@ class _Operands:
         return [each.array for each in self.given.values()]
 
 
-def is_rounding(comparer: Comparer, found: Found) -> bool:
+def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
     """Return True if the reference computes the model's value from the model's operands, or from operands as near to them."""
     operands = _operands(comparer, found)
     part = None if operands is None else _part(comparer, operands, found.value)
@@ -56,7 +56,7 @@ def is_rounding(comparer: Comparer, found: Found) -> bool:
     return not difference(output, here, comparer.share(found.value), noise)
 
 
-def is_rounding_of_fused(comparer: Comparer, found: Found, wrong: Value) -> bool:
+def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Value) -> bool:
     """Return True if rounding of operands explains an output that becomes right as soon as an inner value is observed."""
     operands = _operands(comparer, found)
     if operands is None:
@@ -79,7 +79,7 @@ def is_rounding_of_fused(comparer: Comparer, found: Found, wrong: Value) -> bool
     return not difference(outputs[0], here, comparer.rounding.share_of_outputs(len(found.nodes)), noise)
 
 
-def is_left_open(comparer: Comparer, found: Found) -> bool:
+def is_left_open(comparer: Comparer, found: SearchResult) -> bool:
     """Return True if the specification of the reference's operation permits the model's result for the model's operands."""
     pairs, graph = comparer.pairs.reference, comparer.reference.graph
     node = graph.producers.get(pairs[found.value])
@@ -97,7 +97,7 @@ def is_left_open(comparer: Comparer, found: Found) -> bool:
     return scores is not None and node.picks.allow(scores, expected, found_here)
 
 
-def _operands(comparer: Comparer, found: Found) -> _Operands | None:
+def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
     """Return the model's values; None if sizes differ in the reference, or a side refuses."""
     sources = list(found.sources)
     try:

@@ -42,7 +42,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Graph:
+class ValueGraph:
     """The main graph of a model, without bodies.
 
     Attributes:
@@ -109,7 +109,7 @@ class Graph:
         return node.name if len(node.outputs) == 1 else f"{node.name}:{node.outputs.index(value)}"
 
 
-def ir_graph(model: Model) -> Graph:
+def ir_graph(model: Model) -> ValueGraph:
     """Build the graph of an IR."""
     links: dict[tuple[int, int], tuple[int, int]] = {
         (layer.id, port.id): (source.id, given.id) for layer, port, source, given in model.links
@@ -143,7 +143,7 @@ def ir_graph(model: Model) -> Graph:
         if result.type == "Result" and sources[result.id]:
             (source,) = sources[result.id]
             outputs.setdefault(names.get(source, [result.name])[0], source)
-    return Graph(
+    return ValueGraph(
         nodes,
         {layer.name: (layer.id, layer.outputs[0].id) for layer in parameters},
         outputs,
@@ -160,7 +160,7 @@ def _shape(layer: Layer, port: Port) -> Sequence[int] | None:
     return None if declared.dims is None else declared.sizes
 
 
-def onnx_graph(model: onnx_ir.Model) -> Graph:
+def onnx_graph(model: onnx_ir.Model) -> ValueGraph:
     """Build the graph of an ONNX model, whose functions must be inlined."""
     graph = model.graph
     graph.sort()
@@ -181,7 +181,7 @@ def onnx_graph(model: onnx_ir.Model) -> Graph:
         outputs = tuple(str(value.name) for value in node.outputs if value.name)
         nodes.append(Node(node.op_type, node.name or outputs[0], inputs, outputs, node in random, picks=onnx_picks(node)))
     inputs_ = [str(value.name) for value in graph.inputs if value.name not in graph.initializers]
-    return Graph(
+    return ValueGraph(
         nodes,
         {name: name for name in inputs_},
         {str(value.name): str(value.name) for value in graph.outputs},
@@ -212,8 +212,8 @@ def _onnx_shape(value: onnx_ir.Value) -> Sequence[int] | None:
     return tuple(dim if isinstance(dim, int) else -1 for dim in value.shape)
 
 
-def arrays_graph(arrays: Mapping[str, Any], inputs: Collection[str]) -> Graph:
+def arrays_graph(arrays: Mapping[str, Any], inputs: Collection[str]) -> ValueGraph:
     """Build a graph of precomputed arrays, including inputs. It has values but no nodes."""
     shapes: dict[Value, Sequence[int] | None] = {name: array.shape for name, array in arrays.items()}
     outputs: dict[str, Value] = {name: name for name in arrays if name not in inputs}
-    return Graph([], {name: name for name in inputs}, outputs, {}, {name: [name] for name in arrays}, shapes)
+    return ValueGraph([], {name: name for name in inputs}, outputs, {}, {name: [name] for name in arrays}, shapes)

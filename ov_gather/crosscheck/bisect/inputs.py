@@ -13,7 +13,7 @@ import onnx_ir
 from numpy.typing import ArrayLike, NDArray
 
 from ov_gather.crosscheck.bisect.correspondence import pair_inputs
-from ov_gather.crosscheck.bisect.graphs import Graph, arrays_graph, ir_graph, onnx_graph
+from ov_gather.crosscheck.bisect.graphs import ValueGraph, arrays_graph, ir_graph, onnx_graph
 from ov_gather.crosscheck.bisect.ir_side import IRSide
 from ov_gather.crosscheck.bisect.onnx_side import OnnxSide
 from ov_gather.crosscheck.bisect.sides import ArraysSide, Side
@@ -102,7 +102,7 @@ def _require_distinct_inputs(model: Model) -> None:
         )
 
 
-def _graph(reference: Read, graph: Graph) -> Graph:
+def _graph(reference: Read, graph: ValueGraph) -> ValueGraph:
     if isinstance(reference, onnx_ir.Model):
         return onnx_graph(reference)
     return ir_graph(reference) if isinstance(reference, Model) else arrays_graph(reference, list(graph.inputs))

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Origin, Slices
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, ObservedBody, Origin, SliceOrigin
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides
@@ -28,8 +28,8 @@ class Bodies:
         outputs: the same for outputs.
     """
 
-    ours: Body
-    theirs: Body
+    ours: ObservedBody
+    theirs: ObservedBody
     names: Mapping[str, str]
     outputs: Mapping[Value, Value]
 
@@ -105,7 +105,7 @@ def iterations(comparer: Comparer, value: Value) -> Iterator[Inside]:
         each = replace(each, ours=ours, theirs=theirs)
 
 
-def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str, str]:
+def _paired(ours: ObservedBody, theirs: ObservedBody, pairs: Mapping[Value, Value]) -> dict[str, str]:
     """Map the input names of the model's body to those of the reference's body, by origin.
 
     Carried values whose origins do not correspond are paired by position.
@@ -125,7 +125,7 @@ def _paired(ours: Body, theirs: Body, pairs: Mapping[Value, Value]) -> dict[str,
 
 
 def _paired_outputs(
-    ours: Body, theirs: Body, pairs: Mapping[Value, Value], names: Mapping[str, str], wrong: Value
+    ours: ObservedBody, theirs: ObservedBody, pairs: Mapping[Value, Value], names: Mapping[str, str], wrong: Value
 ) -> dict[Value, Value]:
     """Map the outputs of the model's body to those of the reference's body, by destination: outside, or the next iteration."""
     outside = [*(outer for outer in ours.results if outer != wrong), wrong]  # the last one wins if a value has two destinations
@@ -143,6 +143,6 @@ def _paired_outputs(
 
 
 def _of_reference(origin: Origin, pairs: Mapping[Value, Value]) -> Origin:
-    if isinstance(origin, Slices):
-        return Slices(pairs.get(origin.value, ""))
+    if isinstance(origin, SliceOrigin):
+        return SliceOrigin(pairs.get(origin.value, ""))
     return origin if origin == ITERATION else pairs.get(origin, "")

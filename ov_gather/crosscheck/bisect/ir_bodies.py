@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Joined, Origin, Sliced, Slices
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Joined, ObservedBody, Origin, Sliced, SliceOrigin
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
 from ov_gather.ir.model import Layer, Model
 
 
-def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
+def ir_body(model: Model, layer: Layer, array: Array) -> ObservedBody | None:
     """Extract the body of a layer; None for other layers, and if an input is unknown."""
     sources = {port.id: source for port in layer.inputs if (source := model.producer(layer, port))}
     outside: dict[str, Value] = {str(i): (source.id, port.id) for i, (source, port) in sources.items()}
@@ -41,7 +41,7 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
             if pieces is None or not pieces.count:
                 return None
             found, sliced[inner.name] = pieces[0], pieces
-        inputs[inner.name], origins[inner.name] = found, Slices(given) if "axis" in entry else given
+        inputs[inner.name], origins[inner.name] = found, SliceOrigin(given) if "axis" in entry else given
     if len(inputs) < len(names):
         return None
     whole = replace(body, tag="net", name=layer.name, version=model.version, weights=model.weights, path=model.path)
@@ -63,7 +63,7 @@ def ir_body(model: Model, layer: Layer, array: Array) -> Body | None:
         for entry in _children(layer, f"{prefix}port_map", "output")
         if entry["external_port_id"] != "-1"
     }
-    return Body(
+    return ObservedBody(
         whole,
         {name: inputs[name] for name in ordered},
         origins,

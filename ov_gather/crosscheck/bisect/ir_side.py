@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import Array, Body
+from ov_gather.crosscheck.bisect.bodies import Array, ObservedBody
 from ov_gather.crosscheck.bisect.graphs import Value, ir_graph
 from ov_gather.crosscheck.bisect.ir_bodies import ir_body
 from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
@@ -20,7 +20,7 @@ from ov_gather.ir.errors import IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.states import stored_values, without_variables
 from ov_gather.ir.writer import write_ir
-from ov_gather.runtimes.configured import Configured, Setting
+from ov_gather.runtimes.configured import ConfiguredModel, Setting
 from ov_gather.runtimes.isolated import borrowed
 
 
@@ -38,7 +38,7 @@ class IRSide(Side):
         self.runs += 1
         outputs = list(dict.fromkeys(self._results()))
         new = [value for value in dict.fromkeys(values) if value not in outputs and isinstance(value, tuple)]
-        found = _run(Configured(with_results(self._model, new), self._setting), self._inputs, 1 if plain else 0)
+        found = _run(ConfiguredModel(with_results(self._model, new), self._setting), self._inputs, 1 if plain else 0)
         return dict(zip([*self._results(), *new], found, strict=True))
 
     def _results(self) -> list[Value]:
@@ -63,11 +63,11 @@ class IRSide(Side):
         except IRError:
             return None
 
-    def body(self, value: Value, array: Array) -> Body | None:
+    def body(self, value: Value, array: Array) -> ObservedBody | None:
         """Return the body of an If, a Loop or a TensorIterator."""
         return ir_body(self._model, self._model.layer_by_id[value[0]], array)  # type: ignore[index]
 
-    def inside(self, body: Body) -> IRSide:
+    def inside(self, body: ObservedBody) -> IRSide:
         """Return the side of a body."""
         return IRSide(body.model, body.inputs, self._setting)
 
@@ -112,7 +112,7 @@ class IRPart(Part):
         """Execute the part with inputs in the order of its Parameters."""
         parameters = self.model.of_type("Parameter")
         arrays = [_as(array, layer.declared_type) for array, layer in zip(inputs, parameters, strict=True)]
-        return _run(Configured(self.model, self._setting), arrays, 0)
+        return _run(ConfiguredModel(self.model, self._setting), arrays, 0)
 
     def write(self, folder: Path, stem: str) -> Path:
         """Write the .xml, and the .bin beside it."""
@@ -121,7 +121,7 @@ class IRPart(Part):
         return path
 
 
-def _run(model: Configured, inputs: Sequence[NDArray[Any]], threads: int) -> list[NDArray[Any]]:
+def _run(model: ConfiguredModel, inputs: Sequence[NDArray[Any]], threads: int) -> list[NDArray[Any]]:
     with borrowed(["configured"]) as (runtime,):
         outputs = runtime.run(model, inputs, threads)
     if isinstance(outputs, Exception):

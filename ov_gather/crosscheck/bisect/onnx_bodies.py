@@ -10,7 +10,7 @@ import onnx
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Body, Joined, Origin, Sliced, Slices
+from ov_gather.crosscheck.bisect.bodies import ITERATION, Array, Joined, ObservedBody, Origin, Sliced, SliceOrigin
 from ov_gather.crosscheck.bisect.graphs import Value, captured
 from ov_gather.crosscheck.models.intermediates import folder_of_data
 from ov_gather.ops.onnx_nodes import attribute
@@ -19,7 +19,7 @@ _TRUE = ""
 """Origin of the condition of a Loop that has no such input."""
 
 
-def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | None:
+def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> ObservedBody | None:
     """Extract the body of a node; None for other nodes, and if an input is unknown."""
     if node.op_type not in ("If", "Loop", "Scan"):
         return None
@@ -35,10 +35,10 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
         if origin in (ITERATION, _TRUE):
             inputs[name] = np.array(0, np.int64) if origin == ITERATION else np.array(True)
             continue
-        found = array(origin.value if isinstance(origin, Slices) else origin)
+        found = array(origin.value if isinstance(origin, SliceOrigin) else origin)
         if found is None:
             return None
-        if isinstance(origin, Slices):
+        if isinstance(origin, SliceOrigin):
             sliced[name] = _sliced(node, found, position - _states(node))
             if not sliced[name].count:
                 return None
@@ -52,7 +52,7 @@ def onnx_body(model: onnx_ir.Model, node: onnx_ir.Node, array: Array) -> Body | 
     if node.op_type == "Loop":
         trips = None if node.inputs[0] is None else array(_name(node.inputs[0]))
         counts.append(sys.maxsize if trips is None else int(trips.reshape(-1)[0]))
-    return Body(
+    return ObservedBody(
         onnx_ir.Model(made, ir_version=model.ir_version),
         {name: inputs[name] for name in names},
         {name: given[name] for name in names},
@@ -71,7 +71,7 @@ def _given(node: onnx_ir.Node, graph: onnx_ir.Graph) -> dict[str, Origin]:
     if node.op_type == "Scan":
         states, origins = _states(node), [_name(value) for value in node.inputs]
         return {
-            _name(inner): origin if i < states else Slices(origin)
+            _name(inner): origin if i < states else SliceOrigin(origin)
             for i, (inner, origin) in enumerate(zip(graph.inputs, origins, strict=True))
         }
     if node.op_type == "If":

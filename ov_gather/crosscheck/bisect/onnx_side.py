@@ -9,7 +9,7 @@ from typing import Any
 import onnx_ir
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import Array, Body
+from ov_gather.crosscheck.bisect.bodies import Array, ObservedBody
 from ov_gather.crosscheck.bisect.graphs import Value, onnx_graph
 from ov_gather.crosscheck.bisect.onnx_bodies import onnx_body
 from ov_gather.crosscheck.bisect.sides import Arrays, Given, Part, Side
@@ -71,12 +71,12 @@ class OnnxSide(Side):
         (found,) = part.run([each.array for each in given.values()])
         return found
 
-    def body(self, value: Value, array: Array) -> Body | None:
+    def body(self, value: Value, array: Array) -> ObservedBody | None:
         """Return the body of an If, a Loop or a Scan."""
         node = next((node for node in self._model.graph if any(given.name == value for given in node.outputs)), None)
         return None if node is None else onnx_body(self._model, node, array)
 
-    def inside(self, body: Body) -> OnnxSide:
+    def inside(self, body: ObservedBody) -> OnnxSide:
         """Return the side of a body."""
         return OnnxSide(body.model, body.inputs)
 

@@ -8,7 +8,7 @@ from ov_gather.crosscheck.comparisons import Difference
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ComparedValue:
     """A compared value.
 
     Attributes:
@@ -49,8 +49,8 @@ class Parting:
     node: str
     nodes: tuple[str, ...]
     reference_node: str
-    inputs: tuple[Observed, ...]
-    output: Observed
+    inputs: tuple[ComparedValue, ...]
+    output: ComparedValue
     constants: tuple[str, ...] = ()
     detail: str = ""
     reproducer: str = ""

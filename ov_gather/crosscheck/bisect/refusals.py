@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
+from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
 from ov_gather.crosscheck.bisect.sides import Side
 from ov_gather.ir.states import STATES
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -44,7 +44,7 @@ def _of_state(side: Side) -> Node | None:
         return None
 
 
-def _ends(graph: Graph, nodes: Sequence[Node]) -> list[Value]:
+def _ends(graph: ValueGraph, nodes: Sequence[Node]) -> list[Value]:
     """Return the values of some nodes that none of these nodes uses."""
     used = {value for node in nodes for value in node.inputs}
     ends = [value for node in nodes for value in node.outputs if value not in used]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.rounding import difference
-from ov_gather.crosscheck.bisect.search import Found, Search
+from ov_gather.crosscheck.bisect.search import Search, SearchResult
 from ov_gather.crosscheck.bisect.sides import Given, Part
 from ov_gather.crosscheck.comparisons import Difference
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -53,11 +53,11 @@ class Replay:
         self._comparer, self._search = comparer, search
         self._graph = comparer.model.graph
 
-    def piece_alone(self, found: Found) -> Piece | None:
+    def piece_alone(self, found: SearchResult) -> Piece | None:
         """Return the guilty nodes, with constant subgraphs if necessary, as a piece; None if it does not show the fault."""
         return self._first_shown(found, [list(found.sources), self._without_constants(found.sources)])
 
-    def piece_grown(self, found: Found) -> Piece | None:
+    def piece_grown(self, found: SearchResult) -> Piece | None:
         """Return the smallest tried piece that shows the fault together with preceding nodes; None if there is none."""
         sources = self._without_constants(found.sources)
         grown = []
@@ -80,7 +80,7 @@ class Replay:
         nodes, nothing = self._nodes(value, sources), np.empty(0)
         return Piece(nodes, value, sources, part, other, named, nothing, refused[0] or refused[1], bool(refused[1]))
 
-    def _first_shown(self, found: Found, choices: Sequence[Sequence[Value]]) -> Piece | None:
+    def _first_shown(self, found: SearchResult, choices: Sequence[Sequence[Value]]) -> Piece | None:
         for sources in {frozenset(sources): sources for sources in choices}.values():
             piece = self.piece(found.value, sources)
             if piece is not None and piece.difference:

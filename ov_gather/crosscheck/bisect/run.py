@@ -20,7 +20,7 @@ from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.bisect.refusals import first_refused
 from ov_gather.crosscheck.bisect.results import BisectResult
 from ov_gather.crosscheck.bisect.rounding import Rounding
-from ov_gather.crosscheck.bisect.search import Observation, Search, sizes_of
+from ov_gather.crosscheck.bisect.search import CutObservation, Search, sizes_of
 from ov_gather.crosscheck.bisect.sides import ArraysSide, Given
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.crosscheck.environment import environment
@@ -239,7 +239,7 @@ class _Bisection:
         )
         sizes = sizes_of(graph)
 
-        def observe(values: Sequence[Value], wrong: Value) -> Observation:
+        def observe(values: Sequence[Value], wrong: Value) -> CutObservation:
             self._progress(f"run {sides.model.runs + 1}: {search.left} values may be the first; observing {len(values)}")
             return comparer.observe(values, wrong)
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ov_gather.crosscheck.bisect.graphs import Graph, Node, Value
+from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
 
 FEW = 8
 """Maximum number of remaining values that are all observed at once, memory permitting, instead of another cut."""
 
 
 @dataclass(frozen=True)
-class Observation:
+class CutObservation:
     """The observed values that differ, and whether the wrong output is still wrong."""
 
     differing: frozenset[Value]
@@ -25,7 +25,7 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The first value that differs.
 
     Attributes:
@@ -61,10 +61,10 @@ class Search:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: ValueGraph,
         comparable: frozenset[Value],
         sizes: Callable[[Value], int],
-        observe: Callable[[Sequence[Value], Value], Observation],
+        observe: Callable[[Sequence[Value], Value], CutObservation],
         memory: int,
     ) -> None:
         self.equal: set[Value] = set()
@@ -72,7 +72,7 @@ class Search:
         self._graph, self._comparable, self._sizes, self._observe, self._memory = graph, comparable, sizes, observe, memory
         self._regions: dict[Value, Region] = {}
 
-    def first_difference(self, wrong: Value) -> Found:
+    def first_difference(self, wrong: Value) -> SearchResult:
         """Return the first value that differs among those that a wrong value depends on."""
         value = wrong
         while above := self._above(value):
@@ -87,7 +87,7 @@ class Search:
                     value = min(seen.differing, key=self._graph.order.__getitem__)
                     break
         region = self.region(value)
-        return Found(value, region.nodes, region.sources)
+        return SearchResult(value, region.nodes, region.sources)
 
     def region(self, value: Value) -> Region:
         """Return the nodes between a value and the nearest comparable values above it."""
@@ -143,7 +143,7 @@ class Search:
             parts[-1].append(value)
         return parts
 
-    def _fused(self, wrong: Value, healing: Sequence[Value]) -> Found:
+    def _fused(self, wrong: Value, healing: Sequence[Value]) -> SearchResult:
         """Narrow down the values whose observation heals the fault, and return the nearest value that depends on them."""
         part = list(healing)
         while len(part) > 1:
@@ -160,10 +160,10 @@ class Search:
         nodes = {id(node): node for region in (*inner, self.region(value)) for node in region.nodes}
         sources = dict.fromkeys(source for region in (self.region(value), *inner) for source in region.sources)
         ordered = [node for node in self._graph.nodes if id(node) in nodes]
-        return Found(value, ordered, [source for source in sources if source not in part], part)
+        return SearchResult(value, ordered, [source for source in sources if source not in part], part)
 
 
-def sizes_of(graph: Graph) -> Mapping[Value, int]:
+def sizes_of(graph: ValueGraph) -> Mapping[Value, int]:
     """Estimate the bytes of values from declared shapes. An open dimension counts as the longest declared one."""
     longest = max((size for shape in graph.shapes.values() for size in shape or ()), default=1)
     found = {}

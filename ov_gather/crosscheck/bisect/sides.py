@@ -14,8 +14,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ov_gather.crosscheck.bisect.bodies import Array, Body
-from ov_gather.crosscheck.bisect.graphs import Graph, Value, arrays_graph
+from ov_gather.crosscheck.bisect.bodies import Array, ObservedBody
+from ov_gather.crosscheck.bisect.graphs import Value, ValueGraph, arrays_graph
 from ov_gather.runtimes.base import RefusedError
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -46,7 +46,7 @@ class Part(ABC):
 class Side(ABC):
     """A model on a runtime, with inputs."""
 
-    graph: Graph
+    graph: ValueGraph
     title: str
     runs: int = 0
 
@@ -72,11 +72,11 @@ class Side(ABC):
         Raises RefusedError, CrashedError, IndexError.
         """
 
-    def body(self, value: Value, array: Array) -> Body | None:
+    def body(self, value: Value, array: Array) -> ObservedBody | None:
         """Return the body of the sub-graph that computes a value; None if it cannot be extracted."""
         return None
 
-    def inside(self, body: Body) -> Side:
+    def inside(self, body: ObservedBody) -> Side:
         """Return the side of a body."""
         raise AssertionError("this side has no bodies")
 

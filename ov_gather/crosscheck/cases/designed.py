@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases import indices
-from ov_gather.crosscheck.cases.indices import Span
+from ov_gather.crosscheck.cases.indices import Extent
 from ov_gather.crosscheck.cases.memory import require_memory
 from ov_gather.crosscheck.cases.sizes import Sizes, choose
 from ov_gather.crosscheck.cases.values import VALUES
@@ -145,7 +145,7 @@ def _inputs(
             continue
         if port == rule.port:
             dtype = element_type.dtype
-            array = indices.make(design.indices, rng, shape, Span.of(along, rule.lowest_specified, dtype), dtype)
+            array = indices.make(design.indices, rng, shape, Extent.of(along, rule.lowest_specified, dtype), dtype)
         elif given.attribute:
             array = np.full(shape, attributes[given.attribute.name], element_type.dtype)
         else:

@@ -13,7 +13,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Extent:
     """The index range of an axis. For tuples of coordinates, each field has one number per coordinate; else it is a scalar.
 
     Attributes:
@@ -27,7 +27,7 @@ class Span:
     specified: Integers
 
     @classmethod
-    def of(cls, size: tuple[int, ...], specified: Callable[[Any], Any], dtype: np.dtype[Any]) -> Span:
+    def of(cls, size: tuple[int, ...], specified: Callable[[Any], Any], dtype: np.dtype[Any]) -> Extent:
         """Build the span of an axis, clamped to the range of the index type."""
         limits, sizes = np.iinfo(dtype), np.array(size if len(size) > 1 else size[0], np.int64)
         end = np.minimum(sizes, min(int(limits.max) + 1, 2**62))
@@ -35,7 +35,7 @@ class Span:
 
 
 def make(
-    pattern: str, rng: np.random.Generator, shape: tuple[int, ...], span: Span, dtype: np.dtype[Any]
+    pattern: str, rng: np.random.Generator, shape: tuple[int, ...], span: Extent, dtype: np.dtype[Any]
 ) -> NDArray[Any] | None:
     """Return indices that follow a pattern; None if the shape or the index type admits none."""
     empty = 0 in shape
@@ -51,32 +51,32 @@ def make(
     return indices.astype(dtype)
 
 
-def _random(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+def _random(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
     return rng.integers(span.specified, np.maximum(span.size, span.specified + 1), shape)
 
 
-def _boundary(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+def _boundary(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
     ends = [span.size * 0, span.size - 1, np.maximum(span.lowest, -1), span.lowest]
     return np.choose(rng.integers(0, 4, shape), [np.broadcast_to(end, shape) for end in ends])
 
 
-def _negative(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers | None:
+def _negative(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers | None:
     return rng.integers(span.lowest, 0, shape) if (span.lowest < 0).all() else None
 
 
-def _equal(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+def _equal(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
     return np.broadcast_to(rng.integers(0, span.size), shape).copy()
 
 
-def _duplicates(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+def _duplicates(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
     return rng.integers(0, np.minimum(span.size, 2), shape)
 
 
-def _reversed(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+def _reversed(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
     return span.size - 1 - _counting(shape) % span.size
 
 
-def _permutation(rng: np.random.Generator, shape: tuple[int, ...], span: Span) -> Integers:
+def _permutation(rng: np.random.Generator, shape: tuple[int, ...], span: Extent) -> Integers:
     return rng.permutation(int(span.size.min()))[_counting(shape) % int(span.size.min())]
 
 
@@ -84,7 +84,7 @@ def _counting(shape: tuple[int, ...]) -> Integers:
     return np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
 
 
-def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Span, by: Callable[[Integers], Integers]) -> Integers:
+def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Extent, by: Callable[[Integers], Integers]) -> Integers:
     """Return valid indices in which one of the last tenth is replaced by an invalid one."""
     indices = _random(rng, shape, span) if span.size.all() else np.zeros(shape, np.int64)
     flat, wrong = indices.reshape(-1), np.broadcast_to(by(span.size), shape).reshape(-1)
@@ -93,7 +93,7 @@ def _replaced(rng: np.random.Generator, shape: tuple[int, ...], span: Span, by: 
     return indices
 
 
-_VALID: Mapping[str, Callable[[np.random.Generator, tuple[int, ...], Span], Integers | None]] = {
+_VALID: Mapping[str, Callable[[np.random.Generator, tuple[int, ...], Extent], Integers | None]] = {
     "random": _random,
     "boundary": _boundary,
     "negative": _negative,

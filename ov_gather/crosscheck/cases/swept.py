@@ -8,7 +8,7 @@ from itertools import cycle, product
 import numpy as np
 
 from ov_gather.crosscheck.cases.values import small
-from ov_gather.ir.builder import ModelBuilder, Value
+from ov_gather.ir.builder import ModelBuilder, PortRef
 from ov_gather.ir.element_types import BOOLEAN, ELEMENT_TYPES, I64, INTEGERS, ElementType
 from ov_gather.ir.model import Model
 from ov_gather.ir.shapes import ANY, PartialShape
@@ -69,7 +69,7 @@ def _layer(operation: Operation, rng: np.random.Generator, element_type: Element
     return _finished(builder, operation, text, inputs, str(rng.choice(operation.opsets)))
 
 
-def _finished(builder: ModelBuilder, operation: Operation, text: Text, inputs: list[Value], opset: str) -> Model:
+def _finished(builder: ModelBuilder, operation: Operation, text: Text, inputs: list[PortRef], opset: str) -> Model:
     # The declared output is a placeholder: isolating the layer infers it again.
     (output,) = builder.layer(
         operation.type, builder.name, opset, text, inputs, [(inputs[0].element_type, PartialShape.of(()))], tensor="output"

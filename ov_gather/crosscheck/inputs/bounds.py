@@ -1,7 +1,7 @@
 """Bounds of the integers that a model input may hold without an index going out of bounds, for graphs of any kind.
 
 The algorithm follows an input to its uses as indices, through operators that move elements and through additions of a constant
-number. `ov_gather.ops.meanings` defines the operators; adapters (`ir.py`, `onnx.py`, `openvino.py`) implement `Graph`.
+number. `ov_gather.ops.meanings` defines the operators; adapters (`ir.py`, `onnx.py`, `openvino.py`) implement `IndexGraph`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DIFFERENCES = ("Sub", "Subtract")
 _SMALLEST_DEPTH = 2
 
 
-class Graph(Protocol[ValueT, NodeT]):
+class IndexGraph(Protocol[ValueT, NodeT]):
     """Interface of the graphs that the algorithm traverses, generic over the types of values and nodes."""
 
     meanings: Mapping[str, Meaning]
@@ -48,7 +48,7 @@ class Graph(Protocol[ValueT, NodeT]):
         """Return the shape of an input, with the smallest size for open dimensions; () if the rank is unknown."""
 
 
-def index_bounds(graph: Graph[ValueT, NodeT], source: ValueT) -> Iterator[tuple[int, int]]:
+def index_bounds(graph: IndexGraph[ValueT, NodeT], source: ValueT) -> Iterator[tuple[int, int]]:
     """Yield the valid interval of `source` (lowest, exclusive end) for each node that it reaches as indices."""
     seen: set[ValueT] = set()
     waiting = [(source, 0)]  # each value with the constant added so far
@@ -70,7 +70,7 @@ def index_bounds(graph: Graph[ValueT, NodeT], source: ValueT) -> Iterator[tuple[
                 waiting += [(output, shift) for output in graph.outputs(node)]
 
 
-def _smallest_size(graph: Graph[ValueT, NodeT], node: NodeT, indices: Indices) -> int:
+def _smallest_size(graph: IndexGraph[ValueT, NodeT], node: NodeT, indices: Indices) -> int:
     """Return the size of the axis that indices refer to; the smallest one if there are several."""
     if indices.along is Along.CLASSES:
         depth = graph.constant(node, 1)
@@ -86,7 +86,7 @@ def _smallest_size(graph: Graph[ValueT, NodeT], node: NodeT, indices: Indices) -
     return data[axis] if -len(data) <= axis < len(data) else 1
 
 
-def _added(graph: Graph[ValueT, NodeT], node: NodeT, operator: str, position: int) -> int:
+def _added(graph: IndexGraph[ValueT, NodeT], node: NodeT, operator: str, position: int) -> int:
     """Return the constant that a sum or difference adds to the input at this position; 0 if it is not one constant number."""
     other = graph.constant(node, 1 - position)
     if other is None or other.size != 1 or (operator in _DIFFERENCES and position == 1):

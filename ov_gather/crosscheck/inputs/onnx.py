@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.values import for_model
 from ov_gather.crosscheck.inputs.bounds import index_bounds
-from ov_gather.crosscheck.inputs.open_sizes import Sizes, choices, closed
+from ov_gather.crosscheck.inputs.open_sizes import DynamicSizes, choices, closed
 from ov_gather.ir.element_types import ElementType, by_onnx
 from ov_gather.ops.meanings import ONNX
 from ov_gather.ops.onnx_nodes import attribute
@@ -72,9 +72,9 @@ def check_inputs(model: onnx_ir.Model, given: Mapping[str, NDArray[Any]]) -> Inp
     return {name: given[name] for name in wanted}
 
 
-def _make_up(rng: np.random.Generator, value: onnx_ir.Value, sizes: Sizes) -> NDArray[Any]:
+def _make_up(rng: np.random.Generator, value: onnx_ir.Value, sizes: DynamicSizes) -> NDArray[Any]:
     shape = sizes.shapes[str(value.name)]
-    return for_model(rng, f"input '{value.name}'", _element_type(value), shape, list(index_bounds(_Nodes(sizes), value)))
+    return for_model(rng, f"input '{value.name}'", _element_type(value), shape, list(index_bounds(_OnnxNodes(sizes), value)))
 
 
 def _element_type(value: onnx_ir.Value) -> ElementType:
@@ -86,12 +86,12 @@ def _element_type(value: onnx_ir.Value) -> ElementType:
     return found
 
 
-class _Nodes:
+class _OnnxNodes:
     """An ONNX model as a `Graph` for one choice of open sizes. Uses include nodes in bodies that capture an outer value."""
 
     meanings = ONNX
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DynamicSizes) -> None:
         self._sizes = sizes
 
     def operator(self, node: onnx_ir.Node) -> str:

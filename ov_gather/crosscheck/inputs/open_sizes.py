@@ -30,7 +30,7 @@ Dim = int | onnx_ir.SymbolicDim
 
 
 @dataclass(frozen=True)
-class Sizes:
+class DynamicSizes:
     """One choice of sizes: the shape of each input by name, and the size of each open dimension by its name or place."""
 
     shapes: Mapping[str, tuple[int, ...]]
@@ -43,7 +43,7 @@ class Sizes:
         return tuple(self.named.get(str(dim), 1) if (size := closed(dim)) is None else size for dim in value.shape or ())
 
 
-def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[Sizes]:
+def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[DynamicSizes]:
     """Yield distinct choices of sizes, the most likely first. Every input must have a known rank.
 
     Dimensions of the same name get the same size. A name that is an expression ("past + new") is evaluated. Unnamed dimensions
@@ -62,7 +62,7 @@ def choices(inputs: Sequence[onnx_ir.Value]) -> Iterator[Sizes]:
         sizes |= {key: size for key, dim in dims.items() if (size := _computed(dim, key, sizes)) is not None}
         if sizes not in seen:
             seen.append(sizes)
-            yield Sizes({str(value.name): _shape(value, sizes) for value in inputs}, sizes)
+            yield DynamicSizes({str(value.name): _shape(value, sizes) for value in inputs}, sizes)
 
 
 def closed(dim: Dim) -> int | None:

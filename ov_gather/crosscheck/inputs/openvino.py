@@ -21,7 +21,7 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
     Raises ValueError if a Parameter's shape is not static, NumPy lacks its element type, or no value is valid.
     """
     rng = np.random.default_rng(seed)
-    graph = _Nodes(model)
+    graph = _OpenvinoNodes(model)
     arrays = []
     for parameter in model.get_parameters():
         shape, place = parameter.get_partial_shape(), f"input '{parameter.get_friendly_name()}'"
@@ -35,7 +35,7 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
     return arrays
 
 
-class _Nodes:
+class _OpenvinoNodes:
     """An `openvino.Model` as a `Graph`. Nodes and values are both instance ids, as one node may have many Python objects."""
 
     meanings = OPENVINO

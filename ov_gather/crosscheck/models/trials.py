@@ -50,7 +50,7 @@ class Attempt:
     notes: tuple[str, ...] = ()
 
 
-class Trial:
+class ConversionTrial:
     """A model and its conversion on their runtimes. `refusals` are the messages of onnxruntime for inputs that it refused.
 
     `lanes` maps each input and output of the IR that is in lanes to the original's name and the type of its numbers.

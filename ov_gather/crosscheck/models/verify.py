@@ -18,7 +18,7 @@ from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.intermediates import GatherTensors
-from ov_gather.crosscheck.models.trials import Trial
+from ov_gather.crosscheck.models.trials import ConversionTrial
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.extras import require
@@ -75,7 +75,7 @@ def verify_conversion(
             original=str(onnx_path),
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
         )
-        trial = Trial(model, ir_path, origin, others[-1], lanes or {})
+        trial = ConversionTrial(model, ir_path, origin, others[-1], lanes or {})
         try:
             attempt = trial.run(choices)
             if attempt is None and given is None:

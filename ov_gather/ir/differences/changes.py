@@ -19,7 +19,7 @@ Kind = Literal["removed", "added", "operation", "attribute", "input", "constant"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class IRChange:
     """One difference between two models.
 
     Attributes:
@@ -61,8 +61,8 @@ class Differences(InNotebooks):
         same: number of matched layers without a difference, Consts not counted.
     """
 
-    changes: tuple[Change, ...]
-    consequences: tuple[Change, ...]
+    changes: tuple[IRChange, ...]
+    consequences: tuple[IRChange, ...]
     same: int
 
     def table(self) -> Table:
@@ -75,7 +75,7 @@ class Differences(InNotebooks):
         return not self.changes and not self.consequences
 
 
-def changes_table(changes: Sequence[Change]) -> Table:
+def changes_table(changes: Sequence[IRChange]) -> Table:
     """Return a table for `rich.print`: one row a change."""
     from rich import box
     from rich.table import Column, Table

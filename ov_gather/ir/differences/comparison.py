@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
 
-from ov_gather.ir.differences.changes import Change
+from ov_gather.ir.differences.changes import IRChange
 from ov_gather.ir.differences.constants import constant_text, contrast
-from ov_gather.ir.differences.graph import CONSTANT, EXACT, OPEN, Graph, GraphMaker, Node, Slot, port_text
+from ov_gather.ir.differences.graph import CONSTANT, EXACT, OPEN, DiffGraph, DiffNode, GraphMaker, Slot, port_text
 from ov_gather.ir.differences.matching import NONE, Matching
 from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Port
@@ -22,14 +22,14 @@ Use = tuple[int, int]
 """The index of a node, and the position of its input."""
 
 
-class Comparison:
+class LayerComparison:
     """The differences between two graphs, including the bodies in them."""
 
-    def __init__(self, maker: GraphMaker, a: Graph, b: Graph, *, follows: bool = False) -> None:
+    def __init__(self, maker: GraphMaker, a: DiffGraph, b: DiffGraph, *, follows: bool = False) -> None:
         """Compare two graphs. `follows`: they are bodies of a layer that differs, or that a different layer feeds."""
         self.a, self.b = a, b
-        self.changes: list[Change] = []
-        self.consequences: list[Change] = []
+        self.changes: list[IRChange] = []
+        self.consequences: list[IRChange] = []
         self.same = 0
         self._maker = maker
         matching = Matching(maker, a, b)
@@ -42,7 +42,7 @@ class Comparison:
         for i, j in enumerate(self._to_b):
             node = self.a.nodes[i]
             if j == NONE:
-                self.changes.append(Change("removed", a=_location(self.a, node.layer)))
+                self.changes.append(IRChange("removed", a=_location(self.a, node.layer)))
                 continue
             other = self.b.nodes[j]
             follows = all_follow or self._is_fed_by_other(node, other, differs)
@@ -61,23 +61,23 @@ class Comparison:
             self.same += not is_other
         for j, i in enumerate(self._to_a):
             if i == NONE:
-                self.changes.append(Change("added", b=_location(self.b, self.b.nodes[j].layer)))
+                self.changes.append(IRChange("added", b=_location(self.b, self.b.nodes[j].layer)))
 
-    def _is_fed_by_other(self, node: Node, other: Node, differs: Sequence[bool]) -> bool:
+    def _is_fed_by_other(self, node: DiffNode, other: DiffNode, differs: Sequence[bool]) -> bool:
         return any(producer >= 0 and differs[producer] for producer, _ in node.slots) or any(
             producer >= 0 and self._to_a[producer] == NONE for producer, _ in other.slots
         )
 
-    def _has_same_sources(self, node: Node, other: Node) -> bool:
+    def _has_same_sources(self, node: DiffNode, other: DiffNode) -> bool:
         return all(
             first == second if first[0] < 0 else (self._to_b[first[0]], first[1]) == second
             for first, second in zip(node.slots, other.slots, strict=True)
         )
 
-    def _changes(self, i: int, j: int) -> Iterator[Change]:
+    def _changes(self, i: int, j: int) -> Iterator[IRChange]:
         """Yield the changes of a node itself: operation, role, attributes, inputs."""
         node, other = self.a.nodes[i], self.b.nodes[j]
-        here = Change("operation", _location(self.a, node.layer), _location(self.b, other.layer))
+        here = IRChange("operation", _location(self.a, node.layer), _location(self.b, other.layer))
         names = [f"{layer.type} {layer.version or ''}".rstrip() for layer in (node.layer, other.layer)]
         if names[0].lower() != names[1].lower():
             yield replace(here, before=names[0], after=names[1])
@@ -95,7 +95,7 @@ class Comparison:
                 before, after = _source(self.a, node, position), _source(self.b, other, position)
                 yield replace(here, kind="input", what=f"{position}", before=before, after=after)
 
-    def _has_other_constant(self, node: Node, other: Node) -> bool:
+    def _has_other_constant(self, node: DiffNode, other: DiffNode) -> bool:
         slots = zip(node.slots, other.slots, strict=False)
         return any(first[0] == second[0] == CONSTANT and first != second for first, second in slots)
 
@@ -111,7 +111,7 @@ class Comparison:
                         uses.setdefault(pair, []).append((i, position))
         return uses
 
-    def _constants(self, first: Use, second: Use) -> Iterator[Change]:
+    def _constants(self, first: Use, second: Use) -> Iterator[IRChange]:
         """Report a pair of constants that differ, once, at the first input that they feed."""
         node, other = self.a.nodes[first[0]], self.b.nodes[second[0]]
         a, b = _constant(self.a, node, first[1]), _constant(self.b, other, second[1])
@@ -122,7 +122,7 @@ class Comparison:
             if len(uses) > 1:
                 places.append(f"{len(uses) - 1} more")
             text = "; ".join(filter(None, [" and ".join(places), what.detail]))
-            yield Change("constant", _location(self.a, a), _location(self.b, b), text, what.before, what.after)
+            yield IRChange("constant", _location(self.a, a), _location(self.b, b), text, what.before, what.after)
 
     def _is_same_source(self, first: Slot, second: Slot) -> bool:
         """Return True if both inputs have the same source, apart from changes that are reported at the sources themselves."""
@@ -144,20 +144,20 @@ class Comparison:
         of_b = {self._to_b[i]: number for i, number in inputs.items()}
         return self._maker.upwards(self.a, EXACT, inputs), self._maker.upwards(self.b, EXACT, of_b)
 
-    def _compare_bodies(self, node: Node, other: Node, follows: bool) -> None:
+    def _compare_bodies(self, node: DiffNode, other: DiffNode, follows: bool) -> None:
         of_b = {body.model.tag: body for body in other.bodies}
         for body in node.bodies:
             if body.model.tag in of_b:
-                inner = Comparison(self._maker, body, of_b[body.model.tag], follows=follows)
+                inner = LayerComparison(self._maker, body, of_b[body.model.tag], follows=follows)
                 self.changes += inner.changes
                 self.consequences += inner.consequences
                 self.same += inner.same
 
-    def _outputs(self, node: Node, other: Node) -> Iterator[Change]:
+    def _outputs(self, node: DiffNode, other: DiffNode) -> Iterator[IRChange]:
         for position, ports in enumerate(zip_longest(node.layer.outputs, other.layer.outputs)):
             before, after = _port(node.layer, ports[0]), _port(other.layer, ports[1])
             if before != after:
-                here = Change("type", _location(self.a, node.layer), _location(self.b, other.layer), f"of output {position}")
+                here = IRChange("type", _location(self.a, node.layer), _location(self.b, other.layer), f"of output {position}")
                 if before[0] != after[0]:
                     yield replace(here, before=before[0], after=after[0])
                 if before[1] != after[1]:
@@ -168,12 +168,12 @@ def _port(layer: Layer, port: Port | None) -> tuple[str, str]:
     return port_text(layer, port) if port else ("", "")
 
 
-def _is_input(graph: Graph, i: int) -> bool:
+def _is_input(graph: DiffGraph, i: int) -> bool:
     """Return True if a node's value comes from outside: two such nodes differ even if nothing else distinguishes them."""
     return graph.nodes[i].layer.type in ("Parameter", "ReadValue")
 
 
-def _location(graph: Graph, layer: Layer) -> Location:
+def _location(graph: DiffGraph, layer: Layer) -> Location:
     return Location(graph.model.path, layer.line, layer.id, layer.name, layer.type, subgraph_path=graph.path)
 
 
@@ -181,7 +181,7 @@ def _short(layer: Layer) -> str:
     return f"{layer.type} '{layer.name}'"
 
 
-def _constant(graph: Graph, node: Node, position: int) -> Layer:
+def _constant(graph: DiffGraph, node: DiffNode, position: int) -> Layer:
     """Return the Const that feeds an input. A Const that feeds nothing is a node, and its own input."""
     if node.layer.type == "Const":
         return node.layer
@@ -190,7 +190,7 @@ def _constant(graph: Graph, node: Node, position: int) -> Layer:
     return source[0]
 
 
-def _source(graph: Graph, node: Node, position: int) -> str:
+def _source(graph: DiffGraph, node: DiffNode, position: int) -> str:
     """Describe the source of an input for people."""
     producer, output = node.slots[position] if position < len(node.slots) else _ABSENT
     if producer == CONSTANT:
@@ -202,7 +202,7 @@ def _source(graph: Graph, node: Node, position: int) -> str:
     return _short(source.layer) + role + (f", output {output}" if len(source.layer.outputs) > 1 else "")
 
 
-def _leads_to(nodes: Sequence[Node], start: int, match: Sequence[int], target: int) -> bool:
+def _leads_to(nodes: Sequence[DiffNode], start: int, match: Sequence[int], target: int) -> bool:
     """Return True if the match of `target` feeds the node `start`, through unmatched nodes only."""
     waiting, seen = [start], {start}
     while waiting and len(seen) < _FAR:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ov_gather.ir.differences.changes import Differences
-from ov_gather.ir.differences.comparison import Comparison
+from ov_gather.ir.differences.comparison import LayerComparison
 from ov_gather.ir.differences.graph import GraphMaker
 from ov_gather.ir.differences.interfaces import named_roles
 from ov_gather.ir.gc_paused import paused_collection
@@ -36,5 +36,5 @@ def diff(a: Source | Model, b: Source | Model, *, weights: tuple[WeightsSource, 
     ]
     maker = GraphMaker()
     first, second = (maker.make(model, roles) for model, roles in zip(models, named_roles(*models), strict=True))
-    found = Comparison(maker, first, second)
+    found = LayerComparison(maker, first, second)
     return Differences(tuple(found.changes), tuple(found.consequences), found.same)

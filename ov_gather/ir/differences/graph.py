@@ -38,7 +38,7 @@ class Numbers:
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class DiffNode:
     """A layer in its graph.
 
     Attributes:
@@ -52,19 +52,19 @@ class Node:
     layer: Layer
     attributes: Mapping[str, str]
     slots: tuple[Slot, ...]
-    bodies: tuple[Graph, ...] = ()
+    bodies: tuple[DiffGraph, ...] = ()
     keys: tuple[int, ...] = ()
     role: str = ""
     consumers: list[tuple[int, int, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
-class Graph:
+class DiffGraph:
     """The layers of one graph in topological order, without the Consts that feed another layer; `up` numbers each node."""
 
     model: Model
     path: tuple[str, ...]
-    nodes: list[Node]
+    nodes: list[DiffNode]
     up: list[int] = field(default_factory=list)
 
 
@@ -75,12 +75,12 @@ class GraphMaker:
         self.numbers = Numbers()
         self._content = Content()
 
-    def make(self, model: Model, roles: Roles, path: tuple[str, ...] = ()) -> Graph:
+    def make(self, model: Model, roles: Roles, path: tuple[str, ...] = ()) -> DiffGraph:
         """Build the graph of a model or body, including its bodies."""
         index, order = _in_order(model)
         positions = {(layer.id, port.id): i for layer in model.layers for i, port in enumerate(layer.outputs)}
         readers = {layer.attributes.get(VARIABLE): index[layer.id] for layer in model.of_type("ReadValue") if layer.id in index}
-        graph = Graph(model, path, [])
+        graph = DiffGraph(model, path, [])
         for layer in order:
             slots = [self._slot(model, layer, port, index, positions) for port in layer.inputs]
             if layer.type == "Const":
@@ -96,7 +96,7 @@ class GraphMaker:
         graph.up = self.upwards(graph, EXACT)
         return graph
 
-    def upwards(self, graph: Graph, likeness: int, known: Mapping[int, int] = MappingProxyType({})) -> list[int]:
+    def upwards(self, graph: DiffGraph, likeness: int, known: Mapping[int, int] = MappingProxyType({})) -> list[int]:
         """Number each node by itself and everything upstream. `known` fixes the numbers of some nodes."""
         up = [0] * len(graph.nodes)
         for i, node in enumerate(graph.nodes):
@@ -107,7 +107,7 @@ class GraphMaker:
             up[i] = self.numbers.of(("up", node.keys[likeness], sources))
         return up
 
-    def downwards(self, graph: Graph, likeness: int) -> list[int]:
+    def downwards(self, graph: DiffGraph, likeness: int) -> list[int]:
         """Number each node by itself and everything downstream."""
         down = [0] * len(graph.nodes)
         for i in range(len(graph.nodes) - 1, -1, -1):
@@ -130,7 +130,7 @@ class GraphMaker:
     def _number(self, model: Model, layer: Layer) -> int:
         return self.numbers.of(("constant", *self._content.key(model, layer)))
 
-    def _node(self, layer: Layer, slots: tuple[Slot, ...], roles: Roles, path: tuple[str, ...]) -> Node:
+    def _node(self, layer: Layer, slots: tuple[Slot, ...], roles: Roles, path: tuple[str, ...]) -> DiffNode:
         of = self.numbers.of
         inner = (*path, f"{layer.type} '{layer.name}'")
         bodies = tuple(self.make(body, body_roles(layer, body), (*inner, body.tag)) for body in layer.bodies)
@@ -145,7 +145,7 @@ class GraphMaker:
         outputs = tuple(port_text(layer, port) for port in layer.outputs)
         prints = tuple((body.model.tag, tuple(sorted(body.up))) for body in bodies)
         keys = of(("exact", constants_key, outputs, prints)), constants_key, attributes_key, type_key
-        return Node(layer, attributes, slots, bodies, keys, role.name)
+        return DiffNode(layer, attributes, slots, bodies, keys, role.name)
 
 
 def _in_order(model: Model) -> tuple[dict[int, int], list[Layer]]:

@@ -14,9 +14,9 @@ from ov_gather.ir.differences.graph import (
     SAME_ATTRIBUTES,
     SAME_CONSTANTS,
     SAME_TYPE,
-    Graph,
+    DiffGraph,
+    DiffNode,
     GraphMaker,
-    Node,
 )
 
 NONE = -1
@@ -31,7 +31,7 @@ class Matching:
     `to_b` maps each node of the first graph, `to_a` each node of the second.
     """
 
-    def __init__(self, maker: GraphMaker, a: Graph, b: Graph) -> None:
+    def __init__(self, maker: GraphMaker, a: DiffGraph, b: DiffGraph) -> None:
         self._maker = maker
         self.a, self.b = a, b
         self.to_b, self.to_a = [NONE] * len(a.nodes), [NONE] * len(b.nodes)
@@ -162,7 +162,7 @@ def _alone(keys: Sequence[Hashable], matched: Sequence[int]) -> dict[Hashable, i
     return found
 
 
-def _alone_by_use(nodes: Sequence[Node], node: Node, matched: Sequence[int], likeness: int) -> dict[Hashable, int]:
+def _alone_by_use(nodes: Sequence[DiffNode], node: DiffNode, matched: Sequence[int], likeness: int) -> dict[Hashable, int]:
     found: dict[Hashable, int] = {}
     for user, position, output in node.consumers:
         if matched[user] == NONE:
@@ -171,14 +171,14 @@ def _alone_by_use(nodes: Sequence[Node], node: Node, matched: Sequence[int], lik
     return found
 
 
-def _common_sources(first: Node, second: Node) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _common_sources(first: DiffNode, second: DiffNode) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield the slots at the same position that read the same output position of some nodes."""
     for one, other in zip(first.slots, second.slots, strict=False):
         if one[0] >= 0 and other[0] >= 0 and one[1] == other[1]:
             yield one, other
 
 
-def _keys_with_constants(nodes: Sequence[Node], likeness: int) -> list[int | None]:
+def _keys_with_constants(nodes: Sequence[DiffNode], likeness: int) -> list[int | None]:
     """Return the key of each node that has a constant input, if the key is unique in the graph."""
     keys = [node.keys[likeness] if any(producer == CONSTANT for producer, _ in node.slots) else None for node in nodes]
     counts: dict[int | None, int] = {}

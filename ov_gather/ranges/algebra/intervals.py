@@ -104,11 +104,11 @@ class Algebra:
         """Return True if no value exceeds the bound."""
         return any(self.sizes.is_at_most(high, bound) for high in self.highs(interval))
 
-    def hull(self, *given: Interval) -> Interval:
+    def join(self, *given: Interval) -> Interval:
         """Join one or more intervals."""
-        return reduce(self._hull, given)
+        return reduce(self._join, given)
 
-    def _hull(self, one: Interval, other: Interval) -> Interval:
+    def _join(self, one: Interval, other: Interval) -> Interval:
         low, high = min(one.low, other.low), max(one.high, other.high)
         if _are_numbers(one, other):
             return Interval(low, high)
@@ -116,7 +116,7 @@ class Algebra:
         highs = [bound for a, b in ((one, other), (other, one)) for bound in self.highs(a) if self.is_at_most(b, bound)]
         return self._made(lows, highs, low, high)
 
-    def both(self, one: Interval, other: Interval) -> Interval:
+    def meet(self, one: Interval, other: Interval) -> Interval:
         """Meet two intervals."""
         return self._made(
             (*one.lows, *other.lows), (*one.highs, *other.highs), max(one.low, other.low), min(one.high, other.high)
@@ -188,13 +188,13 @@ class Algebra:
             return one
         below = self._made((), [high - 1 for high in self.highs(other)], 0)
         if one.low >= 0:
-            below = self.both(below, Interval(0, one.high, (), one.highs))
-        return self.hull(below, -below) if sign_of_dividend and one.low < 0 else below
+            below = self.meet(below, Interval(0, one.high, (), one.highs))
+        return self.join(below, -below) if sign_of_dividend and one.low < 0 else below
 
     def minimum(self, one: Interval, other: Interval) -> Interval:
         """Return the elementwise minimum."""
-        hull = self._hull(one, other)
-        return self._made(hull.lows, (*one.highs, *other.highs), min(one.low, other.low), min(one.high, other.high))
+        joined = self._join(one, other)
+        return self._made(joined.lows, (*one.highs, *other.highs), min(one.low, other.low), min(one.high, other.high))
 
     def maximum(self, one: Interval, other: Interval) -> Interval:
         """Return the elementwise maximum."""
@@ -204,8 +204,8 @@ class Algebra:
         """Return the absolute values."""
         if values.low >= 0:
             return values
-        hull = self.hull(values, -values)
-        return self._made((), hull.highs, max(0, -values.high), hull.high)
+        joined = self.join(values, -values)
+        return self._made((), joined.highs, max(0, -values.high), joined.high)
 
 
 def _are_numbers(*intervals: Interval) -> bool:

@@ -73,7 +73,7 @@ def in_parts(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Inte
     """Return the value with one interval for each slice along an axis."""
     if not intervals:
         return replace(value, parts=None)
-    elements = algebra.hull(*intervals)
+    elements = algebra.join(*intervals)
     is_told = all(interval == elements for interval in intervals)
     return replace(value, elements=elements, parts=None if is_told else Parts(axis, tuple(intervals)))
 
@@ -109,7 +109,7 @@ def is_counted(algebra: Algebra, bound: Polynomial) -> bool:
 
 def counted(algebra: Algebra, elements: Interval) -> Interval:
     """Clamp sizes, or positions in a tensor, to 0..LARGEST_SIZE."""
-    return algebra.both(elements, Interval(0, LARGEST_SIZE))
+    return algebra.meet(elements, Interval(0, LARGEST_SIZE))
 
 
 def every_value(element_type: ElementType | None) -> Interval:

@@ -10,20 +10,20 @@ from math import ceil, floor, inf, log, sqrt
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number
 from ov_gather.ranges.algebra.values import Value, are_exact, is_integer
-from ov_gather.ranges.rules.call import Call, Rule
+from ov_gather.ranges.rules.call import Operands, TransferFunction
 from ov_gather.ranges.rules.elementwise import Unary, binary, extreme, limited, rounded, rounding_of, unary
 
 LOGARITHM_ERROR = 2**-16
 
 
-def divide(call: Call) -> Sequence[Value]:
+def divide(call: Operands) -> Sequence[Value]:
     """Infer a quotient. Integers round down or towards 0; a floating-point quotient is NaN if the divisor may be 0."""
     if not is_integer(call.outputs[0].element_type):
         return _nan_by_zero(call, binary(_real_quotient, call))
     return binary(partial(_integer_quotient, call), call)
 
 
-def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interval) -> Interval:
+def _integer_quotient(call: Operands, algebra: Algebra, one: Interval, other: Interval) -> Interval:
     """Divide integers. Large ones may be divided in floating point, and bytes may be rounded to the nearest: 255 / 2 = 128.
 
     A negative quotient that is rounded away from 0 is included in any case.
@@ -41,16 +41,16 @@ def _integer_quotient(call: Call, algebra: Algebra, one: Interval, other: Interv
 def _rounded_up(algebra: Algebra, dividend: Interval, found: Interval) -> Interval:
     """Include quotients that are rounded up. They do not exceed a non-negative dividend, as divisors are positive."""
     above = algebra.add(found, algebra.exact(1))
-    return algebra.hull(found, algebra.minimum(above, algebra.maximum(dividend, algebra.exact(0))))
+    return algebra.join(found, algebra.minimum(above, algebra.maximum(dividend, algebra.exact(0))))
 
 
-def _divisor(call: Call, given: Interval) -> Interval:
+def _divisor(call: Operands, given: Interval) -> Interval:
     """Exclude 0 from a divisor if a run that divides by 0 ends with an error."""
     ends = given.low == 0 < given.high and not call.semantics.is_memory_read
-    return call.algebra.both(given, Interval(1, inf)) if ends else given
+    return call.algebra.meet(given, Interval(1, inf)) if ends else given
 
 
-def _nan_by_zero(call: Call, results: Sequence[Value]) -> Sequence[Value]:
+def _nan_by_zero(call: Operands, results: Sequence[Value]) -> Sequence[Value]:
     """Mark quotients as maybe NaN if the divisor may be 0."""
     divisor = call.value(1)
     may_be_zero = divisor is None or divisor.elements.low <= 0 <= divisor.elements.high
@@ -64,14 +64,14 @@ def _real_quotient(_: Algebra, one: Interval, other: Interval) -> Interval:
     return Interval(min(results), max(results))
 
 
-def remainder(call: Call, *, sign_of_dividend: bool) -> Sequence[Value]:
+def remainder(call: Operands, *, sign_of_dividend: bool) -> Sequence[Value]:
     """Infer a remainder, which has the sign of the dividend or of the divisor."""
     if is_integer(call.outputs[0].element_type):
         return binary(partial(_integer_remainder, call, sign_of_dividend), call)
     return _nan_by_zero(call, binary(partial(_real_remainder, call), call))
 
 
-def _integer_remainder(call: Call, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
+def _integer_remainder(call: Operands, sign_of_dividend: bool, algebra: Algebra, one: Interval, other: Interval) -> Interval:
     """Bound the remainder of integers.
 
     Some runtimes divide large integers in float32: 2^31 - 1 modulo 7 is then up to 128. Powers of two divide exactly, so that
@@ -95,23 +95,23 @@ def _positive_if_used(algebra: Algebra, one: Interval, other: Interval) -> Inter
     if size is None or other.low >= 1:
         return other
     spans = (high - low for low in algebra.lows(one) for high in algebra.highs(one))
-    return algebra.both(other, Interval(1, inf)) if any(algebra.sizes.is_at_most(span, size - 1) for span in spans) else other
+    return algebra.meet(other, Interval(1, inf)) if any(algebra.sizes.is_at_most(span, size - 1) for span in spans) else other
 
 
-def _real_remainder(call: Call, _: Algebra, one: Interval, other: Interval) -> Interval:
+def _real_remainder(call: Operands, _: Algebra, one: Interval, other: Interval) -> Interval:
     """Bound the remainder of fractions. The rounding error of the quotient grows with the dividend."""
     largest = max(abs(other.low), abs(other.high)) + max(abs(one.low), abs(one.high)) * call.semantics.float_error
     return Interval(-largest, largest)
 
 
-def square_root(call: Call) -> Sequence[Value]:
+def square_root(call: Operands) -> Sequence[Value]:
     """Infer a square root, which is NaN for negative operands."""
     value = call.value(0)
     may_be_negative = value is None or value.elements.low < 0
     return [replace(found, may_be_nan=found.may_be_nan or may_be_negative) for found in unary(_root, call)]
 
 
-def logarithm(call: Call) -> Sequence[Value]:
+def logarithm(call: Operands) -> Sequence[Value]:
     """Infer a natural logarithm, which is NaN for negative operands."""
     value = call.value(0)
     may_be_negative = value is None or value.elements.low < 0
@@ -145,7 +145,7 @@ def _constant_range(low: Number, high: Number) -> Unary:
     return lambda algebra, values: Interval(low, high)
 
 
-ARITHMETIC: Mapping[str, Rule] = {
+ARITHMETIC: Mapping[str, TransferFunction] = {
     "add": partial(binary, Algebra.add),
     "divide": divide,
     "logarithm": logarithm,

@@ -53,7 +53,7 @@ CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, 
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Operands:
     """The operands of a transfer function.
 
     Attributes:
@@ -103,5 +103,5 @@ class Call:
         return replace(declared, elements=elements, shape=declared.shape if shape is None else shape, may_be_nan=False)
 
 
-Rule = Callable[[Call], Sequence[Value]]
+TransferFunction = Callable[[Operands], Sequence[Value]]
 """A transfer function: from the operands to the abstract values of the outputs."""

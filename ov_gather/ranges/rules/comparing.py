@@ -8,20 +8,20 @@ from math import inf
 
 from ov_gather.ranges.algebra.intervals import TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.values import Value, count
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited, together
 
 Comparison = Callable[[Algebra, Interval, Interval], "bool | None"]
 
 
-def truth(call: Call) -> Sequence[Value]:
+def truth(call: Operands) -> Sequence[Value]:
     """Infer a boolean of unknown value."""
     values = [value for value in call.inputs if value is not None]
     shape = broadcast_shape([value.shape for value in values], call.outputs[0].shape)
     return [replace(call.bounded(TRUTH), shape=shape)]
 
 
-def compare(call: Call, work: Comparison) -> Sequence[Value]:
+def compare(call: Operands, work: Comparison) -> Sequence[Value]:
     """Infer a comparison: a constant if it has the same result for all values of the operands, none of them NaN."""
     values = [value for value in call.inputs if value is not None]
     if any(value.may_be_nan for value in values) or len(values) != 2:

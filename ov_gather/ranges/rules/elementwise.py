@@ -11,13 +11,13 @@ from struct import pack, unpack
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_counted, is_integer
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 
 ROUNDING = 2**-22
 """Relative error of a quotient computed in float32."""
 
 Binary = Callable[[Algebra, Interval, Interval], Interval]
-Limit = Callable[[Call, Interval], Interval]
+Limit = Callable[[Operands, Interval], Interval]
 Unary = Callable[[Algebra, Interval], Interval]
 
 
@@ -44,7 +44,7 @@ def broadcast_shape(shapes: Sequence[Shape | None], declared: Shape | None) -> S
     return tuple(dims)
 
 
-def together(call: Call, values: Sequence[Value], work: Callable[..., Interval]) -> Value:
+def together(call: Operands, values: Sequence[Value], work: Callable[..., Interval]) -> Value:
     """Apply a function of intervals to broadcast operands, slice by slice if one of them has parts."""
     declared = call.outputs[0]
     shape = broadcast_shape([value.shape for value in values], declared.shape)
@@ -80,7 +80,7 @@ def _along(value: Value, axis: int, shape: Shape) -> tuple[Interval, ...] | None
     return value.along(own) or (value.elements,) * size
 
 
-def limited(call: Call, found: Interval) -> Interval:
+def limited(call: Operands, found: Interval) -> Interval:
     """Round a result as the arithmetic of the runtime may: floating-point numbers and large integers.
 
     A bound that is a dimension or an element count stays: these are assumed to be small enough to be exact.
@@ -93,7 +93,7 @@ def limited(call: Call, found: Interval) -> Interval:
     return Interval(-low, high, tuple(-bound for bound in lows), highs)
 
 
-def _limited_above(call: Call, high: Number, highs: tuple[Polynomial, ...]) -> tuple[Number, tuple[Polynomial, ...]]:
+def _limited_above(call: Operands, high: Number, highs: tuple[Polynomial, ...]) -> tuple[Number, tuple[Polynomial, ...]]:
     """Round upper bounds of integers up. Bounds that exceed 32 bits stay, because the solver treats them as overflow."""
     if abs(high) <= call.semantics.exact_integers or abs(high) == inf:
         return high, highs
@@ -108,7 +108,7 @@ def rounding_of(number: Number) -> int:
     return int(abs(number) * ROUNDING) + 1
 
 
-def binary(work: Binary, call: Call, limit: Limit = limited) -> Sequence[Value]:
+def binary(work: Binary, call: Operands, limit: Limit = limited) -> Sequence[Value]:
     """Infer arithmetic on two or more operands."""
     values = [value for value in call.inputs if value is not None]
 
@@ -118,14 +118,14 @@ def binary(work: Binary, call: Call, limit: Limit = limited) -> Sequence[Value]:
     return [together(call, values, all_of)]
 
 
-def extreme(work: Binary, call: Call) -> Sequence[Value]:
+def extreme(work: Binary, call: Operands) -> Sequence[Value]:
     """Infer Min or Max. Beside NaN the result is the other operand, whatever its value."""
     if any(value is not None and value.may_be_nan for value in call.inputs):
-        return binary(Algebra.hull, call, chosen)
+        return binary(Algebra.join, call, chosen)
     return binary(work, call, chosen)
 
 
-def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
+def unary(work: Unary, call: Operands, limit: Limit = limited) -> Sequence[Value]:
     """Infer a function of one operand."""
     value = call.value(0)
     if value is None:
@@ -133,7 +133,7 @@ def unary(work: Unary, call: Call, limit: Limit = limited) -> Sequence[Value]:
     return [together(call, [value], lambda one: limit(call, work(call.algebra, one)))]
 
 
-def chosen(call: Call, found: Interval) -> Interval:
+def chosen(call: Operands, found: Interval) -> Interval:
     """Round the bounds of Min, Max and Select, which may pass through float32: 2^31 - 1 becomes 2^31."""
     if not is_integer(call.outputs[0].element_type):
         return limited(call, found)
@@ -157,7 +157,7 @@ def rounded(round_down: Callable[[Number], Number]) -> Unary:
     return work
 
 
-def clamp(call: Call, low: Number, high: Number) -> Sequence[Value]:
+def clamp(call: Operands, low: Number, high: Number) -> Sequence[Value]:
     """Infer Clamp. Runtimes may round fractional limits of integers in either direction."""
     least, greatest, value = Interval(low, low), Interval(high, high), call.value(0)
     if is_integer(call.outputs[0].element_type):
@@ -172,13 +172,13 @@ def _whole(number: Number) -> Interval:
     return Interval(number, number) if number in (inf, -inf) else Interval(floor(number), ceil(number))
 
 
-def any_value(call: Call) -> Sequence[Value]:
+def any_value(call: Operands) -> Sequence[Value]:
     """Infer the shape of broadcast operands; the elements are unknown."""
     values = [value for value in call.inputs if value is not None]
     return [replace(call.outputs[0], shape=broadcast_shape([value.shape for value in values], call.outputs[0].shape))]
 
 
-def random_uniform(call: Call) -> Sequence[Value]:
+def random_uniform(call: Operands) -> Sequence[Value]:
     """Infer RandomUniform: from the second operand to the third one, which integers do not reach."""
     low, high, dims = call.value(1), call.value(2), call.dims(0)
     if low is None or high is None:
@@ -189,10 +189,10 @@ def random_uniform(call: Call) -> Sequence[Value]:
         top = call.algebra.subtract(top, call.algebra.exact(1))
         if not call.algebra.is_at_least(call.algebra.subtract(top, low.elements), Polynomial(())):
             return [replace(call.outputs[0], shape=shape)]
-    return [replace(call.output(low, elements=call.algebra.hull(low.elements, top), parts=None), shape=shape)]
+    return [replace(call.output(low, elements=call.algebra.join(low.elements, top), parts=None), shape=shape)]
 
 
-def select(call: Call) -> Sequence[Value]:
+def select(call: Operands) -> Sequence[Value]:
     """Infer Select: one of the last two operands, or either if the condition is unknown."""
     values = [value for value in call.inputs if value is not None]
     if len(values) != 3:
@@ -201,12 +201,12 @@ def select(call: Call) -> Sequence[Value]:
     def one_of_both(condition: Interval, one: Interval, other: Interval) -> Interval:
         if condition.low > 0:
             return chosen(call, one)
-        return chosen(call, other if condition.high == 0 else call.algebra.hull(one, other))
+        return chosen(call, other if condition.high == 0 else call.algebra.join(one, other))
 
     return [replace(together(call, values, one_of_both), may_be_nan=values[1].may_be_nan or values[2].may_be_nan)]
 
 
-def cast(call: Call) -> Sequence[Value]:
+def cast(call: Operands) -> Sequence[Value]:
     """Infer a conversion. Fractions are truncated; values that the type cannot hold become arbitrary."""
     value, target = call.value(0), call.outputs[0].element_type
     if value is None:

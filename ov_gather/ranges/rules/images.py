@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 
 
-def convolution(call: Call, filter_axes: int) -> Sequence[Value]:
+def convolution(call: Operands, filter_axes: int) -> Sequence[Value]:
     """Infer the shape of a convolution: the batch, and a channel per filter, counted by the first `filter_axes` axes."""
     data, filters = call.value(0), call.value(1)
     if data is None or filters is None or not data.shape or filters.shape is None or len(filters.shape) < filter_axes:
@@ -21,7 +21,7 @@ def convolution(call: Call, filter_axes: int) -> Sequence[Value]:
     return [_with_first(call.outputs[0], (data.shape[0], channels))]
 
 
-def pool(call: Call) -> Sequence[Value]:
+def pool(call: Operands) -> Sequence[Value]:
     """Infer the shapes of pooling, which keeps batch and channels in each output."""
     data = call.value(0)
     if data is None or not data.shape:
@@ -29,7 +29,7 @@ def pool(call: Call) -> Sequence[Value]:
     return [_with_first(output, data.shape[:2]) for output in call.outputs]
 
 
-def resize(call: Call, axes: int, sizes: int | None) -> Sequence[Value]:
+def resize(call: Operands, axes: int, sizes: int | None) -> Sequence[Value]:
     """Infer the shape of a resized image, which keeps the axes that are not selected.
 
     The operand at position `axes` selects axes, all if it is absent; the operand at position `sizes` holds their new sizes.
@@ -46,7 +46,7 @@ def resize(call: Call, axes: int, sizes: int | None) -> Sequence[Value]:
     return [replace(declared, shape=tuple(dims))]
 
 
-def sample(call: Call) -> Sequence[Value]:
+def sample(call: Operands) -> Sequence[Value]:
     """Infer the shape of GridSample: batch and channels of the image, and a pixel for each point of the grid."""
     image, grid = call.value(0), call.value(1)
     if image is None or grid is None or not image.shape or not grid.shape:

@@ -22,7 +22,7 @@ from ov_gather.ranges.algebra.values import (
     is_of_sizes,
     product,
 )
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import limited
 from ov_gather.ranges.rules.moves import take
 from ov_gather.ranges.rules.reducing import mean_of
@@ -41,7 +41,7 @@ def is_within(algebra: Algebra, indices: Interval, dim: Polynomial, *, from_end:
     return algebra.is_at_least(indices, lowest) and algebra.is_at_most(indices, dim - 1)
 
 
-def gather(call: Call, axis: int | None, batch_dims: int, *, from_end: bool) -> Sequence[Value]:
+def gather(call: Operands, axis: int | None, batch_dims: int, *, from_end: bool) -> Sequence[Value]:
     """Infer Gather: slices of data along one axis. An axis of None is unknown."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
@@ -69,7 +69,7 @@ def gather(call: Call, axis: int | None, batch_dims: int, *, from_end: bool) -> 
     return [replace(found, elements=taken.elements, parts=parts)]
 
 
-def gather_elements(call: Call, axis: int) -> Sequence[Value]:
+def gather_elements(call: Operands, axis: int) -> Sequence[Value]:
     """Infer GatherElements: elements of data along one axis, in the shape of indices."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
@@ -79,7 +79,7 @@ def gather_elements(call: Call, axis: int) -> Sequence[Value]:
     return [replace(_read(call, data, is_safe=is_safe), shape=indices.shape)]
 
 
-def gather_nd(call: Call, batch_dims: int, *, merges_batches: bool = False) -> Sequence[Value]:
+def gather_nd(call: Operands, batch_dims: int, *, merges_batches: bool = False) -> Sequence[Value]:
     """Infer GatherND: elements or slices of data at coordinates. Before version 8 OpenVINO merges the batch dimensions."""
     data, indices = call.value(0), call.value(1)
     if data is None or indices is None:
@@ -102,25 +102,25 @@ def are_tuples_within(algebra: Algebra, data: Value, indices: Value, batch_dims:
     return all(is_within(algebra, interval, dim) for interval, dim in zip(coordinates, dims, strict=False))
 
 
-def _read(call: Call, data: Value, *, is_safe: bool, has_zeros: bool = False) -> Value:
+def _read(call: Operands, data: Value, *, is_safe: bool, has_zeros: bool = False) -> Value:
     """Return the elements that a gather reads, without parts.
 
     If an index may be out of bounds, some runtimes read other memory, or return zeros if `has_zeros`.
     """
     if not is_safe and call.semantics.is_memory_read:
         if has_zeros:
-            return call.output(elements=call.algebra.hull(data.elements, Interval(0, 0)), may_be_nan=data.may_be_nan)
+            return call.output(elements=call.algebra.join(data.elements, Interval(0, 0)), may_be_nan=data.may_be_nan)
         return replace(call.outputs[0], elements=ANY, parts=None)
     return call.output(replace(data, shape=call.outputs[0].shape, parts=None))
 
 
-def scatter(call: Call, updates: int, reduction: str) -> Sequence[Value]:
+def scatter(call: Operands, updates: int, reduction: str) -> Sequence[Value]:
     """Infer a scatter: data with some elements replaced by updates, or combined with them."""
     data, given = call.value(0), call.value(updates)
     if data is None or given is None:
         return list(call.outputs)
     found = call.output(data, parts=None, may_be_nan=data.may_be_nan or given.may_be_nan)
-    elements = call.algebra.hull(data.elements, given.elements)
+    elements = call.algebra.join(data.elements, given.elements)
     if reduction in ("none", "min", "max"):
         return [replace(found, elements=elements)]
     if reduction == "mean" and given.shape is not None:
@@ -128,7 +128,7 @@ def scatter(call: Call, updates: int, reduction: str) -> Sequence[Value]:
     return [replace(found, elements=ANY)]
 
 
-def top_k(call: Call, axis: int) -> Sequence[Value]:
+def top_k(call: Operands, axis: int) -> Sequence[Value]:
     """Infer TopK: the greatest or least elements along an axis, and their positions."""
     data = call.value(0)
     if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
@@ -154,7 +154,7 @@ def _with_axis_of(declared: Shape | None, shape: Shape, axis: int) -> Shape | No
     return (*shape[:axis], declared[axis], *shape[axis + 1 :])
 
 
-def unique(call: Call) -> Sequence[Value]:
+def unique(call: Operands) -> Sequence[Value]:
     """Infer the shapes of Unique: distinct elements, first positions, an inverse index for each element of data, counts."""
     data = call.value(0)
     if data is None or data.shape is None or len(call.inputs) > 1:
@@ -166,7 +166,7 @@ def unique(call: Call) -> Sequence[Value]:
     return [replace(shaped, shape=(product(data.shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
 
 
-def arg_extreme(call: Call, axis: int) -> Sequence[Value]:
+def arg_extreme(call: Operands, axis: int) -> Sequence[Value]:
     """Infer ArgMax or ArgMin: positions along an axis."""
     data = call.value(0)
     if data is None or data.shape is None or not -len(data.shape) <= axis < len(data.shape):
@@ -174,12 +174,12 @@ def arg_extreme(call: Call, axis: int) -> Sequence[Value]:
     return [_places(call, data.shape[axis], 0)]
 
 
-def _places(call: Call, dim: Polynomial, position: int) -> Value:
+def _places(call: Operands, dim: Polynomial, position: int) -> Value:
     """Return an output of positions along an axis."""
     return call.bounded(positions(call.algebra, dim), position=position)
 
 
-def non_zero(call: Call) -> Sequence[Value]:
+def non_zero(call: Operands) -> Sequence[Value]:
     """Infer NonZero: one row for each axis, one column for each element that is not zero.
 
     Runtimes treat a scalar as a vector of one element.
@@ -201,7 +201,7 @@ def non_zero(call: Call) -> Sequence[Value]:
     return [in_parts(call.algebra, found, 0, rows)]
 
 
-def count_up(call: Call) -> Sequence[Value]:
+def count_up(call: Operands) -> Sequence[Value]:
     """Infer Range: from the first operand up to the second, exclusive, in steps of the third."""
     start, stop, step = (call.value(position) for position in range(3))
     if start is None or stop is None or step is None:
@@ -221,7 +221,7 @@ def count_up(call: Call) -> Sequence[Value]:
     return list(call.outputs)
 
 
-def _length(call: Call, low: Value, high: Value) -> Shape | None:
+def _length(call: Operands, low: Value, high: Value) -> Shape | None:
     """Return the shape of a Range in steps of 1 between two sizes; None unless the first is known not to exceed the second."""
     first, last = low.elements.exactly, high.elements.exactly
     if first is None or last is None or not (first == ZERO or all(map(is_of_sizes, (first, last)))):
@@ -229,29 +229,29 @@ def _length(call: Call, low: Value, high: Value) -> Shape | None:
     return (last - first,) if call.algebra.sizes.least(last - first) >= 0 else None
 
 
-def _count_fractions(call: Call, start: Value, stop: Value) -> Sequence[Value]:
+def _count_fractions(call: Operands, start: Value, stop: Value) -> Sequence[Value]:
     """Bound a Range of fractions, which may run in the wrong direction, as in `_counted_up`."""
     if start.may_be_nan or stop.may_be_nan:
         return list(call.outputs)
     mirrored = call.algebra.subtract(call.algebra.add(start.elements, start.elements), stop.elements)
-    found = limited(call, call.algebra.hull(start.elements, stop.elements, mirrored))
+    found = limited(call, call.algebra.join(start.elements, stop.elements, mirrored))
     if not is_integer(call.outputs[0].element_type) or inf in (-found.low, found.high):
         return [call.bounded(found)]
     return [call.bounded(Interval(floor(found.low), ceil(found.high)))]
 
 
-def _counted_up(call: Call, first: Interval, last: Interval) -> Interval:
+def _counted_up(call: Operands, first: Interval, last: Interval) -> Interval:
     """Return the numbers from the first to the last.
 
     If the last comes first, the plugin counts as far in the other direction: Range(5, 0, 1) is 5, 6, 7, 8, 9.
     """
     algebra = call.algebra
     if call.semantics.is_memory_read and not algebra.is_at_least(algebra.subtract(last, first), -ONE):
-        last = algebra.hull(last, algebra.subtract(algebra.add(first, first), algebra.add(last, algebra.exact(2))))
+        last = algebra.join(last, algebra.subtract(algebra.add(first, first), algebra.add(last, algebra.exact(2))))
     return Interval(first.low, max(first.low, last.high), first.lows, last.highs)
 
 
-def bucketize(call: Call) -> Sequence[Value]:
+def bucketize(call: Operands) -> Sequence[Value]:
     """Infer Bucketize: the bucket of each element, from 0 to the number of boundaries."""
     data, boundaries = call.value(0), call.value(1)
     if data is None or boundaries is None or not boundaries.shape:
@@ -259,7 +259,7 @@ def bucketize(call: Call) -> Sequence[Value]:
     return [_placed(call, boundaries.shape[0], data)]
 
 
-def search_sorted(call: Call) -> Sequence[Value]:
+def search_sorted(call: Operands) -> Sequence[Value]:
     """Infer SearchSorted: the insertion position of each value, from 0 to the length of a row."""
     rows, values = call.value(0), call.value(1)
     if rows is None or values is None or not rows.shape:
@@ -267,19 +267,19 @@ def search_sorted(call: Call) -> Sequence[Value]:
     return [_placed(call, rows.shape[-1], values)]
 
 
-def _placed(call: Call, dim: Polynomial, data: Value) -> Value:
+def _placed(call: Operands, dim: Polynomial, data: Value) -> Value:
     """Return insertion positions along an axis. The plugin skips the search in an empty axis, so that the result is unknown."""
     if call.semantics.is_memory_read and call.algebra.sizes.least(dim) < 1:
         return replace(call.outputs[0], shape=data.shape)
     return call.bounded(counted(call.algebra, call.algebra.between(ZERO, dim)), data.shape)
 
 
-def one_hot(call: Call, axis: int) -> Sequence[Value]:
+def one_hot(call: Operands, axis: int) -> Sequence[Value]:
     """Infer OneHot: the "on" or "off" value for each element, "off" for a class that no index can name."""
     indices, depth, on, off = call.value(0), call.integer(1), call.value(2), call.value(3)
     if on is None or off is None or indices is None:
         return list(call.outputs)
-    both = call.algebra.hull(on.elements, off.elements)
+    both = call.algebra.join(on.elements, off.elements)
     found = call.output(elements=both, may_be_nan=on.may_be_nan or off.may_be_nan)
     if indices.shape is None or depth is None or not -len(indices.shape) - 1 <= axis <= len(indices.shape):
         return [found]

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Shape, Value
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape
 
 
-def matrix_product(call: Call, transposed: tuple[bool, bool]) -> Sequence[Value]:
+def matrix_product(call: Operands, transposed: tuple[bool, bool]) -> Sequence[Value]:
     """Infer the shape of MatMul on the last two axes, either operand possibly transposed; a vector is a row or a column."""
     declared = call.outputs[0]
     shapes = [None if value is None else value.shape for value in call.inputs[:2]]
@@ -27,7 +27,7 @@ def matrix_product(call: Call, transposed: tuple[bool, bool]) -> Sequence[Value]
     return [declared if batch is None else replace(declared, shape=(*batch, *rows, *columns))]
 
 
-def attention(call: Call) -> Sequence[Value]:
+def attention(call: Operands) -> Sequence[Value]:
     """Infer the shape of scaled dot-product attention: for each query, a vector as long as the values."""
     query, values = call.value(0), call.value(2)
     if query is None or values is None or not query.shape or not values.shape:
@@ -35,7 +35,7 @@ def attention(call: Call) -> Sequence[Value]:
     return [replace(call.outputs[0], shape=(*query.shape[:-1], values.shape[-1]))]
 
 
-def einsum(call: Call, equation: str) -> Sequence[Value]:
+def einsum(call: Operands, equation: str) -> Sequence[Value]:
     """Infer the shape of Einsum from an equation such as "bij,bjk->bik"; with an ellipsis it is the declared shape."""
     given, arrow, wanted = equation.replace(" ", "").partition("->")
     shapes = [None if value is None else value.shape for value in call.inputs]

@@ -49,7 +49,7 @@ def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
     """Concatenate one or more values. If the axis is short, each slice along it keeps its own bounds."""
     first = values[0]
     may_be_nan = any(value.may_be_nan for value in values)
-    joined = replace(first, elements=algebra.hull(*(value.elements for value in values)), parts=None, may_be_nan=may_be_nan)
+    joined = replace(first, elements=algebra.join(*(value.elements for value in values)), parts=None, may_be_nan=may_be_nan)
     shapes = [value.shape for value in values if value.shape is not None]
     if len(shapes) < len(values) or len({len(shape) for shape in shapes}) != 1:
         return joined.with_shape(None)

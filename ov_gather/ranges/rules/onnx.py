@@ -11,7 +11,7 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, Value, product
 from ov_gather.ranges.rules import comparing, elementwise, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC, remainder
-from ov_gather.ranges.rules.call import Call, Rule
+from ov_gather.ranges.rules.call import Operands, TransferFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +39,24 @@ class Operator:
         return str(self.attributes.get(name, default))
 
 
-def rule_of(operator: Operator) -> Rule | None:
+def rule_of(operator: Operator) -> TransferFunction | None:
     """Return the transfer function of an operator; None if it has none."""
     make = _RULES.get(operator.type)
     if make is None:
         return None
     rule = make(operator)
 
-    def of_every_output(call: Call) -> Sequence[Value]:
+    def of_every_output(call: Operands) -> Sequence[Value]:
         found = rule(call)
         return [*found, *call.outputs[len(found) :]][: len(call.outputs)]
 
     return of_every_output
 
 
-_Make = Callable[[Operator], Rule]
+_Make = Callable[[Operator], TransferFunction]
 
 
-def _always(rule: Rule) -> _Make:
+def _always(rule: TransferFunction) -> _Make:
     return lambda operator: rule
 
 
@@ -65,7 +65,7 @@ def _along(rule: Callable[..., Sequence[Value]], default: int) -> _Make:
     return lambda operator: partial(rule, axis=operator.integer("axis", default))
 
 
-def _axes(operator: Operator, call: Call) -> tuple[bool, list[int] | None]:
+def _axes(operator: Operator, call: Operands) -> tuple[bool, list[int] | None]:
     """Return whether the axes are known, and the axes, None if absent: an attribute before opset 13 or 18, then an operand."""
     if "axes" in operator.attributes:
         return True, operator.integers("axes")
@@ -78,10 +78,10 @@ def _axes(operator: Operator, call: Call) -> tuple[bool, list[int] | None]:
 def _reduced(rule: Callable[..., Sequence[Value]]) -> _Make:
     """Bind the axes of a reduction. Without axes it reduces all, or none with `noop_with_empty_axes`."""
 
-    def make(operator: Operator) -> Rule:
+    def make(operator: Operator) -> TransferFunction:
         keep_dims = bool(operator.integer("keepdims", 1))
 
-        def apply(call: Call) -> Sequence[Value]:
+        def apply(call: Operands) -> Sequence[Value]:
             is_known, axes = _axes(operator, call)
             if not is_known:
                 return list(call.outputs)
@@ -94,19 +94,19 @@ def _reduced(rule: Callable[..., Sequence[Value]]) -> _Make:
     return make
 
 
-def _squeeze(operator: Operator) -> Rule:
-    def rule(call: Call) -> Sequence[Value]:
+def _squeeze(operator: Operator) -> TransferFunction:
+    def rule(call: Operands) -> Sequence[Value]:
         is_known, axes = _axes(operator, call)
         return shaping.squeeze(call, axes) if is_known else shaping.declared_shape(call)
 
     return rule
 
 
-def _clip(operator: Operator) -> Rule:
+def _clip(operator: Operator) -> TransferFunction:
     if "min" in operator.attributes or "max" in operator.attributes:  # before opset 11, floating-point only
         return shaping.shape_only
 
-    def rule(call: Call) -> Sequence[Value]:
+    def rule(call: Operands) -> Sequence[Value]:
         found, low, high = (call.value(position) for position in range(3))
         for bound, meaning in ((low, "maximum"), (high, "minimum")):
             if found is not None and bound is not None:
@@ -116,10 +116,10 @@ def _clip(operator: Operator) -> Rule:
     return rule
 
 
-def _split(operator: Operator) -> Rule:
+def _split(operator: Operator) -> TransferFunction:
     axis = operator.integer("axis")
 
-    def rule(call: Call) -> Sequence[Value]:
+    def rule(call: Operands) -> Sequence[Value]:
         lengths, value, number = operator.integers("split"), call.value(0), len(call.outputs)
         if call.value(1) is not None:
             lengths = call.integers(1)
@@ -131,12 +131,12 @@ def _split(operator: Operator) -> Rule:
     return rule
 
 
-def _pad(operator: Operator) -> Rule:
+def _pad(operator: Operator) -> TransferFunction:
     if "pads" in operator.attributes:  # before opset 11, floating-point only
         return lambda call: list(call.outputs)
     with_value = operator.text("mode", "constant") == "constant"
 
-    def rule(call: Call) -> Sequence[Value]:
+    def rule(call: Operands) -> Sequence[Value]:
         pads, data = call.value(1), call.value(0)
         frame: list[Value | None] = [None, None]
         if pads is not None and data is not None and data.rank and slicing.length_of(call, 1) == 2 * data.rank:
@@ -147,21 +147,21 @@ def _pad(operator: Operator) -> Rule:
     return rule
 
 
-def _slice(operator: Operator) -> Rule:
+def _slice(operator: Operator) -> TransferFunction:
     if "starts" in operator.attributes:  # before opset 10
         return shaping.elements_only
     return partial(slicing.slice_of, axes=3, steps=4)
 
 
-def _shape(operator: Operator) -> Rule:
+def _shape(operator: Operator) -> TransferFunction:
     end = operator.integer("end") if "end" in operator.attributes else None
     return partial(shaping.shape_of, start=operator.integer("start"), end=end)
 
 
-def _constant_of_shape(operator: Operator) -> Rule:
+def _constant_of_shape(operator: Operator) -> TransferFunction:
     fill = operator.attributes.get("value")
 
-    def rule(call: Call) -> Sequence[Value]:
+    def rule(call: Operands) -> Sequence[Value]:
         dims = call.dims(0)
         shape = call.outputs[0].shape if dims is None else tuple(dims)
         if not isinstance(fill, Value) or product(fill.shape or ()).value != 1:
@@ -171,31 +171,31 @@ def _constant_of_shape(operator: Operator) -> Rule:
     return rule
 
 
-def _scatter(operator: Operator) -> Rule:
+def _scatter(operator: Operator) -> TransferFunction:
     return partial(indexing.scatter, updates=2, reduction=operator.text("reduction", "none"))
 
 
-def _one_hot(call: Call) -> Sequence[Value]:
+def _one_hot(call: Operands) -> Sequence[Value]:
     """Infer OneHot: one of the two values."""
     values = call.value(2)
     return list(call.outputs) if values is None else [call.output(elements=values.elements, may_be_nan=values.may_be_nan)]
 
 
-def _with_places(call: Call) -> Sequence[Value]:
+def _with_places(call: Operands) -> Sequence[Value]:
     """Infer elements of the first operand, and their positions or counts."""
     places = [call.bounded(Interval(0, LARGEST_SIZE), position=position) for position in range(1, len(call.outputs))]
     return [*shaping.elements_only(call), *places]
 
 
-def _coordinates_in_scores(call: Call) -> Sequence[Value]:
+def _coordinates_in_scores(call: Operands) -> Sequence[Value]:
     """Infer NonMaxSuppression: batch, class and box, which index the second operand."""
     scores = call.value(1)
     if scores is None or not scores.shape:
         return [call.bounded(Interval(0, LARGEST_SIZE))]
-    return [call.bounded(call.algebra.hull(*(indexing.positions(call.algebra, dim) for dim in scores.shape)))]
+    return [call.bounded(call.algebra.join(*(indexing.positions(call.algebra, dim) for dim in scores.shape)))]
 
 
-def _top_k(operator: Operator) -> Rule:
+def _top_k(operator: Operator) -> TransferFunction:
     return partial(indexing.top_k, axis=operator.integer("axis", -1))
 
 

@@ -10,7 +10,7 @@ from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value, at_least_one
 from ov_gather.ranges.rules import comparing, elementwise, images, indexing, linear, moves, reducing, shaping, slicing
 from ov_gather.ranges.rules.arithmetic import ARITHMETIC
-from ov_gather.ranges.rules.call import Call, Rule
+from ov_gather.ranges.rules.call import Operands, TransferFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Described:
         return self.type == "ScatterElements" and self.attributes.get("lanes", "none") != "none"
 
 
-def rule_of(operation: Described) -> Rule | None:
+def rule_of(operation: Described) -> TransferFunction | None:
     """Return the transfer function of an operation; None if it has none. Raises ValueError for a wrong attribute."""
     if operation.attributes.get("auto_broadcast", "").lower() == "pdpd":  # aligns axes in another way
         return None
@@ -62,10 +62,10 @@ def rule_of(operation: Described) -> Rule | None:
 LOOPS = ("Loop", "TensorIterator")
 """The operations that repeat a body."""
 
-_Make = Callable[[Described], Rule]
+_Make = Callable[[Described], TransferFunction]
 
 
-def _always(rule: Rule) -> _Make:
+def _always(rule: TransferFunction) -> _Make:
     return lambda operation: rule
 
 
@@ -74,22 +74,22 @@ def _from_axis(rule: Callable[..., Sequence[Value]], position: int) -> _Make:
     return lambda operation: lambda call: rule(call, axis=call.integer(position))
 
 
-def _gather(operation: Described) -> Rule:
+def _gather(operation: Described) -> TransferFunction:
     batch_dims, from_end = operation.integer("batch_dims"), operation.counts_from_end
     return lambda call: indexing.gather(call, call.integer(2), batch_dims, from_end=from_end)
 
 
-def _gather_elements(operation: Described) -> Rule:
+def _gather_elements(operation: Described) -> TransferFunction:
     axis = operation.integer("axis")
     if any(map(operation.is_set, ("broadcast", "transpose", "lanes"))):
         return lambda call: [replace(indexing.gather_elements(call, axis)[0], shape=call.outputs[0].shape)]
     return partial(indexing.gather_elements, axis=axis)
 
 
-def _even_split(operation: Described) -> Rule:
+def _even_split(operation: Described) -> TransferFunction:
     number = operation.integer("num_splits", 1)
 
-    def rule(call: Call) -> Sequence[Value]:
+    def rule(call: Operands) -> Sequence[Value]:
         axis = call.integer(1)
         whole = _dim(call, axis)
         if axis is None or whole is None or not number:
@@ -103,7 +103,7 @@ def _even_split(operation: Described) -> Rule:
     return rule
 
 
-def _variadic_split(call: Call) -> Sequence[Value]:
+def _variadic_split(call: Operands) -> Sequence[Value]:
     axis, lengths = call.integer(1), call.integers(2)
     if lengths is not None and -1 not in lengths:
         return shaping.split(call, axis, lengths)
@@ -113,7 +113,7 @@ def _variadic_split(call: Call) -> Sequence[Value]:
     return shaping.split(call, axis, lengths)
 
 
-def _dim(call: Call, axis: int | None) -> Polynomial | None:
+def _dim(call: Operands, axis: int | None) -> Polynomial | None:
     """Return the size of an axis of the first operand; None if unknown."""
     value = call.value(0)
     if value is None or value.shape is None or axis is None or not -len(value.shape) <= axis < len(value.shape):
@@ -130,7 +130,7 @@ def _of_size(value: Value, axis: int, size: Polynomial | None, *, is_some: bool)
     return replace(value, shape=moves.with_dim(value.shape, axis % len(value.shape), size))
 
 
-def _strided_slice(operation: Described) -> Rule:
+def _strided_slice(operation: Described) -> TransferFunction:
     masks = {name: operation.integers(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if any(masks["new_axis"]) and any(masks["shrink_axis"]):
         return lambda call: list(call.outputs)  # the plugin leaves most of the output uninitialized
@@ -138,7 +138,7 @@ def _strided_slice(operation: Described) -> Rule:
     def is_set(mask: str, axis: int) -> bool:
         return axis < len(masks[mask]) and bool(masks[mask][axis])
 
-    def rule(call: Call) -> Sequence[Value]:
+    def rule(call: Operands) -> Sequence[Value]:
         value, starts, stops = call.value(0), call.dims(1), call.dims(2)
         count = slicing.length_of(call, 1)
         steps = call.integers(3) if len(call.inputs) > 3 else [1] * (count or 0)
@@ -164,7 +164,7 @@ def _strided_slice(operation: Described) -> Rule:
     return rule
 
 
-def _has_elements(call: Call, masks: Mapping[str, Sequence[int]], count: int | None) -> bool:
+def _has_elements(call: Operands, masks: Mapping[str, Sequence[int]], count: int | None) -> bool:
     """Return True if no axis that a StridedSlice removes is empty. Axes after the ellipsis count from the end."""
     value = call.value(0)
     if value is None or value.shape is None or count is None:
@@ -180,7 +180,7 @@ def _one_slice(axis: int, start: Polynomial | None) -> shaping.Cut:
     return shaping.Cut(axis, start, None if start.value == -1 else start + 1)
 
 
-def _broadcast(operation: Described) -> Rule:
+def _broadcast(operation: Described) -> TransferFunction:
     mode = operation.attributes.get("mode", "numpy").lower()
     is_lined_up_at_the_end = mode in ("numpy", "bidirectional")  # otherwise an operand or an attribute aligns the axes
     return partial(shaping.broadcast, both_ways=mode == "bidirectional") if is_lined_up_at_the_end else shaping.broadcast_along
@@ -189,10 +189,10 @@ def _broadcast(operation: Described) -> Rule:
 def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:
     """Bind the axes of a reduction to an operand."""
 
-    def make(operation: Described) -> Rule:
+    def make(operation: Described) -> TransferFunction:
         keep_dims = operation.is_set("keep_dims")
 
-        def apply(call: Call) -> Sequence[Value]:
+        def apply(call: Operands) -> Sequence[Value]:
             axes = call.integers(1)
             return list(call.outputs) if axes is None else rule(call, axes, keep_dims=keep_dims)
 
@@ -201,17 +201,17 @@ def _along_axes(rule: Callable[..., Sequence[Value]]) -> _Make:
     return make
 
 
-def _squeeze(call: Call) -> Sequence[Value]:
+def _squeeze(call: Operands) -> Sequence[Value]:
     axes = call.integers(1)
     return shaping.declared_shape(call) if len(call.inputs) > 1 and axes is None else shaping.squeeze(call, axes or None)
 
 
-def _clamp(operation: Described) -> Rule:
+def _clamp(operation: Described) -> TransferFunction:
     low, high = (float(operation.attributes[name]) for name in ("min", "max"))
     return partial(elementwise.clamp, low=low, high=high)
 
 
-def _interpolate(operation: Described) -> Rule:
+def _interpolate(operation: Described) -> TransferFunction:
     number = operation.opset.removeprefix("opset")
     is_padded = any(operation.integers("pads_begin") + operation.integers("pads_end"))
     if is_padded or not number.isdecimal() or int(number) < 4:  # before version 4 the axes are an attribute
@@ -220,7 +220,7 @@ def _interpolate(operation: Described) -> Rule:
     return partial(images.resize, axes=3 if int(number) < 11 else 2, sizes=1 if has_sizes else None)
 
 
-def _scatter(operation: Described) -> Rule:
+def _scatter(operation: Described) -> TransferFunction:
     reduction = operation.attributes.get("reduction", "none").lower()
     return lambda call: indexing.scatter(call, updates=2, reduction=reduction)
 

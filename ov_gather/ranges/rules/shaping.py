@@ -9,22 +9,22 @@ from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, counted, in_parts, product
 from ov_gather.ranges.rules import moves
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
 
 
-def same_shape(call: Call) -> Sequence[Value]:
+def same_shape(call: Operands) -> Sequence[Value]:
     """Infer an operation that returns its first operand."""
     return [call.outputs[0] if (value := call.value(0)) is None else call.output(value, peak=value.peak)]
 
 
-def shape_only(call: Call) -> Sequence[Value]:
+def shape_only(call: Operands) -> Sequence[Value]:
     """Infer the shape of the first operand; the elements are unknown."""
     value = call.value(0)
     return [call.outputs[0] if value is None else replace(call.outputs[0], shape=value.shape)]
 
 
-def computed_elements(call: Call) -> Sequence[Value]:
+def computed_elements(call: Operands) -> Sequence[Value]:
     """Infer elements at other positions. Some runtimes compute them, which rounds large integers."""
     value = call.value(0)
     if value is None:
@@ -32,31 +32,31 @@ def computed_elements(call: Call) -> Sequence[Value]:
     return [call.output(elements=limited(call, value.elements), shape=value.shape, may_be_nan=value.may_be_nan)]
 
 
-def declared_shape(call: Call) -> Sequence[Value]:
+def declared_shape(call: Operands) -> Sequence[Value]:
     """Infer the same elements in the same order, in the declared shape."""
     value = call.value(0)
     return [call.outputs[0] if value is None else call.output(moves.reshape(value, call.outputs[0].shape))]
 
 
-def shape_of(call: Call, start: int = 0, end: int | None = None) -> Sequence[Value]:
+def shape_of(call: Operands, start: int = 0, end: int | None = None) -> Sequence[Value]:
     """Infer ShapeOf: the dimensions from `start` to `end`."""
     value = call.value(0)
     if value is None or value.shape is None:
-        return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
+        return [call.bounded(call.algebra.meet(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
     dims = value.shape[slice(start, end)]
     found = replace(call.bounded(Interval(0, 0)), shape=(Polynomial.constant(len(dims)),))
     return [in_parts(call.algebra, found, 0, [counted(call.algebra, call.algebra.exact(dim)) for dim in dims])]
 
 
-def size_of(call: Call) -> Sequence[Value]:
+def size_of(call: Operands) -> Sequence[Value]:
     """Infer the number of elements."""
     value = call.value(0)
     if value is None or value.shape is None:
-        return [call.bounded(call.algebra.both(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
+        return [call.bounded(call.algebra.meet(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
     return [call.bounded(counted(call.algebra, call.algebra.exact(product(value.shape))))]
 
 
-def reshape(call: Call, *, copies_zeros: bool) -> Sequence[Value]:
+def reshape(call: Operands, *, copies_zeros: bool) -> Sequence[Value]:
     """Infer Reshape. In the second operand -1 is the remaining size; 0 copies a dimension of data if `copies_zeros`."""
     value, wanted = call.value(0), call.dims(1)
     if value is None:
@@ -65,7 +65,7 @@ def reshape(call: Call, *, copies_zeros: bool) -> Sequence[Value]:
     return [call.output(moves.reshape(value, _merged(shape, call.outputs[0].shape)), peak=value.peak)]
 
 
-def _asked_for(call: Call, value: Value, wanted: Sequence[Polynomial], *, copies_zeros: bool) -> Shape | None:
+def _asked_for(call: Operands, value: Value, wanted: Sequence[Polynomial], *, copies_zeros: bool) -> Shape | None:
     dims = list(wanted)
     if copies_zeros:
         if any(not dim.terms and (value.shape is None or i >= len(value.shape)) for i, dim in enumerate(dims)):
@@ -94,7 +94,7 @@ def _merged(shape: Shape | None, declared: Shape | None) -> Shape | None:
     return tuple(told if told.value is not None else dim for dim, told in zip(shape, declared, strict=True))
 
 
-def transpose(call: Call, order: Sequence[int] | None) -> Sequence[Value]:
+def transpose(call: Operands, order: Sequence[int] | None) -> Sequence[Value]:
     """Infer Transpose. An empty order reverses the axes; None is an unknown order."""
     value = call.value(0)
     if value is None or value.shape is None or order is None:
@@ -106,18 +106,18 @@ def transpose(call: Call, order: Sequence[int] | None) -> Sequence[Value]:
     return [call.output(moves.transpose(value, order), peak=value.peak)]
 
 
-def concatenate(call: Call, axis: int) -> Sequence[Value]:
+def concatenate(call: Operands, axis: int) -> Sequence[Value]:
     """Infer Concat."""
     values = [value for value in call.inputs if value is not None]
     ranks = {value.rank for value in values}
     rank = ranks.pop() if len(ranks) == 1 else None
     if not values or rank is None or not -rank <= axis < rank:
-        elements = call.algebra.hull(*(value.elements for value in values)) if values else Interval()
+        elements = call.algebra.join(*(value.elements for value in values)) if values else Interval()
         return [call.output(elements=elements, may_be_nan=any(value.may_be_nan for value in values))]
     return [call.output(moves.concatenate(call.algebra, values, axis % rank))]
 
 
-def broadcast(call: Call, *, both_ways: bool) -> Sequence[Value]:
+def broadcast(call: Operands, *, both_ways: bool) -> Sequence[Value]:
     """Infer Broadcast to the shape in the second operand, or with `both_ways` to the common shape of both."""
     value, wanted = call.value(0), call.dims(1)
     if value is None:
@@ -129,13 +129,13 @@ def broadcast(call: Call, *, both_ways: bool) -> Sequence[Value]:
     return [call.output(moves.broadcast(value, _merged(shape, declared)))]
 
 
-def broadcast_along(call: Call) -> Sequence[Value]:
+def broadcast_along(call: Operands) -> Sequence[Value]:
     """Infer Broadcast to the shape in the second operand, with axes aligned in another way than NumPy's."""
     found, wanted = _elements(call), call.dims(1)
     return [replace(found, shape=_merged(None if wanted is None else tuple(wanted), found.shape))]
 
 
-def tile(call: Call) -> Sequence[Value]:
+def tile(call: Operands) -> Sequence[Value]:
     """Infer Tile: the first operand repeated along each axis, as often as the second says."""
     value, repeats = call.value(0), call.dims(1)
     if value is None:
@@ -147,7 +147,7 @@ def tile(call: Call) -> Sequence[Value]:
     return [call.output(tiled if tiled.shape is not None else tiled.with_shape(shape))]
 
 
-def _is_all_written(call: Call, value: Value, repeats: Sequence[Polynomial] | None) -> bool:
+def _is_all_written(call: Operands, value: Value, repeats: Sequence[Polynomial] | None) -> bool:
     """Return True if the plugin writes the whole output of a Tile whose repeats are known at run time only.
 
     If there are four axes or more, three of which are repeated, it leaves parts uninitialized.
@@ -158,7 +158,7 @@ def _is_all_written(call: Call, value: Value, repeats: Sequence[Polynomial] | No
     return max(len(repeats), len(value.shape)) <= 3 or sum(sizes.greatest(times) > 1 for times in repeats) <= 2
 
 
-def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
+def squeeze(call: Operands, axes: Sequence[int] | None) -> Sequence[Value]:
     """Infer Squeeze: remove axes of size 1, all of them if `axes` is None."""
     value = call.value(0)
     rank = None if value is None else value.rank
@@ -176,7 +176,7 @@ def squeeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
     return [call.output(moves.reshape(value, tuple(value.shape[axis] for axis in left)), peak=value.peak)]
 
 
-def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
+def unsqueeze(call: Operands, axes: Sequence[int] | None) -> Sequence[Value]:
     """Infer Unsqueeze: insert axes of size 1, numbered as in the output."""
     value = call.value(0)
     if value is None or value.shape is None or axes is None:
@@ -191,7 +191,7 @@ def unsqueeze(call: Call, axes: Sequence[int] | None) -> Sequence[Value]:
     return [call.output(moves.reshape(value, shape), peak=value.peak)]
 
 
-def split(call: Call, axis: int | None, lengths: Sequence[int] | None) -> Sequence[Value]:
+def split(call: Operands, axis: int | None, lengths: Sequence[int] | None) -> Sequence[Value]:
     """Infer Split along an axis into these lengths; -1 is the remainder."""
     value = call.value(0)
     rank = None if value is None else value.rank
@@ -221,7 +221,7 @@ class Cut:
     is_known: bool = True
 
 
-def cut(call: Call, cuts: Sequence[Cut] | None, removed: Collection[int] = ()) -> Sequence[Value]:
+def cut(call: Operands, cuts: Sequence[Cut] | None, removed: Collection[int] = ()) -> Sequence[Value]:
     """Infer a slice of some axes, then drop those in `removed`. Without cuts: any elements in the declared shape."""
     value = call.value(0)
     if value is None or value.shape is None or cuts is None:
@@ -238,7 +238,7 @@ def cut(call: Call, cuts: Sequence[Cut] | None, removed: Collection[int] = ()) -
     return [call.output(found)]
 
 
-def _cut(call: Call, value: Value, given: Cut, declared: Shape | None) -> Value:
+def _cut(call: Operands, value: Value, given: Cut, declared: Shape | None) -> Value:
     """Cut one axis. The shape is None if it cannot be inferred."""
     assert value.shape is not None
     dim = value.shape[given.axis]
@@ -253,7 +253,7 @@ def _cut(call: Call, value: Value, given: Cut, declared: Shape | None) -> Value:
     return value.with_shape(None) if length is None else moves.resize(value, given.axis, length)
 
 
-def _most(call: Call, dim: Polynomial, given: Cut) -> Number:
+def _most(call: Operands, dim: Polynomial, given: Cut) -> Number:
     """Return the greatest length that a cut leaves of a dimension."""
     most, ends = call.algebra.sizes.greatest(dim), (given.start or Polynomial(()), given.stop)
     start, stop = (None if end is None else end.value for end in ends)
@@ -262,7 +262,7 @@ def _most(call: Call, dim: Polynomial, given: Cut) -> Number:
     return min(most, max(0, (stop - start) * (1 if given.step > 0 else -1)))
 
 
-def _length(call: Call, dim: Polynomial, given: Cut) -> Polynomial | None:
+def _length(call: Operands, dim: Polynomial, given: Cut) -> Polynomial | None:
     """Return the length of a cut in steps of 1; None if that depends on which of two sizes is greater."""
     sizes = call.algebra.sizes
     if given.step != 1 or not given.is_known:
@@ -274,7 +274,7 @@ def _length(call: Call, dim: Polynomial, given: Cut) -> Polynomial | None:
     return last - first
 
 
-def _place(call: Call, dim: Polynomial, end: Polynomial) -> Polynomial | None:
+def _place(call: Operands, dim: Polynomial, end: Polynomial) -> Polynomial | None:
     """Return the position at which a cut starts or stops, counted from the front; None if unknown."""
     sizes = call.algebra.sizes
     if sizes.greatest(end) < 0:
@@ -285,7 +285,7 @@ def _place(call: Call, dim: Polynomial, end: Polynomial) -> Polynomial | None:
     return end if sizes.is_at_most(end, dim) else dim if sizes.is_at_most(dim, end) else None
 
 
-def pad(call: Call, *, with_value: bool) -> Sequence[Value]:
+def pad(call: Operands, *, with_value: bool) -> Sequence[Value]:
     """Infer Pad: data in a frame of a value, or of elements of data."""
     value, shape = call.value(0), _framed(call)
     if value is None:
@@ -294,12 +294,12 @@ def pad(call: Call, *, with_value: bool) -> Sequence[Value]:
         return [replace(_elements(call), shape=shape)]
     filler = call.value(3)
     frame = limited(call, filler.elements) if filler is not None else Interval(0, 0)  # the plugin converts the value to float32
-    elements = call.algebra.hull(value.elements, frame)
+    elements = call.algebra.join(value.elements, frame)
     may_be_nan = value.may_be_nan or (filler is not None and filler.may_be_nan)
     return [call.output(elements=elements, shape=shape, may_be_nan=may_be_nan)]
 
 
-def _framed(call: Call) -> Shape | None:
+def _framed(call: Operands) -> Shape | None:
     """Return the shape of padded data."""
     value, before, behind = call.value(0), call.dims(1), call.dims(2)
     if value is None or value.shape is None or before is None or behind is None:
@@ -310,12 +310,12 @@ def _framed(call: Call) -> Shape | None:
     return dims if all(call.algebra.sizes.least(dim) >= 0 for dim in dims) else call.outputs[0].shape
 
 
-def elements_only(call: Call) -> Sequence[Value]:
+def elements_only(call: Operands) -> Sequence[Value]:
     """Infer elements of the first operand, in the declared shape."""
     return [_elements(call)]
 
 
-def _elements(call: Call, position: int = 0) -> Value:
+def _elements(call: Operands, position: int = 0) -> Value:
     """Return an output in its declared shape, with elements of the first operand."""
     value = call.value(0)
     if value is None:
@@ -323,7 +323,7 @@ def _elements(call: Call, position: int = 0) -> Value:
     return call.output(position=position, elements=value.elements, may_be_nan=value.may_be_nan)
 
 
-def _resized(call: Call, value: Value, axis: int, position: int) -> Value:
+def _resized(call: Operands, value: Value, axis: int, position: int) -> Value:
     declared = call.outputs[position].shape
     if declared is None or value.shape is None or len(declared) != len(value.shape):
         return _elements(call, position)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ov_gather.ranges.algebra.polynomials import Polynomial
 from ov_gather.ranges.algebra.values import Value
 from ov_gather.ranges.rules import shaping
-from ov_gather.ranges.rules.call import Call
+from ov_gather.ranges.rules.call import Operands
 
 UNBOUNDED = 2**31 - 1
 """Stops from here on are the end of the axis."""
 
 
-def slice_of(call: Call, *, axes: int, steps: int) -> Sequence[Value]:
+def slice_of(call: Operands, *, axes: int, steps: int) -> Sequence[Value]:
     """Infer Slice. Starts and stops are the second and third operand; `axes` and `steps` are the positions of the others.
 
     Absent axes are the first ones; absent steps are 1.
@@ -33,7 +33,7 @@ def slice_of(call: Call, *, axes: int, steps: int) -> Sequence[Value]:
     return shaping.cut(call, cuts)
 
 
-def length_of(call: Call, position: int) -> int | None:
+def length_of(call: Operands, position: int) -> int | None:
     """Return the number of elements of a vector; None if unknown."""
     value = call.value(position)
     return None if value is None or not value.shape else value.shape[0].value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from ov_gather.crosscheck.bisect.records import Observed, Parting
+from ov_gather.crosscheck.bisect.records import ComparedValue, Parting
 from ov_gather.crosscheck.bisect.results import BisectResult
 from ov_gather.report.bisect.text import facts, headline, notes
 from ov_gather.report.check.html_failure import difference_section
@@ -36,7 +36,7 @@ def _parting(parting: Parting) -> Element:
     return element("section", *body)
 
 
-def _row(side: str, value: Observed) -> Element:
+def _row(side: str, value: ComparedValue) -> Element:
     cells = (side, value.name, value.other, value.type, value.how, value.outcome)
     return element("tr", *(element("td", cell) for cell in cells))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from ov_gather.ir.differences.changes import Change, Differences
+from ov_gather.ir.differences.changes import Differences, IRChange
 from ov_gather.ir.location import Location
 from ov_gather.report import json
 from ov_gather.report.places import path_text
@@ -24,7 +24,7 @@ def render(a: str, b: str, found: Differences) -> str:
     return json.document(document)
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: IRChange) -> dict[str, Any]:
     return {
         "kind": change.kind,
         "a": _layer(change.a),

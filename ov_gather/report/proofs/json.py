@@ -12,10 +12,10 @@ from ov_gather.ranges.requirements import Requirement, requirements
 from ov_gather.report import json
 from ov_gather.report.findings.json import finding_object
 from ov_gather.report.places import path_text
-from ov_gather.report.proofs.report import ProvedFile, Report
+from ov_gather.report.proofs.report import ProofReport, ProvedFile
 
 
-def render(report: Report) -> str:
+def render(report: ProofReport) -> str:
     """Return one object: our version, the number of sites by status, and each file. docs/prove.md describes the fields."""
     document = {
         "version": version("ov-gather"),

@@ -33,7 +33,7 @@ class ProvedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ProofReport:
     """All files, in the order in which they were named or found. With `strict`, every status but "proved" fails."""
 
     files: Sequence[ProvedFile]

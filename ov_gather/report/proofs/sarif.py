@@ -7,7 +7,7 @@ from typing import Any
 from ov_gather.ranges.proofs import Proof
 from ov_gather.report import sarif
 from ov_gather.report.findings import sarif as findings_sarif
-from ov_gather.report.proofs.report import Report
+from ov_gather.report.proofs.report import ProofReport
 from ov_gather.report.proofs.text import why
 
 _RULES = {
@@ -17,7 +17,7 @@ _RULES = {
 }
 
 
-def render(report: Report) -> str:
+def render(report: ProofReport) -> str:
     """Return one run. Refuted sites are errors; other sites that are not proved are notes, or warnings with --strict."""
     open_level = "warning" if report.strict else "note"
     levels = {"refuted": "error", "conditional": open_level, "unknown": open_level}

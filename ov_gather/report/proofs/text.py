@@ -9,7 +9,7 @@ from ov_gather.ranges.proofs import Bound, Proof, Status
 from ov_gather.ranges.requirements import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
-from ov_gather.report.proofs.report import ProvedFile, Report
+from ov_gather.report.proofs.report import ProofReport, ProvedFile
 from ov_gather.tables import cell, printable
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STYLE: Mapping[Status, str] = {"proved": "green", "refuted": "red", "conditional": "yellow", "unknown": "yellow"}
 
 
-def render(report: Report, *, with_proved: bool = False) -> Iterator[Table | str]:
+def render(report: ProofReport, *, with_proved: bool = False) -> Iterator[Table | str]:
     """Yield tables and lines in the order of printing. Unreadable files are reported elsewhere.
 
     `with_proved` also lists proved sites.

@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # tests/
 
-from ov_gather.crosscheck import lanes
+from ov_gather.crosscheck import runtime_queue as lanes
 from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED, designed
 from ov_gather.crosscheck.comparisons import Comparison
 from ov_gather.crosscheck.layers import Job, LayerChecks

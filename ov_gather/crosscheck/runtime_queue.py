@@ -25,7 +25,7 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class PreparedCase:
     """A case with all inputs of the layer, constants included, and the expected outcome."""
 
     case: Case
@@ -49,7 +49,7 @@ class Doing:
     since: float
 
 
-class Lane:
+class RuntimeQueue:
     """Queue of one runtime, served by a single thread. Use as a context manager."""
 
     def __init__(self, runtime: IsolatedRuntime[Model]) -> None:
@@ -58,17 +58,17 @@ class Lane:
         self._pool = ThreadPoolExecutor(1)
         self._session: _Session | None = None
 
-    def __enter__(self) -> Lane:
+    def __enter__(self) -> RuntimeQueue:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def submit(self, model: Model, view: LayerView, trials: Sequence[Trial], *, is_last: bool) -> Future[Judged]:
+    def submit(self, model: Model, view: LayerView, trials: Sequence[PreparedCase], *, is_last: bool) -> Future[Judged]:
         """Enqueue trials behind those submitted before. The model stays loaded for the next trials, unless `is_last`."""
         return self._pool.submit(self._execute, model, view, trials, is_last)
 
-    def _execute(self, model: Model, view: LayerView, trials: Sequence[Trial], is_last: bool) -> Judged:
+    def _execute(self, model: Model, view: LayerView, trials: Sequence[PreparedCase], is_last: bool) -> Judged:
         comparisons, crashes = [], []
         try:
             for trial in trials:
@@ -112,7 +112,7 @@ class _Session:
         """Return True if the session holds this model, with this number of threads."""
         return self.model is model and self.threads == threads
 
-    def judge(self, view: LayerView, trial: Trial) -> Comparison:
+    def judge(self, view: LayerView, trial: PreparedCase) -> Comparison:
         """Execute one case, and compare the outcome with the expected one."""
         observation = self._observe(trial.case)
         name, version, devices = self.runtime.name, self.runtime.version, self.runtime.devices
