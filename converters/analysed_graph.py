@@ -178,7 +178,7 @@ class AnalysedGraph:
         name, inputs = str(node.name), self._inputs(node)
         if not bodies:
             rule = rule_of(Operator(node.op_type, _attributes(node))) if node.domain == "" else None
-            return Step(name, node.op_type, inputs, outputs, rule, looks_at_shapes=node.op_type in ("Shape", "Size"))
+            return Step(name, node.op_type, inputs, outputs, rule, reads_shapes_only=node.op_type in ("Shape", "Size"))
         graph = _graph_of(node)
         around = dict.fromkeys(self._key(value, graph) for body in bodies.values() for value in self._taken(body))
         found = [self._body(node, body, _CONDITIONS.get(name)) for name, body in bodies.items()]
@@ -187,27 +187,27 @@ class AnalysedGraph:
 
     def _body(self, node: onnx_ir.Node, body: onnx_ir.Graph, condition: bool | None) -> Body:
         graph, ends = _graph_of(node), [self._key(value, body) for value in body.outputs]
-        arrivals = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
+        entries = [BodyEdge(self._key(value, graph), (value, body)) for value in self._taken(body)]
         given = self._inputs(node)
         if node.op_type == "If":
             states, first = 0, 0
         elif node.op_type == "Loop":
             states, first = len(body.inputs) - 2, 1
-            arrivals.append(BodyEdge(None, body.inputs[0], EdgeKind.COUNT))
-            arrivals += self._states(given[1:], body.inputs[1:], ends)
+            entries.append(BodyEdge(None, body.inputs[0], EdgeKind.COUNT))
+            entries += self._states(given[1:], body.inputs[1:], ends)
         else:
             states, first = len(body.inputs) - attribute(node, "num_scan_inputs", 0), 0
             outer = given[len(given) - len(body.inputs) :]  # after sequence_lens, in opset 8
-            arrivals += self._states(outer[:states], body.inputs[:states], ends)
+            entries += self._states(outer[:states], body.inputs[:states], ends)
             slices = zip(outer[states:], body.inputs[states:], strict=True)
-            arrivals += [BodyEdge(key, inner, EdgeKind.SLICED) for key, inner in slices]
+            entries += [BodyEdge(key, inner, EdgeKind.SLICED) for key, inner in slices]
         ways = [EdgeKind.AS_IT_IS if i < states or node.op_type == "If" else EdgeKind.SLICED for i in range(len(node.outputs))]
-        departures = [
+        exits = [
             BodyEdge(outer, inner, way)
             for outer, inner, way in zip(node.outputs, ends[first:], ways, strict=False)
             if inner is not None
         ]
-        return Body(arrivals, departures, [*self.wanted(body)], condition)
+        return Body(entries, exits, [*self.wanted(body)], condition)
 
     def _states(self, outer: list[Key | None], inner: Any, ends: list[Key | None]) -> list[BodyEdge]:
         """Return the edges of carried values, which come first in the body's inputs and outputs, in the same order."""

@@ -12,7 +12,7 @@ from onnx_ir.passes.common import RemoveUnusedNodesPass
 from .calls import port_of
 from .finishing import finish
 from .graphs import inputs_of, is_used, uses_of
-from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, summaries, survives
+from .inexactness import LossyConversionWarning, altered_constants, find_inexactness, is_preserved, summaries
 from .legalize import legalize
 from .loading import OnnxSource, load, naming
 from .models import read
@@ -92,7 +92,7 @@ def _carry_constants(model: onnx_ir.Model) -> dict[str, NDArray[Any]]:
         if tensor.dtype is onnx_ir.DataType.STRING
     ]
     for value, array in [*altered_constants(model), *empty]:
-        if value.graph is not graph or value.is_graph_output() or not survives(array, constant=False):
+        if value.graph is not graph or value.is_graph_output() or not is_preserved(array, constant=False):
             continue
         given = onnx_ir.Value(name=f"{value.name}.carried", shape=onnx_ir.Shape(array.shape), type=value.type)
         value.replace_all_uses_with(given)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather import logs
 
-from .folding import mend_arithmetic, mend_division
+from .folding import repair_arithmetic, repair_division
 from .inexactness import Inexactness
 from .passes.rewriter import Rewrite
 from .ties import keep_order_of_ties
@@ -33,8 +33,8 @@ def finish(model: openvino.Model) -> list[Rewrite]:
     """Repair what OpenVINO would compute differently, and simplify proved and constant gathers; return the rewrites."""
     from ov_gather.acceleration.shield_selects import shield_selects
 
-    mend_division(model)
-    mend_arithmetic(model)
+    repair_division(model)
+    repair_arithmetic(model)
     keep_order_of_ties(model)
     done = [*_without_checks(model), *_constants_folded(model), *_kept_compressed(model)]
     shield_selects(model)

@@ -18,7 +18,7 @@ _WIDE = ("i32", "i64", "u32", "u64")
 """Integer types with values that f32 does not represent."""
 
 
-def mend_division(model: openvino.Model) -> None:
+def repair_division(model: openvino.Model) -> None:
     """Rewrite integer divisions in place, bodies included, so that they round as the source does.
 
     1. Divide(-3, 5) of constants, folded to -1     ->  the same, set to round towards zero: 0
@@ -27,7 +27,7 @@ def mend_division(model: openvino.Model) -> None:
     3. Floor(Divide(x, 2)), PyTorch's x // 2:       ->  Floor(Divide(Subtract(x, FloorMod(x, 2)), 2)): exact, -3 // 2 = -2
        -3 // 2 = -1
     """
-    from ov_gather.acceleration.graph import nodes_of, take_place
+    from ov_gather.acceleration.graph import nodes_of, replace_node
     from ov_gather.extension.python_api import opset13
 
     inputs = {node.get_instance_id() for node in model.get_parameters()}
@@ -42,7 +42,7 @@ def mend_division(model: openvino.Model) -> None:
             multiple = opset13.subtract(one, remainder)
             exact = opset13.divide(multiple, other)
             exact.set_attribute("m_pythondiv", False)
-            take_place(divide, exact)
+            replace_node(divide, exact)
 
 
 def _is_fused(value: openvino.Output, inputs: set[int]) -> bool:
@@ -67,7 +67,7 @@ def _is_fused(value: openvino.Output, inputs: set[int]) -> bool:
     return False
 
 
-def mend_arithmetic(model: openvino.Model) -> None:
+def repair_arithmetic(model: openvino.Model) -> None:
     """Rewrite in place, bodies included, operations whose meaning OpenVINO's passes would change.
 
     1. Abs(x[?]) of constants and sizes, dropped      ->  Squeeze(Abs(Unsqueeze(x)))
@@ -78,7 +78,7 @@ def mend_arithmetic(model: openvino.Model) -> None:
     4. Minimum(x[], constant[1]), which becomes       ->  Unsqueeze(Minimum(x[], Squeeze(constant[1])))
        [] if x is a Reshape
     """
-    from ov_gather.acceleration.graph import nodes_of, take_place
+    from ov_gather.acceleration.graph import nodes_of, replace_node
     from ov_gather.extension.python_api import opset13
 
     for absolute in nodes_of(model, "Abs-1"):  # case 1
@@ -86,11 +86,11 @@ def mend_arithmetic(model: openvino.Model) -> None:
         if (rank.is_dynamic or rank.get_length() == 1) and _is_bounded(absolute.input_value(0)):
             axis = opset13.constant(np.array([0]))
             raised = opset13.abs(opset13.unsqueeze(absolute.input_value(0), axis))
-            take_place(absolute, opset13.squeeze(raised, axis))
+            replace_node(absolute, opset13.squeeze(raised, axis))
     for convert in nodes_of(model, "Convert-1"):  # case 2
         value = convert.input_value(0)
         if convert.get_element_type().get_type_name() == "boolean" and value.get_element_type().get_type_name() in _NUMBERS:
-            take_place(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
+            replace_node(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
     for select in [*nodes_of(model, "Select-1")]:  # case 3
         condition = select.input_value(0)
         is_given = condition.get_node().get_type_name() in ("Constant", "Parameter")
@@ -104,8 +104,8 @@ def mend_arithmetic(model: openvino.Model) -> None:
 
 
 def _keep_rank(node: openvino.Node) -> None:
-    """Apply case 4 of `mend_arithmetic`."""
-    from ov_gather.acceleration.graph import copied, take_place
+    """Apply case 4 of `repair_arithmetic`."""
+    from ov_gather.acceleration.graph import copied, replace_node
     from ov_gather.extension.python_api import opset13
 
     shapes = [value.get_partial_shape() for value in node.input_values()]
@@ -118,7 +118,7 @@ def _keep_rank(node: openvino.Node) -> None:
         operands[longer] = opset13.squeeze(value, opset13.constant(np.arange(len(shapes[longer])))).output(0)
         scalar = copied(node, operands)
         scalar.set_friendly_name(f"{node.get_friendly_name()}/scalar")
-        take_place(node, opset13.unsqueeze(scalar, opset13.constant(np.arange(added))))
+        replace_node(node, opset13.unsqueeze(scalar, opset13.constant(np.arange(added))))
 
 
 def _is_bounded(value: openvino.Output, *, by_sizes: bool = True) -> bool:

@@ -90,11 +90,11 @@ def altered_constants(model: onnx_ir.Model) -> Iterator[tuple[onnx_ir.Value, NDA
         # Other types lose denormals, which matters only if they are moved: arithmetic rounds by more.
         if element_type in (*NARROWED_BY_CPU, U32) or is_gathered(value):
             array = tensor.numpy()
-            if not survives(array, constant=True):
+            if not is_preserved(array, constant=True):
                 yield value, array
 
 
-def survives(array: NDArray[Any], *, constant: bool) -> bool:
+def is_preserved(array: NDArray[Any], *, constant: bool) -> bool:
     """Return True if OpenVINO's CPU plugin passes every bit of an array on to an operation that only moves elements."""
     flat = array.ravel()
     parts = (flat[start : start + _PART] for start in range(0, flat.size, _PART))
@@ -120,7 +120,7 @@ def _narrowed(model: onnx_ir.Model, ranges: Ranges, assume_in_bounds: bool, chec
             continue  # reported for the input, or for a node of the body
         for value in filter(is_wide, node.outputs):
             computed = _computed(model, value)
-            if computed is None or not survives(computed, constant=True):
+            if computed is None or not is_preserved(computed, constant=True):
                 yield Inexactness(describe(node), _narrowing(value))
 
 

@@ -31,7 +31,7 @@ class _Postponing:
         return spec
 
 
-def spare_imports() -> None:
+def defer_imports() -> None:
     """Defer the `_SELDOM_NEEDED` modules, and block `_NEVER_NEEDED` as if it were not installed."""
     sys.meta_path.insert(0, _Postponing)
     sys.modules[_NEVER_NEEDED] = None  # type: ignore[assignment]

@@ -76,7 +76,7 @@ def locked_directory(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def unseen_by_children() -> Iterator[None]:
+def sigint_blocked() -> Iterator[None]:
     """Block Ctrl+C in processes started within the block, which would otherwise print a traceback while Python starts.
 
     The resource tracker starts first, because multiprocessing unblocks the signal when it starts the tracker itself.

@@ -3,7 +3,7 @@
     Gather(W, Div(-3, 5))       ->  Gather(W, 0)
     Gather(W, Abs(Cast(-3)))    ->  Gather(W, 3)
 
-Sizes, even static ones, are not folded, so that the model can still be reshaped; `mend_division` repairs their divisions.
+Sizes, even static ones, are not folded, so that the model can still be reshaped; `repair_division` repairs their divisions.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from ..quantised import is_low_precision, is_quantised
 
 
 @dataclass(frozen=True)
-class _Fold:
+class BroadcastFold:
     """A candidate: `small` is the shape of `value`, the indices before the broadcast, with 1s added up to the rank of data."""
 
     node: onnx_ir.Node
@@ -67,7 +67,7 @@ def fold_broadcast(rewriter: Rewriter, *, unchecked: bool, stock: bool) -> None:
             _to_gather(rewriter, fold)  # case 1
 
 
-def _candidate(node: onnx_ir.Node) -> _Fold | None:
+def _candidate(node: onnx_ir.Node) -> BroadcastFold | None:
     elements, value = elements_of(node), node.inputs[1]
     if elements is None or value is None:
         return None
@@ -79,7 +79,7 @@ def _candidate(node: onnx_ir.Node) -> _Fold | None:
         if not all(one == 1 or same(one, other) for one, other in zip(padded, small, strict=True)):
             break
         value, small, rank = source, padded, len(dims)
-    return None if small == indices else _Fold(node, axis, data, indices, small, value, rank)
+    return None if small == indices else BroadcastFold(node, axis, data, indices, small, value, rank)
 
 
 def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | None:
@@ -91,7 +91,7 @@ def _source(value: onnx_ir.Value) -> tuple[onnx_ir.Value, tuple[Dim, ...]] | Non
     return None if source is None or source.shape is None else (source, source.shape.dims)
 
 
-def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) -> str | None:
+def _why_not(rewriter: Rewriter, fold: BroadcastFold, unchecked: bool, in_8_bits: bool) -> str | None:
     """Return the reason against folding; None if there is none."""
     axis = fold.axis
     if not same(fold.small[axis], fold.indices[axis]):
@@ -120,7 +120,7 @@ def _why_not(rewriter: Rewriter, fold: _Fold, unchecked: bool, in_8_bits: bool) 
     return None
 
 
-def _to_gather(rewriter: Rewriter, fold: _Fold) -> None:
+def _to_gather(rewriter: Rewriter, fold: BroadcastFold) -> None:
     node, value = fold.node, fold.value
     if fold.rank != 1:
         flat = rewriter.constant(node, [-1])
@@ -128,7 +128,7 @@ def _to_gather(rewriter: Rewriter, fold: _Fold) -> None:
     _become(rewriter, node, "Gather", value, axis=fold.axis)
 
 
-def _to_gather_nd(rewriter: Rewriter, fold: _Fold) -> None:
+def _to_gather_nd(rewriter: Rewriter, fold: BroadcastFold) -> None:
     """Apply case 2, with int64 tuples of one coordinate."""
     node, value, axis = fold.node, fold.value, fold.axis
     batches = fold.indices[: axis + 1]

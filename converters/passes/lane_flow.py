@@ -9,7 +9,7 @@ import onnx_ir
 from onnx_ir import DataType, Value
 
 from ..graphs import bodies_of, constant_of, inputs_of
-from ..inexactness import survives
+from ..inexactness import is_preserved
 from ..lane_types import CHANGED, LANE_TYPES
 from .lane_loops import LoopView, has_parts
 from .lane_moves import is_move, sources_of
@@ -36,7 +36,7 @@ class Flow:
         self._rewriter, self._graph, self._opset = rewriter, rewriter.model.graph, rewriter.opset
         self.nodes = list(_nodes_of(self._graph))
         self.loops = {node: LoopView(node) for node in self.nodes if has_parts(node, self._opset)}
-        self._arrivals = {inner: outer for loop in self.loops.values() for inner, outer in loop.arrivals().items()}
+        self._arrivals = {inner: outer for loop in self.loops.values() for inner, outer in loop.body_sources().items()}
         self.joining: set[Value] = set()
         self._gains: dict[Value, bool] = {
             value: value.dtype in CHANGED for value in inputs_of(rewriter.model) if value.dtype in LANE_TYPES
@@ -91,8 +91,8 @@ class Flow:
 
     def _follow_loop(self, loop: LoopView) -> None:
         """Compute the gains in a body up to a fixpoint: carried values start with the gains of their initial values."""
-        arrivals = {inner: outer for inner, outer in loop.arrivals().items() if inner in self._candidates}
-        for inner, (first, *_) in arrivals.items():
+        body_sources = {inner: outer for inner, outer in loop.body_sources().items() if inner in self._candidates}
+        for inner, (first, *_) in body_sources.items():
             self._gains[inner] = self.gain(first) or False
         is_settled = False
         while not is_settled:
@@ -100,7 +100,7 @@ class Flow:
                 self._gains.pop(value, None)
                 self.joining.discard(value)
             self._follow(loop.body)
-            found = {inner: self._gain_of(inner) for inner in arrivals if inner in self._gains}
+            found = {inner: self._gain_of(inner) for inner in body_sources if inner in self._gains}
             is_settled = all(self._gains[inner] is gain for inner, gain in found.items())
             for inner, gain in found.items():
                 self._set(inner, gain)
@@ -163,7 +163,7 @@ def _is_changed(tensor: onnx_ir.TensorProtocol) -> bool:
     array = tensor.numpy()
     if tensor.dtype is DataType.BFLOAT16 and (np.isnan(array) & (array.view(np.uint16) & _QUIET == 0)).any():
         return True  # an Expand or a Loop would make this NaN quiet
-    return tensor.dtype in _COMPLEX or not survives(array, constant=True)
+    return tensor.dtype in _COMPLEX or not is_preserved(array, constant=True)
 
 
 def _nodes_of(graph: onnx_ir.Graph) -> Iterator[onnx_ir.Node]:

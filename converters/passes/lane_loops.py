@@ -57,7 +57,7 @@ class LoopView:
         results = zip(node.outputs[count:], ends[count:], ways, strict=True)
         self.out_of = [ScanValue(outer, part, *way) for outer, part, way in results]
 
-    def arrivals(self) -> dict[Value, list[Value]]:
+    def body_sources(self) -> dict[Value, list[Value]]:
         """Map each input of the body, except count and condition, to the values it takes in some iteration."""
         return {state.inner: [state.given, state.end] for state in self.states} | {
             part.inner: [part.outer] for part in self.into
@@ -165,7 +165,7 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, 
 
     `by_shape`: including those of which only the shape matters.
     """
-    arrivals = {inner: outer for loop in loops.values() for inner, outer in loop.arrivals().items()}
+    body_sources = {inner: outer for loop in loops.values() for inner, outer in loop.body_sources().items()}
     found, waiting = set[Value](), list(values)
     while waiting:
         value = waiting.pop()
@@ -174,7 +174,7 @@ def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, 
             continue
         found.add(value)
         if node is None:
-            waiting += arrivals.get(value, [])
+            waiting += body_sources.get(value, [])
         elif node in loops:
             waiting += [loops[node].source_of(value), *loops[node].control()]
         elif by_shape or node.op_type not in ("Shape", "Size"):

@@ -79,7 +79,7 @@ class _Building:
         for value in self._flow.joining:
             if value in self._needed:
                 self._add_joining(value)
-        for value in (value for loop in self._flow.loops.values() for value in loop.arrivals() if value in self._needed):
+        for value in (value for loop in self._flow.loops.values() for value in loop.body_sources() if value in self._needed):
             self._named(value)
         for node in self._flow.nodes:
             if node in self._flow.loops:

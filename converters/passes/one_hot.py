@@ -11,7 +11,7 @@ from onnx_ir import DataType
 from ov_gather.ir.element_types import STRING, by_onnx
 
 from ..graphs import constant_of, nodes_of
-from ..inexactness import survives
+from ..inexactness import is_preserved
 from ..lane_types import CHANGED
 from .rewriter import Rewriter
 
@@ -39,4 +39,4 @@ def _is_kept(values: onnx_ir.Value) -> bool:
     tensor, element_type = constant_of(values), None if values.dtype is None else by_onnx(values.dtype.value)
     if element_type in (None, STRING) or values.shape is None or not values.shape.is_static():
         return False  # the front end splits the values in two, and the CPU plugin crashes for strings
-    return values.dtype not in CHANGED if tensor is None else survives(tensor.numpy(), constant=True)
+    return values.dtype not in CHANGED if tensor is None else is_preserved(tensor.numpy(), constant=True)

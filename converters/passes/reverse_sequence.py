@@ -12,7 +12,7 @@ from onnx_ir import DataType, Value
 from ov_gather.ops.onnx_nodes import attribute
 
 from ..graphs import constant_of, nodes_of
-from ..inexactness import survives
+from ..inexactness import is_preserved
 from .rewriter import Rewriter
 
 _OLDEST = 11  # the first opset with GatherND and Range
@@ -40,7 +40,7 @@ def reverse_sequence(rewriter: Rewriter) -> None:
 
 def _is_kept(data: Value) -> bool:
     tensor = constant_of(data)
-    return data.dtype in _KEPT and data.shape is not None and (tensor is None or survives(tensor.numpy(), constant=True))
+    return data.dtype in _KEPT and data.shape is not None and (tensor is None or is_preserved(tensor.numpy(), constant=True))
 
 
 def _coordinates(rewriter: Rewriter, node: onnx_ir.Node, data: Value, lengths: Value) -> Value:

@@ -16,7 +16,7 @@ from ov_gather.ir.element_types import F64, by_name
 
 from ..errors import ConversionError
 from ..finishing import Conversion, finish, record
-from ..inexactness import OUT_OF_BOUNDS, Inexactness, survives
+from ..inexactness import OUT_OF_BOUNDS, Inexactness, is_preserved
 from ..integers import narrowing
 from ..legalize import TARGETS
 from ..passes.rewriter import Rewrite
@@ -70,7 +70,7 @@ def _narrowed(model: openvino.Model) -> Iterator[Inexactness]:
     for node in model.get_ops():
         if node.get_type_name() == "Constant" and by_name(node.get_element_type().get_type_name()) is F64:
             array = np.asarray(node.data)
-            if not survives(array, constant=True):
+            if not is_preserved(array, constant=True):
                 yield Inexactness(f"constant '{node.get_friendly_name()}'", narrowing(F64))
 
 

@@ -7,7 +7,7 @@ after:  ov_gather.GatherElements(transpose=true)
 from __future__ import annotations
 
 from ov_gather.acceleration.changes import Tracker
-from ov_gather.acceleration.graph import constant, nodes_of, operation, ours, readers, take_place
+from ov_gather.acceleration.graph import constant, nodes_of, operation, ours, readers, replace_node
 from ov_gather.extension.python_api import Model, Node
 
 
@@ -30,7 +30,7 @@ def absorb_transposes(model: Model, tracker: Tracker) -> None:
             tracker.kept(gather, "the Transpose behind it is a part of a MatMul")
             continue
         transposed = ours("GatherElements", gather.input_values(), {**attributes, "transpose": True})
-        take_place(transpose, transposed)
+        replace_node(transpose, transposed)
         tracker.done(gather, "and the Transpose behind it", transposed)
 
 

@@ -17,15 +17,15 @@ import numpy as np
 from ov_gather.acceleration.blocks import Block, block_of
 from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.graph import (
-    COMPUTED_EARLY,
+    FOLDED_AT_COMPILE,
     bodies,
     constant,
     identity,
-    is_computed_early,
+    is_constant_foldable,
     is_gather,
     is_scatter,
     readers,
-    take_place,
+    replace_node,
     walk,
 )
 from ov_gather.acceleration.quantised import is_quantised
@@ -90,7 +90,7 @@ def assign_blocks(model: Model, tracker: Tracker) -> None:
             joined = _around(data, updates, block, block.cut)
         whole = joined if order is None else ops.transpose(joined, ops.constant(np.array(order)))
         rounds = scatter.get_element_type().is_real() and (is_computed(data) or is_computed(updates))
-        take_place(scatter, whole)
+        replace_node(scatter, whole)
         tracker.done(scatter, "Concat with what is around the block", whole, rounds=rounds)
         if identity(data) in known:
             tracker.joined(earlier, whole)
@@ -119,8 +119,8 @@ def _may_raise(value: Output) -> bool:
 def _why_not(scatter: Node, block: Block, quantised: bool) -> str:
     """Return the reason to leave a scatter of a block as it is; empty to rewrite it."""
     data, updates, kind = scatter.input_value(0), scatter.input_value(2), scatter.get_element_type()
-    if is_computed_early([data, updates]):
-        return COMPUTED_EARLY
+    if is_constant_foldable([data, updates]):
+        return FOLDED_AT_COMPILE
     if kind.get_type_name() not in _TYPES:
         return f"of {kind.get_type_name()} not all bits are known to stay the same"
     if quantised and kind.is_real():

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from ov_gather.acceleration.divergent import added_divergence
 from ov_gather.acceleration.graph import (
-    COMPUTED_EARLY,
+    FOLDED_AT_COMPILE,
     demands_same_shape,
     has_same_shape,
-    is_computed_early,
+    is_constant_foldable,
     is_gather,
     is_scatter,
     operation,
     ours,
-    take_place,
+    replace_node,
     walk,
 )
 from ov_gather.acceleration.quantised import is_low_precision
@@ -82,8 +82,8 @@ class Summary(InNotebooks):
 
 def why_not_ours(gather: Node, result: Node) -> str:
     """Return the reason why our operation should not replace `gather` and compute `result`; empty if it should."""
-    if is_computed_early(gather.input_values()):
-        return COMPUTED_EARLY
+    if is_constant_foldable(gather.input_values()):
+        return FOLDED_AT_COMPILE
     data = gather.input_value(0)
     if data.get_node().get_type_name() == "Slice" and is_low_precision(data):
         return "OpenVINO removes the Slice before it, but would compute that in 8 bits before ours"
@@ -139,7 +139,7 @@ class Tracker:
         if reason := added_divergence(other, gather):
             self.kept(gather, reason)
             return
-        take_place(gather, other)
+        replace_node(gather, other)
         self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other, rounds=rounds)
 
     def done(self, gather: Node, what: str, now: Node, *, rounds: bool | None = None) -> None:

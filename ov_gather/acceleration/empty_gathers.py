@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ov_gather.acceleration.graph import constant, stand_behind, walk
+from ov_gather.acceleration.graph import constant, redirect_readers, walk
 from ov_gather.acceleration.guards import is_ours
 from ov_gather.acceleration.unproved import INDICES
 from ov_gather.extension.python_api import Model, Node, Output
@@ -37,7 +37,7 @@ def fill(gather: Node) -> None:
         return
     axes = list(range(len(shape)))
     starts, stops, steps = (ops.constant(numbers) for numbers in ([0] * len(shape), shape, [1] * len(shape)))
-    stand_behind(gather, ops.slice(gather, starts, stops, steps, ops.constant(axes)), readers)
+    redirect_readers(gather, ops.slice(gather, starts, stops, steps, ops.constant(axes)), readers)
 
 
 def _filled(tensor: Output) -> Output:

@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ov_gather.acceleration.changes import Tracker
-from ov_gather.acceleration.graph import constant, dims, is_computed_early, nodes_of, operation, take_place
+from ov_gather.acceleration.graph import constant, dims, is_constant_foldable, nodes_of, operation, replace_node
 from ov_gather.extension.python_api import ConstantFolding, Manager, Model, Node, Output, Tensor, op
 from ov_gather.kernels.gather_elements import gather_elements
 from ov_gather.kernels.gather_nd import gather_nd
@@ -32,13 +32,13 @@ def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True)
     OpenVINO may fuse a constant that is not misread with its readers, and round differently.
     """
     for gather in [node for name in _STOCK for node in nodes_of(model, name)]:
-        if not is_computed_early(gather.input_values()) or gather.get_output_partial_shape(0).is_dynamic:
+        if not is_constant_foldable(gather.input_values()) or gather.get_output_partial_shape(0).is_dynamic:
             continue
         misread = _is_misread(gather)
         if not misread and (only_misread or not _fits(gather)):
             continue
         if (folded := _folded(gather)) is not None:
-            take_place(gather, folded)
+            replace_node(gather, folded)
             tracker.done(gather, "Constant" + ", as a MatMul would read it in the wrong layout" * misread, folded)
 
 
@@ -59,7 +59,7 @@ def _is_misread(gather: Node) -> bool:
             if key in seen:
                 continue
             seen.add(key)
-            if is_computed_early(reader.input_values()):
+            if is_constant_foldable(reader.input_values()):
                 is_transpose = kind == "Transpose"
                 left.append((reader, min(transposes + is_transpose, 2), moved or (is_transpose and _moves_batch(reader))))
             elif batched and (transposes > 1 or reader.get_attributes()["transpose_b"]):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ov_gather.acceleration.axis_sizes import batch_dims
 from ov_gather.acceleration.changes import Tracker, why_not_ours
-from ov_gather.acceleration.graph import nodes_of, operation, ours, readers, take_place
+from ov_gather.acceleration.graph import nodes_of, operation, ours, readers, replace_node
 from ov_gather.acceleration.rounding import stays_given
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
@@ -69,5 +69,5 @@ def of_half_table(gather: Node, table: Output) -> Node:
     else:
         half = ours(gather.get_type_name(), inputs, gather.get_attributes())
     half.set_friendly_name(f"{gather.get_friendly_name()}/halves")
-    take_place(gather, ops.convert(half, "f32"))
+    replace_node(gather, ops.convert(half, "f32"))
     return half

@@ -17,12 +17,12 @@ from ov_gather.acceleration.graph import (
     dims,
     gathers_elements,
     has_same_shape,
-    is_computed_early,
+    is_constant_foldable,
     like,
     nodes_of,
     operation,
     readers,
-    take_place,
+    replace_node,
 )
 from ov_gather.acceleration.quantised import is_low_precision, is_quantised
 from ov_gather.acceleration.rounding import IN_WHOLE
@@ -39,7 +39,7 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
     for softmax in nodes_of(model, "LogSoftmax-5"):
         gathers = readers(softmax)
         logits, axis = softmax.input_value(0), softmax.get_attributes()["axis"]
-        if is_computed_early([logits]) or any(map(tracker.leaves, gathers)):
+        if is_constant_foldable([logits]) or any(map(tracker.leaves, gathers)):
             continue
         reasons = [reason for gather in gathers if (reason := _why_not(gather, softmax))]
         if too_small(logits, _IN_CACHE):
@@ -57,7 +57,7 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
         total = ops.log(ops.reduce_sum(ops.exp(ops.subtract(logits, maximum)), along, keep_dims=True))
         for gather in gathers:
             taken = like(gather, logits)
-            take_place(gather, ops.subtract(_alone(taken, maximum), total))
+            replace_node(gather, ops.subtract(_alone(taken, maximum), total))
             tracker.done(gather, "before LogSoftmax", taken, rounds=True)
 
 

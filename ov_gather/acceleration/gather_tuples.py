@@ -21,10 +21,10 @@ import numpy as np
 from ov_gather.acceleration.axis_sizes import batch_dims, constant_size, tuple_length
 from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.divergent import added_divergence
-from ov_gather.acceleration.graph import COMPUTED_EARLY, constant, dims, identity, is_computed_early, is_one, walk
+from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, constant, dims, identity, is_constant_foldable, is_one, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
-from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
+from ov_gather.acceleration.rounding import FUSED_OVER, would_fuse_across
 from ov_gather.acceleration.slices import MOVED_EXACTLY, Slices, why_not_stock
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
@@ -41,8 +41,8 @@ def gather_tuples(model: Model, tracker: Tracker) -> None:
         length = tuple_length(gather)
         if length is None:
             tracker.kept(gather, "the length of a tuple is open")
-        elif is_computed_early(gather.input_values()):
-            tracker.kept(gather, COMPUTED_EARLY)
+        elif is_constant_foldable(gather.input_values()):
+            tracker.kept(gather, FOLDED_AT_COMPILE)
         elif length > 1:
             if reason := _why_not_flat(gather, is_placed=gather.get_instance_id() in placed):
                 tracker.kept(gather, reason)
@@ -70,7 +70,7 @@ def _why_not_single(other: Node, gather: Node, quantised: bool) -> str:
         return f"OpenVINO's Gather may alter bits of {data.get_element_type().get_type_name()}"
     if other.get_type_info().version_id == "opset5" and batch > 1:
         return "GatherND-5 joins batch dimensions"
-    if is_fused_over(data, gather):
+    if would_fuse_across(data, gather):
         return FUSED_OVER
     reason = why_not_stock(_slices(other), is_quantised=quantised, assume_in_bounds=True)
     return reason or added_divergence(_single(other), other)

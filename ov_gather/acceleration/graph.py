@@ -153,7 +153,7 @@ def identity(value: Output) -> tuple[int, int]:
     return value.get_node().get_instance_id(), value.get_index()
 
 
-def take_place(old: Node, new: Node) -> None:
+def replace_node(old: Node, new: Node) -> None:
     """Redirect all readers of `old` to `new`, and copy its friendly name, tensor names and rt_info."""
     new.set_friendly_name(old.get_friendly_name())
     for key, value in old.get_rt_info().items():
@@ -167,15 +167,15 @@ def constant(value: Output) -> NDArray[Any] | None:
     return np.asarray(node.data) if node.get_type_name() == "Constant" else None
 
 
-COMPUTED_EARLY = "OpenVINO computes it when it compiles"
-"""Reason reported for gathers that OpenVINO folds at compile time (`is_computed_early`)."""
+FOLDED_AT_COMPILE = "OpenVINO computes it when it compiles"
+"""Reason reported for gathers that OpenVINO folds at compile time (`is_constant_foldable`)."""
 
 
 _NEVER_EARLY = ("Multinomial", "RandomUniform", "ReadValue")
 """Operations whose output changes between inferences even if all inputs are constant."""
 
 
-def is_computed_early(values: list[Output]) -> bool:
+def is_constant_foldable(values: list[Output]) -> bool:
     """Return True if the values depend on constants only: OpenVINO then computes them at compile time."""
     left, seen = [value.get_node() for value in values], set()
     while left:
@@ -214,7 +214,7 @@ def is_one(dim: Dimension) -> bool:
     return bool(dim.is_static and dim.get_length() == 1)
 
 
-def stand_behind(node: Node, last: Node, readers: set[object]) -> None:
+def redirect_readers(node: Node, last: Node, readers: set[object]) -> None:
     """Redirect `readers` of `node` to `last`, and move its tensor names there."""
     last.set_friendly_name(f"{node.get_friendly_name()}/in_bounds")
     names = node.output(0).get_names()

@@ -11,7 +11,7 @@ from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
 from ov_gather.acceleration.constant_tables import distribute, joined_indices, sharing_constants
 from ov_gather.acceleration.empty_gathers import empty_gathers, fill
-from ov_gather.acceleration.graph import operation, take_place, wide
+from ov_gather.acceleration.graph import operation, replace_node, wide
 from ov_gather.acceleration.guards import checked, clamped, is_ours, raises_by_itself
 from ov_gather.acceleration.hardened import HardenedSite, HardeningSummary
 from ov_gather.acceleration.index_roots import Root, roots
@@ -178,7 +178,7 @@ class _Hardening:
         other = checking_operation(site.node, counts_from_end=site.counts_from_end)
         if other is None:
             return False
-        take_place(site.node, other)
+        replace_node(site.node, other)
         self._tell(site).done = f"raises: {operation(other)}"
         self._guards += 1
         return True
@@ -189,7 +189,7 @@ class _Hardening:
         if axis is None:
             return False
         if self._portable or not self._replace(site):
-            take_place(site.node, other := as_gather_elements(site.node, axis, counts_from_end=site.counts_from_end))
+            replace_node(site.node, other := as_gather_elements(site.node, axis, counts_from_end=site.counts_from_end))
             self._tell(site).done = f"raises: {operation(other)}"
             self._guards += 1
         return True

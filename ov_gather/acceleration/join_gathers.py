@@ -14,10 +14,10 @@ import numpy as np
 
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.divergent import added_divergence
-from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, take_place
+from ov_gather.acceleration.graph import gathers_elements, identity, nodes_of, operation, ours, replace_node
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
-from ov_gather.acceleration.rounding import is_fused_over
+from ov_gather.acceleration.rounding import would_fuse_across
 from ov_gather.acceleration.slices import Slices, slices_of, why_not_stock
 from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset13 as ops
@@ -34,14 +34,14 @@ def join_gathers(model: Model, tracker: Tracker, *, portable: bool = False, assu
         inputs = [slices.data, slices.indices, ops.constant(slices.axis).output(0)]
         why_not = why_not_stock(slices, is_quantised=quantised, assume_in_bounds=assume_in_bounds)
         stock = ops.gather(*inputs, slices.batch_dims)
-        if not why_not and not is_fused_over(slices.data, concat) and not added_divergence(stock, gathers[0]):
+        if not why_not and not would_fuse_across(slices.data, concat) and not added_divergence(stock, gathers[0]):
             joined = stock
         elif portable or why_not_ours(gathers[0], concat):
             continue
         else:
             joined = ours("Gather", inputs, {"batch_dims": slices.batch_dims, "bounds": "error"})
         joined.set_friendly_name(gathers[0].get_friendly_name())
-        take_place(concat, ops.reshape(joined, ops.constant(np.array(concat.get_output_shape(0))), special_zero=False))
+        replace_node(concat, ops.reshape(joined, ops.constant(np.array(concat.get_output_shape(0))), special_zero=False))
         for gather in gathers:
             tracker.done(gather, f"one {operation(joined)} for {len(gathers)}", joined)
 

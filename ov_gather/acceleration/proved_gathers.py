@@ -18,10 +18,10 @@ from math import prod
 from ov_gather.acceleration.axis_sizes import batch_dims, tuple_length
 from ov_gather.acceleration.changes import too_small
 from ov_gather.acceleration.divergent import added_divergence
-from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, operation, take_place, walk
+from ov_gather.acceleration.graph import dims, gathers_elements, has_same_shape, operation, replace_node, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
-from ov_gather.acceleration.rounding import is_fused_over
+from ov_gather.acceleration.rounding import would_fuse_across
 from ov_gather.acceleration.slices import MOVED_EXACTLY
 from ov_gather.extension.python_api import Model, Node
 from ov_gather.extension.python_api import opset8 as ops
@@ -40,7 +40,7 @@ def use_stock_where_proved(model: Model) -> list[str]:
     for node in BoundsQueries(model).in_bounds(candidates):
         other = _stock_gather(node, quantised) if node.get_type_name() == "Gather" else _stock(node)
         if other is not None and not added_divergence(other, node):
-            take_place(node, other)
+            replace_node(node, other)
             done.append(node.get_friendly_name())
     if done:
         model.validate_nodes_and_infer_types()
@@ -57,7 +57,7 @@ def _only_moves(node: Node) -> bool:
 
 def _stock_gather(gather: Node, quantised: bool) -> Node | None:
     data, indices, axis = gather.input_values()
-    is_altered = data.get_element_type().is_real() and (quantised or is_fused_over(data, gather))
+    is_altered = data.get_element_type().is_real() and (quantised or would_fuse_across(data, gather))
     if gather.get_attributes()["batch_dims"] or is_altered:
         return None
     return ops.gather(data, indices, axis)

@@ -40,7 +40,7 @@ def rounds_elsewhere(gather: Node) -> bool:
 
 def stays_given(gather: Node) -> bool:
     """Return True if the gathered elements are only moved until they leave the model."""
-    return goes_out(gather, _MOVES)
+    return only_reaches_outputs(gather, _MOVES)
 
 
 def is_computed(value: Output) -> bool:
@@ -58,10 +58,10 @@ def is_computed(value: Output) -> bool:
 
 
 FUSED_OVER = "OpenVINO would fuse what is behind a Gather with what is before, and the last bit may differ"
-"""Reason reported for GatherElements that stay because of `is_fused_over`."""
+"""Reason reported for GatherElements that stay because of `would_fuse_across`."""
 
 
-def is_fused_over(data: Output, gathered: Node) -> bool:
+def would_fuse_across(data: Output, gathered: Node) -> bool:
     """Return True if OpenVINO would fuse across `gathered`, a Gather-8 of `data`: results may then differ, even in f32."""
     return is_computed_before(gathered) and is_computed(data)
 
@@ -83,7 +83,7 @@ def _is_number(value: Output) -> bool:
     return bool(value.get_node().get_type_name() == "Constant" and prod(value.get_shape()) == 1)
 
 
-def goes_out(source: Node, moves: Collection[str]) -> bool:
+def only_reaches_outputs(source: Node, moves: Collection[str]) -> bool:
     """Return True if operations of the types `moves` take the output of a node to outputs of the model, and nowhere else."""
     left, seen = [port.get_node() for port in source.output(0).get_target_inputs()], set()
     while left:

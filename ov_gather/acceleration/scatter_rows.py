@@ -13,10 +13,10 @@ import numpy as np
 
 from ov_gather.acceleration.changes import Tracker, why_not_ours
 from ov_gather.acceleration.graph import (
-    COMPUTED_EARLY,
+    FOLDED_AT_COMPILE,
     constant,
     dims,
-    is_computed_early,
+    is_constant_foldable,
     is_one,
     ours,
     same,
@@ -74,8 +74,8 @@ def _rows(scatter: Node) -> Output | str:
         return "the axis, or a rank, is not known"
     if not have or int(axis.item()) % len(have):
         return "it scatters along another axis than the first"
-    if is_computed_early([data, index, updates]):
-        return COMPUTED_EARLY
+    if is_constant_foldable([data, index, updates]):
+        return FOLDED_AT_COMPILE
     if all(map(is_one, have[1:])):
         return "a row is a single element"
     reduction = attributes.get("reduction", "none")

@@ -15,7 +15,7 @@ import numpy as np
 from ov_gather.acceleration.axis_sizes import tuple_length
 from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.fold_constants import value_before_compiling
-from ov_gather.acceleration.graph import constant, copied, dims, is_computed_early, is_one, walk
+from ov_gather.acceleration.graph import constant, copied, dims, is_constant_foldable, is_one, walk
 from ov_gather.extension.python_api import Dimension, Model, Node, Output
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -39,7 +39,7 @@ def _coordinates(scatter: Node) -> list[Node]:
     """Return the Broadcasts that compute the coordinates of the tuples; empty if other operations do."""
     tuples = scatter.input_value(1)
     rank, concat = tuples.get_partial_shape().rank, tuples.get_node()
-    if concat.get_type_name() != "Concat" or rank.is_dynamic or is_computed_early([tuples]):
+    if concat.get_type_name() != "Concat" or rank.is_dynamic or is_constant_foldable([tuples]):
         return []
     parts, last = [value.get_node() for value in concat.input_values()], rank.get_length() - 1
     if concat.get_attributes()["axis"] % (last + 1) != last or len(parts) != tuple_length(scatter):
@@ -82,7 +82,7 @@ def _counts_up(value: Output) -> bool:
     if node.get_type_name() == "Range":  # its end may be a computed size; the static output shape has it
         start, step = (constant(node.input_value(port)) for port in (0, 2))
         return start is not None and step is not None and (start.item(), step.item()) == (0, 1)
-    known = value_before_compiling(value) if is_computed_early([value]) else None
+    known = value_before_compiling(value) if is_constant_foldable([value]) else None
     return known is not None and np.array_equal(known.ravel(), np.arange(known.size))
 
 

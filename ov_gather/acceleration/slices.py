@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ov_gather.acceleration.graph import COMPUTED_EARLY, axis_of, dims, is_computed_early, is_one, same
+from ov_gather.acceleration.graph import FOLDED_AT_COMPILE, axis_of, dims, is_constant_foldable, is_one, same
 from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.repeated import unrepeated, why_not_exact
@@ -45,8 +45,8 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
 def slices_of(gather: Node, bounds: BoundsQueries) -> Slices | str:
     """Return the operands of the Gather that can replace a GatherElements, or the reason why there is none."""
     data, index = gather.input_values()
-    if is_computed_early([data, index]):
-        return COMPUTED_EARLY
+    if is_constant_foldable([data, index]):
+        return FOLDED_AT_COMPILE
     smaller, axis, have = unrepeated(index), axis_of(gather), dims(data)
     if axis is None or have is None or (given := dims(smaller)) is None:
         return "the rank of data or indices is not known"
@@ -65,7 +65,7 @@ def _is_taken_for_none(slices: Slices) -> bool:
 
     It does so if constant indices count 0, 1, ... to the end of the axis, even if all batches only do so together.
     """
-    if not slices.batch_dims or not is_computed_early([slices.indices]):
+    if not slices.batch_dims or not is_constant_foldable([slices.indices]):
         return False
     shape, size = slices.indices.get_partial_shape(), slices.data.get_partial_shape()[slices.axis]
     return bool(shape.is_dynamic or size.is_dynamic or prod(shape.to_shape()) == size.get_length())

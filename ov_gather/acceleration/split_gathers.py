@@ -11,7 +11,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from ov_gather.acceleration.changes import Tracker
-from ov_gather.acceleration.graph import constant, dims, identity, is_computed_early, operation, take_place, walk
+from ov_gather.acceleration.graph import constant, dims, identity, is_constant_foldable, operation, replace_node, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.rounding import is_computed_before
 from ov_gather.extension.python_api import Dimension, Model, Node
@@ -46,7 +46,7 @@ def split_gathers(model: Model, tracker: Tracker) -> None:
             # A Concat of one part changes nothing; it bears the name of the Gather, and OpenVINO removes it.
             indices = len(dims(gather.input_value(1)) or ())
             alone = ops.squeeze(part, taken) if indices == 0 else ops.concat([part], axis)
-            take_place(gather, alone)
+            replace_node(gather, alone)
             tracker.done(gather, f"one Split for {len(group)}", alone, rounds=False)
 
 
@@ -59,7 +59,7 @@ def _position(gather: Node) -> tuple[int, int, int] | None:
     if shape is None or position is None or axis is None or position.size != 1 or position.ndim > 1:
         return None
     dim: Dimension = shape[int(axis.item())]
-    if dim.is_dynamic or is_computed_early([data]) or gather.get_attributes().get("batch_dims"):
+    if dim.is_dynamic or is_constant_foldable([data]) or gather.get_attributes().get("batch_dims"):
         return None
     size, taken = dim.get_length(), int(position.item())
     if not (-size if operation(gather) == "Gather-8" else 0) <= taken < size:

@@ -10,7 +10,7 @@ from ov_gather.acceleration.changes import Tracker
 from ov_gather.acceleration.graph import gathers_elements, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
-from ov_gather.acceleration.rounding import FUSED_OVER, is_fused_over
+from ov_gather.acceleration.rounding import FUSED_OVER, would_fuse_across
 from ov_gather.acceleration.slices import slices_of, why_not_stock
 from ov_gather.extension.python_api import Model
 from ov_gather.extension.python_api import opset13 as ops
@@ -25,7 +25,7 @@ def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False)
             tracker.kept(gather, found)
         elif reason := why_not_stock(found, is_quantised=quantised, assume_in_bounds=assume_in_bounds):
             tracker.kept(gather, reason)
-        elif is_fused_over(found.data, gather):
+        elif would_fuse_across(found.data, gather):
             tracker.kept(gather, FUSED_OVER)
         else:
             tracker.replace(gather, ops.gather(found.data, found.indices, ops.constant(found.axis), found.batch_dims))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ov_gather.acceleration.axis_sizes import BoundTensors, axis_of_site, batch_dims, takes_tuples, tuple_length
-from ov_gather.acceleration.graph import dims, stand_behind
+from ov_gather.acceleration.graph import dims, redirect_readers
 from ov_gather.acceleration.guards import clamped
 from ov_gather.acceleration.unproved import INDICES
 from ov_gather.extension.python_api import Node, Output
@@ -49,7 +49,7 @@ def clear_results(gather: Node, indices: Output, bounds: BoundTensors) -> None:
     readers = gather.output(0).get_target_inputs()
     gather.input(INDICES).replace_source_output(inside)
     zero = ops.constant(0, gather.get_output_element_type(0))
-    stand_behind(gather, ops.select(is_in_bounds, gather, zero), readers)
+    redirect_readers(gather, ops.select(is_in_bounds, gather, zero), readers)
 
 
 def _axes_of_slices(gather: Node) -> list[int]:
@@ -100,4 +100,4 @@ def add_slice(site: Node) -> None:
     stop = ops.constant([shape[axis].get_length()]) if shape[axis].is_static else size
     site.validate_and_infer_types()
     whole = ops.slice(site, ops.constant([0]), stop, ops.constant([1]), ops.constant([axis]))
-    stand_behind(site, whole, readers)
+    redirect_readers(site, whole, readers)

@@ -17,7 +17,7 @@ import click
 from ov_gather.cli.output import harmless, say, warn
 from ov_gather.extension import reason
 from ov_gather.extras import explained
-from ov_gather.imports import spare_imports
+from ov_gather.imports import defer_imports
 from ov_gather.interrupts import end_cleanly, exit_code
 
 # Summaries are repeated here so that --help does not import the commands.
@@ -100,7 +100,7 @@ def main() -> None:
     elif isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may have characters that the terminal cannot encode
     end_cleanly()
-    spare_imports()
+    defer_imports()
     run_command()
 
 

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ov_gather.interrupts import held
-from ov_gather.platforms import HAS_FORKS, unseen_by_children
+from ov_gather.platforms import HAS_FORKS, sigint_blocked
 
 _LONGEST = 103 - len("/pymp-......../listener-........")
 """Maximum length in bytes of the temporary directory for which the socket path of a fork server is valid."""
@@ -92,7 +92,7 @@ class _JobWorker:
         if self.process is None:
             self.connection, theirs = self.context.Pipe()
             process = self.context.Process(target=_serve, args=(self.function, theirs), daemon=True)
-            with held(), unseen_by_children():  # a process interrupted during its start could not be stopped
+            with held(), sigint_blocked():  # a process interrupted during its start could not be stopped
                 process.start()
                 self.process = process
             theirs.close()  # else the connection would stay open after the process died

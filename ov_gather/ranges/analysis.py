@@ -118,9 +118,9 @@ class Analysis:
             return Outcome.IN_BOUNDS
         if isinstance(wanted, Obstacle):
             return Outcome.OPEN
-        if all(demand.is_met(self.algebra) for demand in wanted):
+        if all(demand.holds(self.algebra) for demand in wanted):
             return Outcome.IN_BOUNDS
-        if least >= 1 and any(demand.is_missed(self.algebra) for demand in wanted):
+        if least >= 1 and any(demand.fails(self.algebra) for demand in wanted):
             return Outcome.OUT_OF_BOUNDS
         return Outcome.OPEN
 

@@ -11,7 +11,7 @@ from math import inf
 
 from ov_gather.ir.element_types import BOOLEAN
 from ov_gather.ranges.algebra.intervals import Algebra, Interval
-from ov_gather.ranges.algebra.values import Parts, Value, is_integer
+from ov_gather.ranges.algebra.values import SliceBounds, Value, is_integer
 from ov_gather.ranges.folding import results_of
 from ov_gather.ranges.graph import Graph, Key, Step
 from ov_gather.ranges.rules.call import Operands, Semantics
@@ -52,7 +52,7 @@ class BranchRefinement:
     algebra: Algebra
     semantics: Semantics
     value: Callable[[Key], Value]
-    settled: Callable[[Value, Value], Value]
+    fitted: Callable[[Value, Value], Value]
 
     def operands(self, step: Step) -> list[Value | None]:
         """Return the operands of a Select, refined by the condition under which each is selected."""
@@ -64,10 +64,10 @@ class BranchRefinement:
             return known
         for position, is_true in ((1, True), (2, False)):
             key, value = step.inputs[position], known[position]
-            facts = dict(self._facts(comparison, is_true=is_true))
-            again = self._again(key, facts) if facts and key is not None else None
+            facts = dict(self._refined_operands(comparison, is_true=is_true))
+            again = self._reevaluate(key, facts) if facts and key is not None else None
             if again is not None and value is not None:
-                known[position] = self._both(value, again)
+                known[position] = self._meet(value, again)
         return known
 
     def _comparison(self, key: Key | None) -> Step | None:
@@ -78,7 +78,7 @@ class BranchRefinement:
         is_known = step is not None and step.rule is not None and step.type in _IS_LESS and len(step.inputs) == 2
         return step if is_known else None
 
-    def _facts(self, comparison: Step, *, is_true: bool) -> Iterator[tuple[Key, Value]]:
+    def _refined_operands(self, comparison: Step, *, is_true: bool) -> Iterator[tuple[Key, Value]]:
         """Yield the operands of a comparison, refined by its outcome."""
         one, other = comparison.inputs
         if one is None or other is None or not (self._is_exact(one) and self._is_exact(other)):
@@ -105,7 +105,7 @@ class BranchRefinement:
         if elements != value.elements and elements.low <= elements.high:
             yield key, replace(value, elements=elements, parts=None)
 
-    def _again(self, wanted: Key, facts: Mapping[Key, Value]) -> Value | None:
+    def _reevaluate(self, wanted: Key, facts: Mapping[Key, Value]) -> Value | None:
         """Evaluate an operand again from refined values; None if it does not depend on them."""
         known = dict(facts)
         for step in self._steps_between(wanted, facts):
@@ -114,7 +114,7 @@ class BranchRefinement:
             inputs = [None if key is None else known.get(key) or self.value(key) for key in step.inputs]
             declared = [self.graph.declared(output) for output in step.outputs]
             found = results_of(self.graph, step, Operands(self.algebra, self.semantics, inputs, declared))
-            known |= {key: self.settled(told, value) for key, told, value in zip(step.outputs, declared, found, strict=False)}
+            known |= {key: self.fitted(told, value) for key, told, value in zip(step.outputs, declared, found, strict=False)}
         return known.get(wanted)
 
     def _steps_between(self, wanted: Key, facts: Mapping[Key, Value]) -> list[Step]:
@@ -135,7 +135,7 @@ class BranchRefinement:
             waiting += [(given, False) for given in step.inputs if given is not None]
         return [] if waiting else list(found.values())
 
-    def _both(self, value: Value, again: Value) -> Value:
+    def _meet(self, value: Value, again: Value) -> Value:
         """Meet a value with its refinement."""
 
         def narrowed(one: Interval) -> Interval:
@@ -144,6 +144,6 @@ class BranchRefinement:
 
         parts = None
         if value.parts is not None:
-            parts = Parts(value.parts.axis, tuple(narrowed(part) for part in value.parts.intervals))
+            parts = SliceBounds(value.parts.axis, tuple(narrowed(part) for part in value.parts.intervals))
         elements = narrowed(value.elements)
         return replace(value, elements=elements, parts=parts, may_be_nan=value.may_be_nan and again.may_be_nan)

@@ -14,7 +14,7 @@ from ov_gather.ranges.algebra.values import every_value, is_integer
 from ov_gather.ranges.analysis import Assumption
 from ov_gather.ranges.feasibility import can_be_met, limits_of
 from ov_gather.ranges.graph import Graph, Key
-from ov_gather.ranges.inequalities import FINITE, is_open_dim, names_of, solve_all
+from ov_gather.ranges.inequalities import FINITE, is_dynamic_dim, names_of, solve_all
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.runs import AnalysisCache, joined, key_of
 from ov_gather.ranges.sites import Obstacle, Site
@@ -59,7 +59,7 @@ class Conditions:
         return found
 
     def _search(self, site: Site) -> Assumption | None:
-        if self._runs.is_enough:
+        if self._runs.is_budget_spent:
             return next((known for known in self._recent() if self._runs.prove(known, site)), None)
         guess = next((guess for guess in self._with_limits(site) if self._runs.prove(guess, site)), None)
         return None if guess is None else self._with_both_bounds(Weakening(self._runs, site).run(guess))
@@ -145,7 +145,7 @@ class Conditions:
                 yield joined(found, self._sizes(site, 1))
         wanted = self._runs.under_for(joined(self._runs.implied(site), sizes), site).demands(site)
         for demand in [] if isinstance(wanted, Obstacle) else wanted:
-            if not all(map(is_open_dim, demand.size.names)):
+            if not all(map(is_dynamic_dim, demand.size.names)):
                 continue
             inside = Algebra().between(demand.lowest, demand.size - 1)
             yield replace(sizes, inputs=dict.fromkeys(inputs, inside))

@@ -13,7 +13,7 @@ from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.algebra.values import every_value
 from ov_gather.ranges.analysis import LARGEST_DIM, Assumption
 from ov_gather.ranges.graph import Graph
-from ov_gather.ranges.inequalities import is_open_dim
+from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.runs import joined
 from ov_gather.ranges.solver import Overflow
 
@@ -24,7 +24,7 @@ def limits_of(overflows: Iterable[Iterable[Overflow]], dims: Collection[str]) ->
     limits: dict[Polynomial, int] = {}
     for polynomial, held in (one for found in overflows for one in found):
         terms = [(names, factor) for names, factor in polynomial.terms if names and factor > 0]
-        if not all(is_open_dim(name) and name in dims for names, _ in terms for name in names):
+        if not all(is_dynamic_dim(name) and name in dims for names, _ in terms for name in names):
             continue
         constant = max(dict(polynomial.terms).get((), 0), 0)
         share = (held - constant) // max(sum(factor for _, factor in terms), 1)

@@ -29,7 +29,7 @@ def results_of(graph: Graph, step: Step, call: Operands) -> Sequence[Value]:
     """
     assert step.rule is not None
     found = step.rule(call)
-    if not call.semantics.is_memory_read:
+    if not call.semantics.reads_out_of_bounds:
         return found
     if step.type == "Broadcast" or any(value is not None and _has_doubtful_size(value) for value in call.inputs):  # case 4
         found = [_maybe_not_empty(graph, key, call, value) for key, value in zip(step.outputs, found, strict=False)]
@@ -66,7 +66,7 @@ def _maybe_not_empty(graph: Graph, key: Key, call: Operands, value: Value) -> Va
     for axis, dim in enumerate(dims):
         if not dim.value:  # 0; or open, and then OpenVINO may set it to 0 beside another
             name = name_of_number(f"{graph.name_of(key)}#{key} along {axis}")  # display names may occur twice
-            call.algebra.sizes.learn(name, (0, LARGEST_SIZE))
+            call.algebra.sizes.set_bounds(name, (0, LARGEST_SIZE))
             dims[axis] = Polynomial.name(name)
     return replace(value, shape=tuple(dims), parts=None)
 
@@ -102,7 +102,7 @@ def is_constant(graph: Graph, key: Key | None) -> bool:
             if graph.declared(key).elements.is_any:
                 return False
             continue
-        if step.looks_at_shapes:
+        if step.reads_shapes_only:
             continue
         if step.bodies or not step.inputs:
             return False

@@ -50,16 +50,16 @@ class Body:
         condition: for a branch, the value of the first input of If that selects it; otherwise None.
     """
 
-    arrivals: Sequence[BodyEdge]
-    departures: Sequence[BodyEdge]
+    entries: Sequence[BodyEdge]
+    exits: Sequence[BodyEdge]
     wanted: Sequence[Key] = ()
     condition: bool | None = None
 
     @property
     def ends(self) -> list[Key]:
         """The tensors that the body is analysed for: exits, sources of back edges, and `wanted`."""
-        carried = [passage.next for passage in self.arrivals if passage.next is not None]
-        return [*(passage.inner for passage in self.departures), *carried, *self.wanted]
+        carried = [passage.next for passage in self.entries if passage.next is not None]
+        return [*(passage.inner for passage in self.exits), *carried, *self.wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Step:
     inputs: Sequence[Key | None]
     outputs: Sequence[Key]
     rule: TransferFunction | None = None
-    looks_at_shapes: bool = False
+    reads_shapes_only: bool = False
     bodies: Sequence[Body] = field(default=())
     repeats: bool = False
     trips: Key | None = None
@@ -110,7 +110,7 @@ class Graph(Protocol):
         """Return the display name of a tensor."""
 
 
-def has_open_shape(value: Value) -> bool:
+def has_dynamic_shape(value: Value) -> bool:
     """Return True if the rank or a dimension is dynamic."""
     return value.shape is None or any(dim.value is None for dim in value.shape)
 
@@ -123,7 +123,7 @@ def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = ())
     found: dict[Key, Step] = {}
     seen: set[Key] = set()
     waiting: list[tuple[Key, bool]] = [(key, False) for key in wanted]
-    waiting += [(key, False) for key in shapes if has_open_shape(graph.declared(key))]
+    waiting += [(key, False) for key in shapes if has_dynamic_shape(graph.declared(key))]
     waiting.reverse()
     while waiting:
         key, is_ready = waiting.pop()
@@ -139,6 +139,6 @@ def in_order(graph: Graph, wanted: Iterable[Key], *, shapes: Iterable[Key] = ())
             waiting += [
                 (given, False)
                 for given in step.inputs
-                if given is not None and not (step.looks_at_shapes and not has_open_shape(graph.declared(given)))
+                if given is not None and not (step.reads_shapes_only and not has_dynamic_shape(graph.declared(given)))
             ]
     return list(found.values())

@@ -20,7 +20,7 @@ def names_of(name: str) -> tuple[str, str]:
     return f"least({name})", f"greatest({name})"
 
 
-def is_open_dim(name: str) -> bool:
+def is_dynamic_dim(name: str) -> bool:
     """Return True if the name is that of a dynamic dimension of an input."""
     return name.startswith("dim(") and "#" not in name
 
@@ -57,7 +57,7 @@ def _solved(slack: Polynomial) -> _Bound | None:
     if elements:
         return _solved_for(slack, elements[0])
     slack = _without_factors(slack)
-    linear = [term for term in slack.terms if len(term[0]) == 1 and is_open_dim(term[0][0])]
+    linear = [term for term in slack.terms if len(term[0]) == 1 and is_dynamic_dim(term[0][0])]
     return next((bound for term in linear if (bound := _solved_for(slack, term)) is not None), None)
 
 
@@ -83,9 +83,9 @@ def _solved_for(slack: Polynomial, term: tuple[tuple[str, ...], int]) -> _Bound 
         return None
     if rest.value is not None:
         number = ceil(-rest.value / factor) if factor > 0 else floor(rest.value / -factor)
-        is_too_large = is_open_dim(name) and number > LARGEST_DIM
+        is_too_large = is_dynamic_dim(name) and number > LARGEST_DIM
         return None if is_too_large else _Bound(name, Polynomial.constant(number), factor < 0)
-    if abs(factor) != 1 or not all(map(is_open_dim, rest.names)):
+    if abs(factor) != 1 or not all(map(is_dynamic_dim, rest.names)):
         return None
     return _Bound(name, -rest if factor > 0 else rest, factor < 0)
 

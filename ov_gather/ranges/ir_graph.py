@@ -180,14 +180,14 @@ class IrGraph:
             rule = rule_of(_described(layer)) if inputs else None
         except (KeyError, ValueError):  # a wrong attribute, reported by rules 2xx
             rule = None
-        return Step(name, layer.type, inputs, outputs, rule, looks_at_shapes=layer.type == "ShapeOf")
+        return Step(name, layer.type, inputs, outputs, rule, reads_shapes_only=layer.type == "ShapeOf")
 
     def _body(self, number: int, layer: Layer, body: Model) -> Body:
         inner_number = self._numbers[id(body)]
         inputs = {port.id: self._source(number, layer, port) for port in layer.inputs}
         outputs: dict[int, Key] = {port.id: (number, layer.id, port.id) for port in layer.outputs}
         carried = dict(self._carried(layer, inner_number, body))
-        arrivals, departures = [], []
+        entries, exits = [], []
         for entry in _entries(layer, body):
             outside, inner = _integer(entry, "external_port_id"), body.layer_by_id.get(_integer(entry, "internal_layer_id"))
             is_sliced = "axis" in entry.attributes
@@ -196,19 +196,17 @@ class IrGraph:
             if entry.tag == "output":
                 source = self._source(inner_number, inner, inner.inputs[0]) if inner.inputs else None
                 if source is not None:
-                    departures.append(
-                        BodyEdge(outputs.get(outside), source, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS)
-                    )
+                    exits.append(BodyEdge(outputs.get(outside), source, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS))
             elif inner.outputs:
                 key: Key = (inner_number, inner.id, inner.outputs[0].id)
                 if outside not in inputs:
-                    arrivals.append(BodyEdge(None, key, EdgeKind.COUNT))
+                    entries.append(BodyEdge(None, key, EdgeKind.COUNT))
                 elif inner.id in carried:
-                    arrivals.append(BodyEdge(inputs[outside], key, EdgeKind.STATE, carried[inner.id]))
+                    entries.append(BodyEdge(inputs[outside], key, EdgeKind.STATE, carried[inner.id]))
                 else:
-                    arrivals.append(BodyEdge(inputs[outside], key, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS))
+                    entries.append(BodyEdge(inputs[outside], key, EdgeKind.SLICED if is_sliced else EdgeKind.AS_IT_IS))
         wanted = [key for key in self._wanted(inner_number) if key is not None]
-        return Body(arrivals, departures, wanted, _CONDITIONS.get(body.tag))
+        return Body(entries, exits, wanted, _CONDITIONS.get(body.tag))
 
     def _carried(self, layer: Layer, number: int, body: Model) -> Iterator[tuple[int, Key]]:
         """Yield the id of each Parameter that a back edge feeds, and the tensor at its source."""

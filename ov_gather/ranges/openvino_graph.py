@@ -135,25 +135,25 @@ class OpenvinoGraph:
             return Step(
                 name, kind, inputs, outputs, bodies=found, repeats=kind in LOOPS, trips=inputs[0] if kind == "Loop" else None
             )
-        return Step(name, kind, inputs, outputs, rule_of(described(node)), looks_at_shapes=kind == "ShapeOf")
+        return Step(name, kind, inputs, outputs, rule_of(described(node)), reads_shapes_only=kind == "ShapeOf")
 
     def _body(self, node: Any, body: openvino.Model, number: int | None) -> Body:
         which = () if number is None else (number,)
         outer, parameters = self._inputs(node), body.get_parameters()
         ends: list[Key] = [self.key(result.input_value(0)) for result in body.get_results()]
-        arrivals, departures = [], []
+        entries, exits = [], []
         for entry in node.get_input_descriptions(*which):
             inner, source = (parameters[entry.body_parameter_index].get_name(), 0), outer[entry.input_index]
             if hasattr(entry, "body_value_index"):
-                arrivals.append(BodyEdge(source, inner, EdgeKind.STATE, ends[entry.body_value_index]))
+                entries.append(BodyEdge(source, inner, EdgeKind.STATE, ends[entry.body_value_index]))
             else:
-                arrivals.append(BodyEdge(source, inner, EdgeKind.SLICED if hasattr(entry, "axis") else EdgeKind.AS_IT_IS))
+                entries.append(BodyEdge(source, inner, EdgeKind.SLICED if hasattr(entry, "axis") else EdgeKind.AS_IT_IS))
         if node.get_type_name() == "Loop" and (count := node.get_special_body_ports()[0]) >= 0:
-            arrivals.append(BodyEdge(None, (parameters[count].get_name(), 0), EdgeKind.COUNT))
+            entries.append(BodyEdge(None, (parameters[count].get_name(), 0), EdgeKind.COUNT))
         for entry in node.get_output_descriptions(*which):
             way = EdgeKind.SLICED if hasattr(entry, "axis") else EdgeKind.AS_IT_IS
-            departures.append(BodyEdge((node.get_name(), entry.output_index), ends[entry.body_value_index], way))
-        return Body(arrivals, departures, list(self._wanted(body)), None if number is None else number == 0)
+            exits.append(BodyEdge((node.get_name(), entry.output_index), ends[entry.body_value_index], way))
+        return Body(entries, exits, list(self._wanted(body)), None if number is None else number == 0)
 
     def _wanted(self, graph: openvino.Model) -> Iterator[Key]:
         """Yield the tensors that sites of a body depend on, and an output of each node that has bodies."""

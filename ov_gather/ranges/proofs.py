@@ -93,7 +93,7 @@ def refuted(graph: SiteGraph, semantics: Semantics, sites: Sequence[Site]) -> It
 def _refuted(analysis: Analysis, site: Site) -> Proof:
     wanted = analysis.demands(site)
     assert not isinstance(wanted, Obstacle)
-    missed = next(demand for demand in wanted if demand.is_missed(analysis.algebra))
+    missed = next(demand for demand in wanted if demand.fails(analysis.algebra))
     return _made(analysis, site, "refuted", "an index is out of bounds in every run that gets here", demand=missed)
 
 
@@ -110,7 +110,7 @@ def _made(
         elements = analysis.value(site.indices).elements
         return Proof(site.name, site.type, site.line, status, None, None, range_of(elements), reason, requires or {})
     if demand is None:
-        demand = next((one for one in wanted if not one.is_met(analysis.algebra)), wanted[0])
+        demand = next((one for one in wanted if not one.holds(analysis.algebra)), wanted[0])
     size = demand.size.value
     witness = witness_of(analysis.algebra, demand) if status == "refuted" else None
     return Proof(

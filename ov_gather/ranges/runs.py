@@ -12,7 +12,7 @@ from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
 from ov_gather.ranges.analysis import Analysis, Assumption, Outcome, analyse, dims_of, steps_to
 from ov_gather.ranges.graph import Graph, Key, Step
-from ov_gather.ranges.inequalities import is_open_dim
+from ov_gather.ranges.inequalities import is_dynamic_dim
 from ov_gather.ranges.rules.call import Semantics
 from ov_gather.ranges.sites import BoundsCheck, Obstacle, Site
 
@@ -66,7 +66,7 @@ class AnalysisCache:
         self._enough = ENOUGH + ENOUGH_OF_EACH * (len(self._steps) + len(sites) + len(graph.inputs))
 
     @property
-    def is_enough(self) -> bool:
+    def is_budget_spent(self) -> bool:
         """Return True if the budget of steps is spent, as in a model of very many sites; the search for conditions ends."""
         return self._spent > self._enough
 
@@ -141,7 +141,7 @@ class AnalysisCache:
         if site.indices not in self._implied:
             known = self.under(Assumption())
             shape, sizes = known.value(site.indices).shape, known.algebra.sizes
-            names = {name for dim in shape or () if len(dim.terms) == 1 for name in dim.names if is_open_dim(name)}
+            names = {name for dim in shape or () if len(dim.terms) == 1 for name in dim.names if is_dynamic_dim(name)}
             may_be_empty = [name for name in sorted(names) if sizes.of(name)[0] < 1 <= sizes.of(name)[1]]
             self._implied[site.indices] = Assumption(dims={name: (1, sizes.of(name)[1]) for name in may_be_empty})
         return self._implied[site.indices]
@@ -187,7 +187,7 @@ class AnalysisCache:
         if self.follows(condition, site):
             return True
         condition = joined(self.implied(site), condition)
-        if self.is_enough and key_of(condition) not in self._seen:
+        if self.is_budget_spent and key_of(condition) not in self._seen:
             return False
         return self.under_for(condition, site).outcome(site) is Outcome.IN_BOUNDS
 
@@ -201,7 +201,7 @@ class AnalysisCache:
         sizes = known.algebra.sizes
         limits = sizes.limits.with_conditions(condition.same, condition.limits)
         algebra = Algebra(Sizes(ChainMap({}, dict(dims), sizes.bounds), sizes.default, limits))
-        return all(_renamed(demand, condition.same).is_met(algebra) for demand in wanted)
+        return all(_renamed(demand, condition.same).holds(algebra) for demand in wanted)
 
 
 def _renamed(demand: BoundsCheck, names: Mapping[str, Polynomial]) -> BoundsCheck:

@@ -85,7 +85,7 @@ class BoundsCheck:
         """The least valid index."""
         return -self.size if self.counts_from_end else Polynomial(())
 
-    def is_met(self, algebra: Algebra) -> bool:
+    def holds(self, algebra: Algebra) -> bool:
         """Return True if every index is in bounds."""
         return algebra.is_at_least(self.indices, self.lowest) and algebra.is_at_most(self.indices, self.size - 1)
 
@@ -107,7 +107,7 @@ class BoundsCheck:
         """Return True if an index is before the start of the axis for all sizes."""
         return algebra.is_at_most(self.least, self.lowest - 1)
 
-    def is_missed(self, algebra: Algebra) -> bool:
+    def fails(self, algebra: Algebra) -> bool:
         """Return True if an index is out of bounds, given that there is an index."""
         return self.is_above(algebra) or self.is_below(algebra) or self.size.value == 0
 

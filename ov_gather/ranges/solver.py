@@ -12,11 +12,11 @@ from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.values import (
     LARGEST_SIZE,
-    Parts,
     Shape,
+    SliceBounds,
     Value,
     every_value,
-    in_parts,
+    in_slices,
     is_integer,
     is_of_sizes,
     name_of_number,
@@ -27,7 +27,7 @@ from ov_gather.ranges.graph import Body, BodyEdge, EdgeKind, Graph, Key, Step, i
 from ov_gather.ranges.reuse import PreviousRun
 from ov_gather.ranges.rules.call import Operands, Semantics
 
-PATIENCE = 2
+WIDEN_AFTER = 2
 """Visits of a loop body after which the carried values that still change are widened; one visit later all are."""
 DEPTH_OF_LOOPS = 2
 """Nesting depth beyond which carried values are widened before the first visit, so that visits do not multiply."""
@@ -59,7 +59,7 @@ def solve(
         numbers: the numbering of unknown integers by that analysis.
     """
     solver = Solver(graph, algebra, semantics, assumed, earlier, numbers)
-    waiting = [solver.go_through(steps, earlier)]
+    waiting = [solver.evaluate(steps, earlier)]
     while waiting:  # an explicit stack, because a file may nest bodies deeper than Python recurses
         inner = next(waiting[-1], None)
         if inner is None:
@@ -87,9 +87,9 @@ class Solver:
         self.numbers: dict[Key, int] = {} if numbers is None else numbers
         self.known: Known = {}
         self.overflows: dict[Key, tuple[Overflow, ...]] = {}
-        self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._settled)
+        self._choices = choices.BranchRefinement(graph, algebra, semantics, self.value, self._fit)
 
-    def go_through(self, steps: Sequence[Step], earlier: PreviousRun | None = None) -> _Work:
+    def evaluate(self, steps: Sequence[Step], earlier: PreviousRun | None = None) -> _Work:
         """Evaluate steps in order; yield the work on bodies, which must be done before this continues."""
         for step in steps:
             if earlier is not None and earlier.holds(step, self.value):
@@ -137,7 +137,7 @@ class Solver:
 
     def _learn(self, key: Key, declared: Value, value: Value) -> None:
         """Record the abstract value of a tensor."""
-        found, value = value, self._settled(declared, value)
+        found, value = value, self._fit(declared, value)
         if value.elements is not found.elements and (overflows := tuple(self._overflow(found, declared))):
             self.overflows[key] = overflows
         if key in self._assumed:
@@ -147,7 +147,7 @@ class Solver:
         self.known[key] = value if before is None or before != value else before
         self._exists(value)
 
-    def _settled(self, declared: Value, value: Value) -> Value:
+    def _fit(self, declared: Value, value: Value) -> Value:
         """Return the value in its declared type and shape.
 
         Elements beyond the declared type may be any value of the runtime's type, because either may wrap around.
@@ -170,7 +170,7 @@ class Solver:
         if any(dim.value != 1 for dim in value.shape):
             return value
         name = name_of_number(f"{self._graph.name_of(key)}#{self.numbers.setdefault(key, len(self.numbers))}")
-        self.algebra.sizes.learn(name, (int(elements.low), elements.high))
+        self.algebra.sizes.set_bounds(name, (int(elements.low), elements.high))
         return replace(value, elements=self.algebra.meet(elements, self.algebra.exact(Polynomial.name(name))), parts=None)
 
     def _fits(self, elements: Interval, declared: Value) -> bool:
@@ -190,7 +190,7 @@ class Solver:
         if value.parts is None:
             return replace(value, elements=widest)
         intervals = [part if self._fits(part, declared) else widest for part in value.parts.intervals]
-        return in_parts(self.algebra, value, value.parts.axis, intervals)
+        return in_slices(self.algebra, value, value.parts.axis, intervals)
 
     def _overflow(self, value: Value, declared: Value) -> Iterator[Overflow]:
         """Yield the first bound by dimensions on each side that exceeds the declared type."""
@@ -209,34 +209,34 @@ class Solver:
     def _branches(self, step: Step) -> _Work:
         for body in step.bodies:
             self._inside += 1
-            for passage in body.arrivals:
+            for passage in body.entries:
                 self._arrive(passage)
-            yield self.go_through(in_order(self._graph, body.ends))
+            yield self.evaluate(in_order(self._graph, body.ends))
             self._inside -= 1
-        self._depart(step)
+        self._record_outputs(step)
 
     def _loop(self, step: Step) -> _Work:
         (body,) = step.bodies
         steps = in_order(self._graph, body.ends)
-        states = [passage for passage in body.arrivals if passage.way is EdgeKind.STATE]
+        states = [passage for passage in body.entries if passage.way is EdgeKind.STATE]
         self._inside += 1
-        for passage in body.arrivals:
+        for passage in body.entries:
             self._arrive(passage, step)
         self._depth += 1
-        visits = 0 if self._depth <= DEPTH_OF_LOOPS else PATIENCE + 1
+        visits = 0 if self._depth <= DEPTH_OF_LOOPS else WIDEN_AFTER + 1
         if visits:
-            self._forget(states)
+            self._widen(states)
         while True:
-            yield self.go_through(steps)
+            yield self.evaluate(steps)
             visits += 1
-            changed = [passage for passage in states if self._grows(passage)]
-            if not changed or visits > PATIENCE + 2:
+            changed = [passage for passage in states if self._join_back_edge(passage)]
+            if not changed or visits > WIDEN_AFTER + 2:
                 break
-            if visits >= PATIENCE:
-                self._forget(changed if visits == PATIENCE else states)
+            if visits >= WIDEN_AFTER:
+                self._widen(changed if visits == WIDEN_AFTER else states)
         self._depth -= 1
         self._inside -= 1
-        self._depart(step)
+        self._record_outputs(step)
 
     def _arrive(self, passage: BodyEdge, step: Step | None = None) -> None:
         declared = self._graph.declared(passage.inner)
@@ -244,7 +244,7 @@ class Solver:
             self._learn(passage.inner, declared, replace(declared, elements=self._count(step), may_be_nan=False))
             return
         if passage.outer is None:
-            self._forget([passage])
+            self._widen([passage])
             return
         value = self.value(passage.outer)
         if passage.way is not EdgeKind.AS_IT_IS:  # a carried value may change its shape, and a slice has another one
@@ -259,7 +259,7 @@ class Solver:
         last = self.algebra.subtract(trips, self.algebra.exact(1))
         return self.algebra.meet(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
 
-    def _grows(self, passage: BodyEdge) -> bool:
+    def _join_back_edge(self, passage: BodyEdge) -> bool:
         """Join a carried value with the result of an iteration; return True if it grew."""
         assert passage.next is not None
         before, after = self.value(passage.inner), self.value(passage.next)
@@ -270,17 +270,17 @@ class Solver:
         self._learn(passage.inner, self._graph.declared(passage.inner), replace(before, elements=joined, may_be_nan=may_be_nan))
         return True
 
-    def _forget(self, passages: Iterable[BodyEdge]) -> None:
+    def _widen(self, passages: Iterable[BodyEdge]) -> None:
         for passage in passages:
             declared = self._graph.declared(passage.inner)
             self._learn(passage.inner, declared, declared)
 
-    def _depart(self, step: Step) -> None:
+    def _record_outputs(self, step: Step) -> None:
         """Record the outputs of an operation with bodies: the join over all bodies that may execute."""
         found: dict[Key, Value] = {}
         executed = self._executed(step)
         for body in executed:
-            for passage in body.departures:
+            for passage in body.exits:
                 if passage.outer is None:
                     continue
                 declared, value = self._graph.declared(passage.outer), self.value(passage.inner)
@@ -291,7 +291,7 @@ class Solver:
                 before = found.get(passage.outer)
                 found[passage.outer] = value if before is None else self._either(before, value, declared)
         has_choice = len(executed) > 1 and not step.repeats
-        freed = self._open_outputs(step) if has_choice and self._semantics.is_memory_read else ()
+        freed = self._open_outputs(step) if has_choice and self._semantics.reads_out_of_bounds else ()
         for key in step.outputs:
             declared = self._graph.declared(key)
             value = found.get(key, declared)
@@ -323,7 +323,7 @@ class Solver:
 
     def _or_first(self, step: Step, body: Body, passage: BodyEdge, value: Value) -> Value:
         """Join an output of a loop with its value if the body never executes: the initial carried value."""
-        states = [one for one in body.arrivals if one.way is EdgeKind.STATE and one.next == passage.inner]
+        states = [one for one in body.entries if one.way is EdgeKind.STATE and one.next == passage.inner]
         if any(one.outer is None for one in states) or (not states and self._may_not_run(step)):
             return self._graph.declared(passage.inner)
         for state in states:
@@ -351,7 +351,7 @@ def _lies_in(elements: Interval, widest: Interval) -> bool:
     return widest.low <= elements.low and elements.high <= widest.high
 
 
-def _has_parts(parts: Parts, shape: Shape | None, rank: int | None) -> bool:
+def _has_parts(parts: SliceBounds, shape: Shape | None, rank: int | None) -> bool:
     """Return True if parts of a value of this rank are parts of the declared shape, whose rank may differ in a broken model."""
     return shape is not None and len(shape) == rank and shape[parts.axis].value == len(parts.intervals)
 

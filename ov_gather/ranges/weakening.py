@@ -31,15 +31,15 @@ class Weakening:
         condition = self._reduced(replace(condition, inputs=inputs))
         for name in condition.inputs:
             for is_high in (False, True):
-                if self._runs.is_enough:
+                if self._runs.is_budget_spent:
                     return condition
                 condition = self._moved(condition, name, is_high)
         for name in condition.dims:
-            if self._runs.is_enough:
+            if self._runs.is_budget_spent:
                 return condition
             condition = self._larger(self._smaller(condition, name), name)
         for product in condition.limits:
-            if self._runs.is_enough:
+            if self._runs.is_budget_spent:
                 return condition
             condition = self._wider(condition, product)
         return condition
@@ -54,7 +54,7 @@ class Weakening:
             if getattr(condition, part) and self._suffices(without):
                 condition = without
             for name in list(getattr(condition, part)):
-                if self._runs.is_enough:
+                if self._runs.is_budget_spent:
                     return condition
                 smaller = {other: bounds for other, bounds in getattr(condition, part).items() if other != name}
                 candidate = _with_part(condition, part, smaller)

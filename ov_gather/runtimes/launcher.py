@@ -20,7 +20,7 @@ from typing import Any
 from weakref import finalize
 
 from ov_gather import platforms
-from ov_gather.imports import spare_imports
+from ov_gather.imports import defer_imports
 from ov_gather.runtimes import worker
 
 _CONTROL = 0  # the launcher's stdin, one end of a socket pair
@@ -159,14 +159,14 @@ platforms.in_forked_processes(_launchers.clear)  # the launcher belongs to the p
 
 def work(module: str, name: str) -> None:
     """Run a spawned worker process."""
-    spare_imports()
+    defer_imports()
     worker.main(module, name)
 
 
 def main() -> None:
     """Run the launcher until the caller closes the connection; in forked processes, run a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller handles Ctrl+C
-    spare_imports()
+    defer_imports()
     with socket.socket(fileno=_CONTROL) as control:
         module, name, connection = _launch(control)
         control.detach()

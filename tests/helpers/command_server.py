@@ -123,9 +123,9 @@ def serve(requests: socket.socket) -> tuple[list[str], str]:
 def import_everything() -> None:
     """Import what the commands import, but not onnxruntime, which starts threads."""
     from ov_gather.cli import COMMANDS
-    from ov_gather.imports import spare_imports
+    from ov_gather.imports import defer_imports
 
-    spare_imports()  # as each command does
+    defer_imports()  # as each command does
     for name in COMMANDS:
         import_module(f"ov_gather.cli.{name.replace('-', '_')}")
     for name in IMPORTED_LATER:

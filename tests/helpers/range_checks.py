@@ -47,7 +47,7 @@ class Names:
 
     values: dict[str, int] = field(default_factory=dict)
 
-    def learn(self, claim: Claim, array: NDArray[Any]) -> None:
+    def set_bounds(self, claim: Claim, array: NDArray[Any]) -> None:
         """A dimension that is nothing but a name tells its value, if nothing has told that before."""
         if claim.shape is not None and len(claim.shape) == array.ndim:
             for dim, size in zip(claim.shape, array.shape, strict=True):

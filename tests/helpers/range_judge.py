@@ -138,7 +138,7 @@ class _Judge:
         self._counts["tensors that need not be the same in each inference"] += sum(one[0] in unsteady for one in seen)
         for one, claim in self._claims(by).items():
             if one in seen and one[0] not in unsteady:
-                names.learn(claim, seen[one])
+                names.set_bounds(claim, seen[one])
         return names
 
     def _dependents(self, names: set[str]) -> set[str]:

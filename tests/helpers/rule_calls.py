@@ -17,7 +17,7 @@ from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.ranges.algebra.intervals import ANY, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
 from ov_gather.ranges.algebra.sizes import Sizes
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, Parts, Value, in_parts, is_integer
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, SliceBounds, Value, in_slices, is_integer
 from ov_gather.ranges.rules import onnx, openvino
 from ov_gather.ranges.rules.call import CPU_PLUGIN, ONNX, Operands, Semantics, TransferFunction
 
@@ -42,7 +42,7 @@ def tensor(words: str) -> Value:
     elements = ANY if found["elements"] is None else _interval(found["elements"])
     parts = None
     if found["axis"]:
-        parts = Parts(int(found["axis"]), tuple(_interval(part) for part in found["parts"].split(" | ")))
+        parts = SliceBounds(int(found["axis"]), tuple(_interval(part) for part in found["parts"].split(" | ")))
     peak = float(found["peak"]) if found["peak"] else -inf
     return Value(TYPES[found["type"]], shape, elements, parts, bool(found["nan"]), peak)
 
@@ -50,7 +50,7 @@ def tensor(words: str) -> Value:
 def _vector(elements: Sequence[Polynomial]) -> Value:
     value = Value(TYPES["i64"], (Polynomial.constant(len(elements)),))
     algebra = Algebra(Sizes(dict(SIZES)))
-    return in_parts(algebra, value, 0, [algebra.exact(element) for element in elements])
+    return in_slices(algebra, value, 0, [algebra.exact(element) for element in elements])
 
 
 def shown(value: Value) -> str:

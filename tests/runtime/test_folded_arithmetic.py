@@ -16,7 +16,7 @@ from openvino import opset13 as ops
 from ov_gather import prove
 from ov_gather.converters import LossyConversionWarning, compile_onnx, convert_model
 from ov_gather.converters.arithmetic import evaluate
-from ov_gather.converters.folding import mend_division
+from ov_gather.converters.folding import repair_division
 
 TABLE = np.arange(10, dtype=np.float32)
 SETTINGS = {"INFERENCE_PRECISION_HINT": "f32"}
@@ -329,7 +329,7 @@ def test_an_integer_quotient_whose_floor_is_taken_is_rounded_down(divisor):
     for value, inputs in ((x, [x]), (ops.constant(numbers), [])):
         quotient = ops.floor(ops.divide(value, ops.constant(np.array([divisor]))))
         built = openvino.Model([quotient], inputs)
-        mend_division(built)
+        repair_division(built)
         assert executed(built, *[numbers][: len(inputs)]).tolist() == (numbers // divisor).tolist()
 
 

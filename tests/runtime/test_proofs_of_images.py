@@ -108,7 +108,7 @@ def test_the_batch_is_still_the_batch(name: str) -> None:
     assert {proof.status for proof in prove(model)} == {"proved"}
     names = Names()
     image = np.ones((3, 4, 4, 4), np.float32)
-    names.learn(claims[tensor(model.get_parameters()[0].output(0))], image)
+    names.set_bounds(claims[tensor(model.get_parameters()[0].output(0))], image)
     _, found = Session(ov.Core(), model)([image])
     assert list(complaints(claims[tensor(made)], found, names)) == []
 

@@ -211,7 +211,7 @@ CASES: dict[str, tuple[Callable[[], ov.Model], Sequence[NDArray]]] = {
 def _names(model: ov.Model, claims: Mapping[Tensor, Claim], arrays: Sequence[NDArray]) -> Names:
     names = Names()
     for node, array in zip(model.get_parameters(), arrays, strict=True):
-        names.learn(claims[tensor(node.output(0))], array)
+        names.set_bounds(claims[tensor(node.output(0))], array)
     return names
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ov_gather.ir.reader import read_ir
 from ov_gather.ranges.analysis import Assumption
-from ov_gather.ranges.graph import Step, has_open_shape, in_order
+from ov_gather.ranges.graph import Step, has_dynamic_shape, in_order
 from ov_gather.ranges.ir_graph import IrGraph
 from ov_gather.ranges.proofs import Proof, prove_sites
 from ov_gather.ranges.rules.call import CPU_PLUGIN
@@ -69,14 +69,14 @@ def column_of(proof: Proof, graph: IrGraph) -> str:
 
 def is_constant(graph: IrGraph, site: Site) -> bool:
     """Return True if indices depend on constants and static sizes alone, which OpenVINO folds."""
-    steps = [step for step in in_order(graph, [site.indices]) if not (step.looks_at_shapes and _is_told(graph, step))]
+    steps = [step for step in in_order(graph, [site.indices]) if not (step.reads_shapes_only and _is_told(graph, step))]
     leaves = {key for step in steps for key in step.inputs if key is not None and graph.step_of(key) is None}
     own = {site.indices} if graph.step_of(site.indices) is None else set()
     return all(not graph.declared(key).elements.is_any for key in leaves | own)
 
 
 def _is_told(graph: IrGraph, step: Step) -> bool:
-    return all(key is not None and not has_open_shape(graph.declared(key)) for key in step.inputs)
+    return all(key is not None and not has_dynamic_shape(graph.declared(key)) for key in step.inputs)
 
 
 def row(name: str, counted: Counter[str], seconds: float) -> str:

@@ -38,16 +38,16 @@ def look_ups(count: int, *, of: np.ndarray | None = None) -> Model:
 
 def work_on(monkeypatch: pytest.MonkeyPatch, model: Model) -> tuple[int, list[Proof]]:
     """How often something is learned of a tensor while a model is proved, and the proofs."""
-    work, learn = 0, Solver._learn
+    work, set_bounds = 0, Solver._learn
 
     def counted(*arguments) -> None:
         nonlocal work
         work += 1
-        learn(*arguments)
+        set_bounds(*arguments)
 
     monkeypatch.setattr(Solver, "_learn", counted)
     proofs = prove(model)
-    monkeypatch.setattr(Solver, "_learn", learn)
+    monkeypatch.setattr(Solver, "_learn", set_bounds)
     return work, proofs
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ranges.algebra.intervals import ANY, Interval
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import MAX_PARTS, Parts, Value, is_integer
+from ov_gather.ranges.algebra.values import MAX_PARTS, SliceBounds, Value, is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ def _bounds(chunks: Iterable[NDArray[Any]]) -> tuple[Interval, bool]:
     return Interval(low, high), may_be_nan
 
 
-def _parts(array: NDArray[Any], elements: Interval) -> Parts | None:
+def _parts(array: NDArray[Any], elements: Interval) -> SliceBounds | None:
     """Return the interval of each slice along the last axis whose slices differ in range; None if no axis does."""
     for axis in reversed(range(array.ndim)):
         if not 1 < array.shape[axis] <= MAX_PARTS:
@@ -57,5 +57,5 @@ def _parts(array: NDArray[Any], elements: Interval) -> Parts | None:
         lows, highs = array.min(others), array.max(others)
         intervals = tuple(Interval(int(low), int(high)) for low, high in zip(lows, highs, strict=True))
         if any(interval != elements for interval in intervals):
-            return Parts(axis, intervals)
+            return SliceBounds(axis, intervals)
     return None

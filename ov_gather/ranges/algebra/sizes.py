@@ -33,7 +33,7 @@ class Sizes:
     changed: set[str] = field(default_factory=set)
     _least: dict[Polynomial, Number] = field(default_factory=dict, compare=False)
 
-    def learn(self, name: str, bounds: tuple[int, Number]) -> None:
+    def set_bounds(self, name: str, bounds: tuple[int, Number]) -> None:
         """Set the bounds of a name, replacing earlier ones."""
         before = self.bounds.get(name)
         self.bounds[name] = bounds
@@ -48,7 +48,7 @@ class Sizes:
             low, high = self.of(name)
             bounds = max(low, least), min(high, most)
             if bounds[0] <= bounds[1] and bounds != (low, high):
-                self.learn(name, bounds)
+                self.set_bounds(name, bounds)
 
     def of(self, name: str) -> tuple[int, Number]:
         """Return the lower and upper bound of a name."""

@@ -23,7 +23,7 @@ ONE = Polynomial.constant(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SliceBounds:
     """One interval for each slice along an axis of known size."""
 
     axis: int
@@ -47,7 +47,7 @@ class Value:
     element_type: ElementType | None
     shape: Shape | None
     elements: Interval = ANY
-    parts: Parts | None = None
+    parts: SliceBounds | None = None
     may_be_nan: bool = False
     peak: Number = -inf
 
@@ -69,13 +69,13 @@ class Value:
         return replace(self, shape=shape, parts=parts)
 
 
-def in_parts(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Interval]) -> Value:
+def in_slices(algebra: Algebra, value: Value, axis: int, intervals: Sequence[Interval]) -> Value:
     """Return the value with one interval for each slice along an axis."""
     if not intervals:
         return replace(value, parts=None)
     elements = algebra.join(*intervals)
     is_told = all(interval == elements for interval in intervals)
-    return replace(value, elements=elements, parts=None if is_told else Parts(axis, tuple(intervals)))
+    return replace(value, elements=elements, parts=None if is_told else SliceBounds(axis, tuple(intervals)))
 
 
 def is_integer(element_type: ElementType | None) -> bool:

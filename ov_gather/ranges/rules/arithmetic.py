@@ -46,7 +46,7 @@ def _rounded_up(algebra: Algebra, dividend: Interval, found: Interval) -> Interv
 
 def _divisor(call: Operands, given: Interval) -> Interval:
     """Exclude 0 from a divisor if a run that divides by 0 ends with an error."""
-    ends = given.low == 0 < given.high and not call.semantics.is_memory_read
+    ends = given.low == 0 < given.high and not call.semantics.reads_out_of_bounds
     return call.algebra.meet(given, Interval(1, inf)) if ends else given
 
 

@@ -29,7 +29,7 @@ class Semantics:
     integer: ElementType | None
     exact_integers: int
     float_error: float
-    is_memory_read: bool
+    reads_out_of_bounds: bool
     rounds_bytes: bool = False
 
     def widest(self, element_type: ElementType | None) -> Interval:
@@ -46,10 +46,10 @@ class Semantics:
         return is_bound and (given.low < widest.low or given.high > widest.high)
 
 
-ONNX = Semantics(integer=None, exact_integers=1 << 64, float_error=2**-22, is_memory_read=False)
-CONVERTED = Semantics(integer=None, exact_integers=1 << 24, float_error=2**-22, is_memory_read=False)
+ONNX = Semantics(integer=None, exact_integers=1 << 64, float_error=2**-22, reads_out_of_bounds=False)
+CONVERTED = Semantics(integer=None, exact_integers=1 << 24, float_error=2**-22, reads_out_of_bounds=False)
 """The CPU plugin, restricted to runs that ONNX defines and whose values fit in 32 bits."""
-CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, is_memory_read=True, rounds_bytes=True)
+CPU_PLUGIN = Semantics(integer=I32, exact_integers=1 << 24, float_error=2**-22, reads_out_of_bounds=True, rounds_bytes=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from struct import pack, unpack
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Algebra, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_parts, is_counted, is_integer
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, ONE, Shape, Value, in_slices, is_counted, is_integer
 from ov_gather.ranges.rules.call import Operands
 
 ROUNDING = 2**-22
@@ -59,7 +59,7 @@ def together(call: Operands, values: Sequence[Value], work: Callable[..., Interv
     rows = [_along(value, axis, shape) for value in values]
     if any(row is None for row in rows):
         return found
-    return in_parts(call.algebra, found, axis, [work(*slices) for slices in zip(*(row or () for row in rows), strict=True)])
+    return in_slices(call.algebra, found, axis, [work(*slices) for slices in zip(*(row or () for row in rows), strict=True)])
 
 
 def _may_be_nan(output: Value, values: Sequence[Value]) -> bool:

@@ -17,7 +17,7 @@ from ov_gather.ranges.algebra.values import (
     at_least_one,
     count,
     counted,
-    in_parts,
+    in_slices,
     is_integer,
     is_of_sizes,
     product,
@@ -60,7 +60,7 @@ def gather(call: Operands, axis: int | None, batch_dims: int, *, from_end: bool)
         return [found]
     if data.parts.axis != axis:
         moved = 0 if data.parts.axis < axis else len(indices.shape) - batch_dims - 1
-        return [in_parts(call.algebra, found, data.parts.axis + moved, data.parts.intervals)]
+        return [in_slices(call.algebra, found, data.parts.axis + moved, data.parts.intervals)]
     chosen = call.integers(1)
     if chosen is None or batch_dims:
         return [found]
@@ -107,7 +107,7 @@ def _read(call: Operands, data: Value, *, is_safe: bool, has_zeros: bool = False
 
     If an index may be out of bounds, some runtimes read other memory, or return zeros if `has_zeros`.
     """
-    if not is_safe and call.semantics.is_memory_read:
+    if not is_safe and call.semantics.reads_out_of_bounds:
         if has_zeros:
             return call.output(elements=call.algebra.join(data.elements, Interval(0, 0)), may_be_nan=data.may_be_nan)
         return replace(call.outputs[0], elements=ANY, parts=None)
@@ -136,7 +136,8 @@ def top_k(call: Operands, axis: int) -> Sequence[Value]:
     axis %= len(data.shape)
     number = call.dims(1)
     wanted = call.value(1)
-    if call.semantics.is_memory_read and (wanted is None or not call.algebra.is_at_most(wanted.elements, data.shape[axis])):
+    is_enough = wanted is not None and call.algebra.is_at_most(wanted.elements, data.shape[axis])
+    if call.semantics.reads_out_of_bounds and not is_enough:
         # OpenVINO accepts a K that exceeds the size of the axis
         return [replace(output, shape=_with_axis_of(output.shape, data.shape, axis)) for output in call.outputs]
     if number is None or len(number) != 1:
@@ -187,7 +188,7 @@ def non_zero(call: Operands) -> Sequence[Value]:
     data = call.value(0)
     if data is None or data.shape is None:
         return [call.bounded(Interval(0, LARGEST_SIZE))]
-    if call.semantics.is_memory_read and len(data.shape) > 1 and all(dim == ONE for dim in data.shape):
+    if call.semantics.reads_out_of_bounds and len(data.shape) > 1 and all(dim == ONE for dim in data.shape):
         return list(call.outputs)  # when OpenVINO folds a constant of one element, it sets the first row only
     rows = [positions(call.algebra, dim) for dim in data.shape or (ONE,)]
     if data.parts is not None and not data.may_be_nan:
@@ -198,7 +199,7 @@ def non_zero(call: Operands) -> Sequence[Value]:
     if columns is not None:
         columns = at_least_one(columns) if data.peak > 0 and columns.value is None else columns
         found = replace(found, shape=(Polynomial.constant(len(rows)), columns))
-    return [in_parts(call.algebra, found, 0, rows)]
+    return [in_slices(call.algebra, found, 0, rows)]
 
 
 def count_up(call: Operands) -> Sequence[Value]:
@@ -246,7 +247,7 @@ def _counted_up(call: Operands, first: Interval, last: Interval) -> Interval:
     If the last comes first, the plugin counts as far in the other direction: Range(5, 0, 1) is 5, 6, 7, 8, 9.
     """
     algebra = call.algebra
-    if call.semantics.is_memory_read and not algebra.is_at_least(algebra.subtract(last, first), -ONE):
+    if call.semantics.reads_out_of_bounds and not algebra.is_at_least(algebra.subtract(last, first), -ONE):
         last = algebra.join(last, algebra.subtract(algebra.add(first, first), algebra.add(last, algebra.exact(2))))
     return Interval(first.low, max(first.low, last.high), first.lows, last.highs)
 
@@ -269,7 +270,7 @@ def search_sorted(call: Operands) -> Sequence[Value]:
 
 def _placed(call: Operands, dim: Polynomial, data: Value) -> Value:
     """Return insertion positions along an axis. The plugin skips the search in an empty axis, so that the result is unknown."""
-    if call.semantics.is_memory_read and call.algebra.sizes.least(dim) < 1:
+    if call.semantics.reads_out_of_bounds and call.algebra.sizes.least(dim) < 1:
         return replace(call.outputs[0], shape=data.shape)
     return call.bounded(counted(call.algebra, call.algebra.between(ZERO, dim)), data.shape)
 
@@ -293,4 +294,4 @@ def one_hot(call: Operands, axis: int) -> Sequence[Value]:
     low, high = indices.elements.low, indices.elements.high
     # In some versions a negative index counts from the end.
     may_be_on = [low <= place <= high or low <= place - depth <= high for place in range(depth)]
-    return [in_parts(call.algebra, found, axis, [both if named else off.elements for named in may_be_on])]
+    return [in_slices(call.algebra, found, axis, [both if named else off.elements for named in may_be_on])]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ov_gather.ranges.algebra.intervals import Algebra
 from ov_gather.ranges.algebra.polynomials import Polynomial
-from ov_gather.ranges.algebra.values import MAX_PARTS, ONE, Shape, Value, in_parts, product
+from ov_gather.ranges.algebra.values import MAX_PARTS, ONE, Shape, Value, in_slices, product
 
 
 def reshape(value: Value, shape: Shape | None) -> Value:
@@ -34,7 +34,7 @@ def take(algebra: Algebra, value: Value, axis: int, positions: Sequence[int]) ->
     shape = with_dim(value.shape, axis, Polynomial.constant(len(positions)))
     if value.parts is None or value.parts.axis != axis:
         return value.with_shape(shape, None if value.parts is None else value.parts.axis)
-    return in_parts(algebra, value.with_shape(shape), axis, [value.parts.intervals[i] for i in positions])
+    return in_slices(algebra, value.with_shape(shape), axis, [value.parts.intervals[i] for i in positions])
 
 
 def resize(value: Value, axis: int, dim: Polynomial) -> Value:
@@ -61,7 +61,7 @@ def concatenate(algebra: Algebra, values: Sequence[Value], axis: int) -> Value:
     joined = replace(joined, shape=with_dim(tuple(dims), axis, total))
     slices = [value.along(axis) for value in values]
     if total.value is not None and total.value <= MAX_PARTS and all(given is not None for given in slices):
-        return in_parts(algebra, joined, axis, [interval for given in slices for interval in given or ()])
+        return in_slices(algebra, joined, axis, [interval for given in slices for interval in given or ()])
     return joined
 
 
@@ -91,7 +91,7 @@ def tile(algebra: Algebra, value: Value, repeats: Sequence[Polynomial] | None) -
     axis, times = value.parts.axis, repeats[value.parts.axis].value
     if times is None or times * len(value.parts.intervals) > MAX_PARTS:
         return value.with_shape(tiled)
-    return in_parts(algebra, value.with_shape(tiled), axis, value.parts.intervals * times)
+    return in_slices(algebra, value.with_shape(tiled), axis, value.parts.intervals * times)
 
 
 def with_dim(shape: Shape, axis: int, dim: Polynomial) -> Shape:

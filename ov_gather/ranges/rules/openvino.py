@@ -142,7 +142,7 @@ def _strided_slice(operation: Described) -> TransferFunction:
         value, starts, stops = call.value(0), call.dims(1), call.dims(2)
         count = slicing.length_of(call, 1)
         steps = call.integers(3) if len(call.inputs) > 3 else [1] * (count or 0)
-        if any(masks["shrink_axis"]) and call.semantics.is_memory_read and not _has_elements(call, masks, count):
+        if any(masks["shrink_axis"]) and call.semantics.reads_out_of_bounds and not _has_elements(call, masks, count):
             return list(call.outputs)  # OpenVINO treats an empty axis as one of size 1
         rank = None if value is None else value.rank
         if any(masks["ellipsis"]) or any(masks["new_axis"]) or rank is None or count is None or count > rank:

@@ -8,7 +8,7 @@ from math import inf
 
 from ov_gather.ranges.algebra.intervals import ANY, TRUTH, Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import ONE, Shape, Value, are_exact, counted, in_parts, is_integer, product
+from ov_gather.ranges.algebra.values import ONE, Shape, Value, are_exact, counted, in_slices, is_integer, product
 from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import chosen, limited
 
@@ -41,7 +41,7 @@ def extreme(call: Operands, axes: Sequence[int] | None, *, keep_dims: bool) -> S
     if data.parts is None or data.parts.axis in reduced:
         return [found]
     axis = data.parts.axis - (0 if keep_dims else sum(other < data.parts.axis for other in reduced))
-    return [in_parts(call.algebra, found, axis, [_one_of(call, part) for part in data.parts.intervals])]
+    return [in_slices(call.algebra, found, axis, [_one_of(call, part) for part in data.parts.intervals])]
 
 
 def _one_of(call: Operands, elements: Interval) -> Interval:
@@ -90,7 +90,7 @@ def total(call: Operands, axes: Sequence[int] | None, *, keep_dims: bool) -> Seq
     if data.parts is None or data.parts.axis in reduced:
         return [found]
     axis = data.parts.axis - (0 if keep_dims else sum(other < data.parts.axis for other in reduced))
-    return [in_parts(call.algebra, found, axis, [_sum_of(call, part, dims) for part in data.parts.intervals])]
+    return [in_slices(call.algebra, found, axis, [_sum_of(call, part, dims) for part in data.parts.intervals])]
 
 
 def _peak_of_sum(call: Operands, data: Value, dims: Sequence[Polynomial]) -> Number:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.polynomials import Number, Polynomial
-from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, counted, in_parts, product
+from ov_gather.ranges.algebra.values import LARGEST_SIZE, MAX_PARTS, ONE, Shape, Value, counted, in_slices, product
 from ov_gather.ranges.rules import moves
 from ov_gather.ranges.rules.call import Operands
 from ov_gather.ranges.rules.elementwise import broadcast_shape, limited
@@ -45,7 +45,7 @@ def shape_of(call: Operands, start: int = 0, end: int | None = None) -> Sequence
         return [call.bounded(call.algebra.meet(call.outputs[0].elements, Interval(0, LARGEST_SIZE)))]
     dims = value.shape[slice(start, end)]
     found = replace(call.bounded(Interval(0, 0)), shape=(Polynomial.constant(len(dims)),))
-    return [in_parts(call.algebra, found, 0, [counted(call.algebra, call.algebra.exact(dim)) for dim in dims])]
+    return [in_slices(call.algebra, found, 0, [counted(call.algebra, call.algebra.exact(dim)) for dim in dims])]
 
 
 def size_of(call: Operands) -> Sequence[Value]:
@@ -142,7 +142,7 @@ def tile(call: Operands) -> Sequence[Value]:
         return list(call.outputs)
     tiled = moves.tile(call.algebra, value, repeats)
     shape = tiled.shape if tiled.shape is not None else call.outputs[0].shape
-    if call.semantics.is_memory_read and call.integers(1) is None and not _is_all_written(call, value, repeats):
+    if call.semantics.reads_out_of_bounds and call.integers(1) is None and not _is_all_written(call, value, repeats):
         return [replace(call.outputs[0], shape=shape)]
     return [call.output(tiled if tiled.shape is not None else tiled.with_shape(shape))]
 
@@ -171,7 +171,7 @@ def squeeze(call: Operands, axes: Sequence[int] | None) -> Sequence[Value]:
     else:
         removed = {axis % rank for axis in axes}
         left = [axis for axis in range(rank) if axis not in removed]
-        if call.semantics.is_memory_read and any(call.algebra.sizes.least(value.shape[axis]) < 1 for axis in removed):
+        if call.semantics.reads_out_of_bounds and any(call.algebra.sizes.least(value.shape[axis]) < 1 for axis in removed):
             return list(call.outputs)  # OpenVINO treats an empty axis as one of size 1
     return [call.output(moves.reshape(value, tuple(value.shape[axis] for axis in left)), peak=value.peak)]
 
