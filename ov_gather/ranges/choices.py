@@ -45,7 +45,7 @@ class BranchRefinement:
 
     Attributes:
         value: returns the abstract value of a tensor.
-        settled: fits a computed value to the declared type and shape of an output.
+        fitted: fits a computed value to the declared type and shape of an output.
     """
 
     graph: Graph

@@ -36,7 +36,7 @@ class BodyEdge:
 
     outer: Key | None
     inner: Key
-    way: EdgeKind = EdgeKind.AS_IT_IS
+    kind: EdgeKind = EdgeKind.AS_IT_IS
     next: Key | None = None
 
 
@@ -45,7 +45,7 @@ class Body:
     """A body of an operation: a branch of If, or what Loop, Scan and TensorIterator repeat.
 
     Attributes:
-        arrivals, departures: the entries and exits.
+        entries, exits: the edges into and out of it.
         wanted: further tensors of the body to analyse.
         condition: for a branch, the value of the first input of If that selects it; otherwise None.
     """
@@ -58,8 +58,8 @@ class Body:
     @property
     def ends(self) -> list[Key]:
         """The tensors that the body is analysed for: exits, sources of back edges, and `wanted`."""
-        carried = [passage.next for passage in self.entries if passage.next is not None]
-        return [*(passage.inner for passage in self.exits), *carried, *self.wanted]
+        carried = [edge.next for edge in self.entries if edge.next is not None]
+        return [*(edge.inner for edge in self.exits), *carried, *self.wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Step:
         name: the display name.
         type: the type of the operation.
         rule: the transfer function; None if outputs keep their declared values.
-        looks_at_shapes: True if the outputs depend on the shapes of the inputs alone.
+        reads_shapes_only: True if the outputs depend on the shapes of the inputs alone.
         bodies: the branches of an If, or the body of a loop.
         repeats: True for a loop.
         trips: the tensor that holds the maximum trip count of a loop.

@@ -209,8 +209,8 @@ class Solver:
     def _branches(self, step: Step) -> _Work:
         for body in step.bodies:
             self._inside += 1
-            for passage in body.entries:
-                self._arrive(passage)
+            for edge in body.entries:
+                self._arrive(edge)
             yield self.evaluate(in_order(self._graph, body.ends))
             self._inside -= 1
         self._record_outputs(step)
@@ -218,10 +218,10 @@ class Solver:
     def _loop(self, step: Step) -> _Work:
         (body,) = step.bodies
         steps = in_order(self._graph, body.ends)
-        states = [passage for passage in body.entries if passage.way is EdgeKind.STATE]
+        states = [edge for edge in body.entries if edge.kind is EdgeKind.STATE]
         self._inside += 1
-        for passage in body.entries:
-            self._arrive(passage, step)
+        for edge in body.entries:
+            self._arrive(edge, step)
         self._depth += 1
         visits = 0 if self._depth <= DEPTH_OF_LOOPS else WIDEN_AFTER + 1
         if visits:
@@ -229,7 +229,7 @@ class Solver:
         while True:
             yield self.evaluate(steps)
             visits += 1
-            changed = [passage for passage in states if self._join_back_edge(passage)]
+            changed = [edge for edge in states if self._join_back_edge(edge)]
             if not changed or visits > WIDEN_AFTER + 2:
                 break
             if visits >= WIDEN_AFTER:
@@ -238,18 +238,18 @@ class Solver:
         self._inside -= 1
         self._record_outputs(step)
 
-    def _arrive(self, passage: BodyEdge, step: Step | None = None) -> None:
-        declared = self._graph.declared(passage.inner)
-        if passage.way is EdgeKind.COUNT:
-            self._learn(passage.inner, declared, replace(declared, elements=self._count(step), may_be_nan=False))
+    def _arrive(self, edge: BodyEdge, step: Step | None = None) -> None:
+        declared = self._graph.declared(edge.inner)
+        if edge.kind is EdgeKind.COUNT:
+            self._learn(edge.inner, declared, replace(declared, elements=self._count(step), may_be_nan=False))
             return
-        if passage.outer is None:
-            self._widen([passage])
+        if edge.outer is None:
+            self._widen([edge])
             return
-        value = self.value(passage.outer)
-        if passage.way is not EdgeKind.AS_IT_IS:  # a carried value may change its shape, and a slice has another one
+        value = self.value(edge.outer)
+        if edge.kind is not EdgeKind.AS_IT_IS:  # a carried value may change its shape, and a slice has another one
             value = replace(value, shape=declared.shape, parts=None, peak=-inf)
-        self._learn(passage.inner, declared, value)
+        self._learn(edge.inner, declared, value)
 
     def _count(self, step: Step | None) -> Interval:
         """Return the range of the iteration counter. With a negative trip count only the condition ends the loop."""
@@ -259,37 +259,37 @@ class Solver:
         last = self.algebra.subtract(trips, self.algebra.exact(1))
         return self.algebra.meet(Interval(0, max(last.high, 0), (), last.highs), Interval(0, inf))
 
-    def _join_back_edge(self, passage: BodyEdge) -> bool:
+    def _join_back_edge(self, edge: BodyEdge) -> bool:
         """Join a carried value with the result of an iteration; return True if it grew."""
-        assert passage.next is not None
-        before, after = self.value(passage.inner), self.value(passage.next)
+        assert edge.next is not None
+        before, after = self.value(edge.inner), self.value(edge.next)
         joined = self.algebra.join(before.elements, _numbers(after.elements))
         may_be_nan = before.may_be_nan or after.may_be_nan
         if (joined, may_be_nan) == (before.elements, before.may_be_nan):
             return False
-        self._learn(passage.inner, self._graph.declared(passage.inner), replace(before, elements=joined, may_be_nan=may_be_nan))
+        self._learn(edge.inner, self._graph.declared(edge.inner), replace(before, elements=joined, may_be_nan=may_be_nan))
         return True
 
     def _widen(self, passages: Iterable[BodyEdge]) -> None:
-        for passage in passages:
-            declared = self._graph.declared(passage.inner)
-            self._learn(passage.inner, declared, declared)
+        for edge in passages:
+            declared = self._graph.declared(edge.inner)
+            self._learn(edge.inner, declared, declared)
 
     def _record_outputs(self, step: Step) -> None:
         """Record the outputs of an operation with bodies: the join over all bodies that may execute."""
         found: dict[Key, Value] = {}
         executed = self._executed(step)
         for body in executed:
-            for passage in body.exits:
-                if passage.outer is None:
+            for edge in body.exits:
+                if edge.outer is None:
                     continue
-                declared, value = self._graph.declared(passage.outer), self.value(passage.inner)
+                declared, value = self._graph.declared(edge.outer), self.value(edge.inner)
                 if step.repeats:
-                    if passage.way is EdgeKind.AS_IT_IS:
-                        value = self._or_first(step, body, passage, value)
+                    if edge.kind is EdgeKind.AS_IT_IS:
+                        value = self._or_first(step, body, edge, value)
                     value = replace(value, elements=_numbers(value.elements), shape=declared.shape, parts=None, peak=-inf)
-                before = found.get(passage.outer)
-                found[passage.outer] = value if before is None else self._either(before, value, declared)
+                before = found.get(edge.outer)
+                found[edge.outer] = value if before is None else self._either(before, value, declared)
         has_choice = len(executed) > 1 and not step.repeats
         freed = self._open_outputs(step) if has_choice and self._semantics.reads_out_of_bounds else ()
         for key in step.outputs:
@@ -321,11 +321,11 @@ class Solver:
         never = False if condition.low > 0 else True if condition.low == condition.high == 0 else None
         return [body for body in bodies if body.condition is None or body.condition is not never]
 
-    def _or_first(self, step: Step, body: Body, passage: BodyEdge, value: Value) -> Value:
+    def _or_first(self, step: Step, body: Body, edge: BodyEdge, value: Value) -> Value:
         """Join an output of a loop with its value if the body never executes: the initial carried value."""
-        states = [one for one in body.entries if one.way is EdgeKind.STATE and one.next == passage.inner]
+        states = [one for one in body.entries if one.kind is EdgeKind.STATE and one.next == edge.inner]
         if any(one.outer is None for one in states) or (not states and self._may_not_run(step)):
-            return self._graph.declared(passage.inner)
+            return self._graph.declared(edge.inner)
         for state in states:
             assert state.outer is not None
             first = self.value(state.outer)

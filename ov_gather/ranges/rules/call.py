@@ -21,7 +21,7 @@ class Semantics:
         integer: the type in which all integers are computed, wrapping around; None if each keeps its own type.
         exact_integers: magnitude up to which all integer arithmetic is exact; larger integers may pass through float32.
         float_error: relative error of one floating-point operation.
-        is_memory_read: True if an index out of bounds, or an operation on an empty axis, yields arbitrary memory; False if
+        reads_out_of_bounds: True if an index out of bounds, or an operation on an empty axis, yields arbitrary memory; False if
             such a run ends with an error.
         rounds_bytes: True if quotients of 8-bit integers are rounded to the nearest: 255 / 2 = 128.
     """
