@@ -22,19 +22,19 @@ from ov_gather.interrupts import end_cleanly, exit_code
 
 # Summaries are repeated here so that --help does not import the commands.
 COMMANDS = {
-    "check": "Parse, validate, execute and cross-check every gather-family layer.",
-    "validate": "Find what is wrong in OpenVINO IR files, without any runtime.",
-    "prove": "Prove which gathers and scatters can be out of bounds, and for which inputs.",
-    "diff": "Find what differs between two OpenVINO IRs, whatever their layers are called.",
+    "check": "Execute every gather-family layer on several runtimes, and compare the results.",
+    "validate": "Find errors in OpenVINO IR files, without any runtime.",
+    "prove": "Prove which gathers and scatters stay in bounds, and for which inputs.",
+    "diff": "List the differences between two OpenVINO IRs, regardless of names.",
     "explain": "Explain a rule of validate, or list the rules.",
-    "run": "Execute one layer on our kernel.",
-    "convert": "Convert an ONNX model to OpenVINO IR.",
-    "accelerate": "Replace the gathers of an OpenVINO model by ours.",
+    "run": "Execute one layer with our kernel.",
+    "convert": "Convert an ONNX model or a PyTorch program to OpenVINO IR.",
+    "accelerate": "Make the gathers of an OpenVINO model faster.",
     "harden": "Make a model safe for any indices.",
-    "bisect": "Find the first node at which two models part.",
-    "bench": "Measure our kernel beside its peers.",
-    "extension": "Compile the OpenVINO extension before it is needed.",
-    "extension-path": "Print where the compiled OpenVINO extension is.",
+    "bisect": "Find the first node at which two models differ.",
+    "bench": "Measure our kernel against other libraries.",
+    "extension": "Compile the OpenVINO extension ahead of time.",
+    "extension-path": "Print the path of the compiled OpenVINO extension.",
 }
 
 
@@ -80,16 +80,16 @@ def group() -> None:
     """The gather family for OpenVINO, exactly as ONNX means it.
 
     \b
-    ov-gather check ir_samples/valid       parse, validate, execute on our kernel, compare with OpenVINO
-    ov-gather validate models/             find what is wrong in IR files, without any runtime
-    ov-gather prove models/                find which indices can be out of bounds, and for which inputs
-    ov-gather diff old.xml new.xml         find what differs, whatever ids, names and order layers have
+    ov-gather check ir_samples/valid       execute each layer on several runtimes, compare the results
+    ov-gather validate models/             find errors in IR files, without any runtime
+    ov-gather prove models/                prove which indices stay in bounds, and for which inputs
+    ov-gather diff old.xml new.xml         list differences, regardless of ids, names and order
     ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
     ov-gather convert model.onnx -o model.xml
     ov-gather accelerate model.xml -o faster.xml
     ov-gather harden model.xml -o safe.xml --policy raise
 
-    Exit code: 0 clean, 1 findings or unexplained differences, 2 it could not be done.
+    Exit code: 0 clean, 1 findings or unexplained differences, 2 failed.
     """
 
 

@@ -17,10 +17,10 @@ from ov_gather.cli.threads import THREADS
 @click.command(name="accelerate")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="IN.xml")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .xml to write.")
-@click.option("--portable", is_flag=True, help=f"Only what needs no extension: {', '.join(PORTABLE)}.")
-@click.option("--assume-in-bounds", is_flag=True, help="With --portable: as if no index were ever out of bounds.")
-@click.option("--pass", "passes", multiple=True, type=click.Choice(tuple(PASSES)), help="Only this one; may be repeated.")
-@click.option("--tune", "tuned", is_flag=True, help="Time each kind of change on this machine, and keep what gains.")
+@click.option("--portable", is_flag=True, help=f"Make only changes that need no extension: {', '.join(PORTABLE)}.")
+@click.option("--assume-in-bounds", is_flag=True, help="With --portable: assume that no index is out of bounds.")
+@click.option("--pass", "passes", multiple=True, type=click.Choice(tuple(PASSES)), help="Run only this pass; may be repeated.")
+@click.option("--tune", "tuned", is_flag=True, help="Time each kind of change on this machine, and keep those that gain.")
 @THREADS
 @INPUTS
 @FORCE
@@ -35,19 +35,18 @@ def command(
     inputs: tuple[str, ...],
     force: bool,
 ) -> None:
-    """Make the gathers and scatters of an OpenVINO IR, and of its sub-graphs, faster.
+    """Make the gathers and scatters of an OpenVINO IR faster, in sub-graphs too.
 
-    What it computes in f32 stays the same, bit by bit. In bf16, which OpenVINO computes in by default where the CPU has it, and
-    in f16 some values may be rounded elsewhere; the table says which. Outputs are no less accurate then than they were.
+    Prints what was done to each gather and scatter, or why nothing was done. To read the result, a core needs our extension
+    (`ov_gather.register`), unless --portable is given.
 
-    Prints what was done to each gather and scatter, or why nothing. To read the result, a core needs our extension
-    (`ov_gather.register`), unless --portable.
+    Results in f32 stay the same, bit by bit. In f16, and in bf16 (OpenVINO's default on CPUs that have it), some values may be
+    rounded at another place; the table says where. Outputs are no less accurate than before.
 
-    With --tune the model is executed, in the precision that OpenVINO computes in by default, on so many --threads: with the
-    changes of a kind and without them, by turns. What does not gain is left as it is. --input and random inputs are as for
-    `ov-gather bench model`.
+    --tune executes the model in OpenVINO's default precision, with and without each kind of change by turns, and drops each
+    kind that does not gain. Inputs not given by --input are random, as in `ov-gather bench model`.
 
-    Exit code: 0 done, 2 it could not be done; then nothing is written.
+    Exit code: 0 done; 2 failed, and nothing is written.
     """
     check_ir_output(output, [model, *array_files(inputs)], force=force)
     if tuned and passes:

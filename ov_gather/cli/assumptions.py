@@ -22,7 +22,7 @@ def assume_option(command: Command) -> Command:
         multiple=True,
         metavar="NAME=LO..HI",
         callback=lambda context, option, texts: parsed(texts),
-        help='Take for granted that an input, or an open dimension such as "dim(x, 1)", is within these bounds. '
+        help='Assume that an input, or an open dimension such as "dim(x, 1)", is within these bounds. '
         "LO or HI may be left out. May be repeated.",
     )
     return option(command)

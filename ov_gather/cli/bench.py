@@ -28,28 +28,28 @@ from ov_gather.runtimes.devices import CPU
 
 
 @click.group(name="bench", invoke_without_command=True)
-@click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), help="Only this case; may be repeated.")
+@click.option("--case", "cases", multiple=True, type=click.Choice(NAMES), help="Measure only this case; may be repeated.")
 @THREADS
 @click.option(
     "--device-precision",
     type=click.Choice(["default", "f32"]),
     default="f32",
     show_default=True,
-    help="That OpenVINO computes in: the default is bf16 on some CPUs.",
+    help="Precision in which OpenVINO computes; 'default' is bf16 on some CPUs.",
 )
-@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the measurements here, too.")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Also write the measurements here.")
 @FORCE
 @click.pass_context
 def command(
     context: click.Context, cases: tuple[str, ...], threads: int, device_precision: str, json_file: Path | None, force: bool
 ) -> None:
-    """Measure our kernel beside torch, onnxruntime, NumPy and stock OpenVINO, in one run on the same work.
+    """Measure our kernel, torch, onnxruntime, NumPy and stock OpenVINO on the same work, in one run.
 
-    Contenders that are not installed are left out and named. Times are medians of blocks of calls, contender after contender,
-    round after round. Ratios above 1 mean that our kernel is faster. A contender whose result differs is not reported. The
-    limit is what the same memory accesses take without indices and checks, in the fastest way that is known.
+    Prints median times of blocks of calls; the contenders take turns, round after round. Ratios above 1 mean that our kernel is
+    faster. Contenders that are not installed, or whose result differs, are left out and named. The limit is the time of the
+    same memory accesses without indices and checks, in the fastest known way.
 
-    Exit code: 0 measured, 1 a result differs, 2 it could not be done.
+    Exit code: 0 measured, 1 a result differs, 2 failed.
     """
     if context.invoked_subcommand:
         return
@@ -83,14 +83,14 @@ def _default_precision() -> str:
 
 
 @command.command(name="validate")
-@click.option("--layers", type=click.IntRange(100), default=50_000, show_default=True, help="Of the model that is generated.")
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, help="Processes of each, by turns.")
+@click.option("--layers", type=click.IntRange(100), default=50_000, show_default=True, help="Layers of the generated model.")
+@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, help="Processes of each contender, by turns.")
 def validate(layers: int, rounds: int) -> None:
-    """Measure whole validation beside OpenVINO's read_model, on one generated model. Needs Linux, which tells peaks of memory.
+    """Measure the time and peak memory of validation against OpenVINO's read_model, on a generated model. Linux only.
 
     A ratio below 1 means that validation takes less. Imports count in memory, but not in time.
 
-    Exit code: 0 measured, 2 it could not be done.
+    Exit code: 0 measured, 2 failed.
     """
     with TemporaryDirectory() as directory:
         path = Path(directory) / "generated.xml"
@@ -105,14 +105,14 @@ def validate(layers: int, rounds: int) -> None:
 @click.argument("other", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="[N.xml]", required=False)
 @THREADS
 @INPUTS
-@click.option("--device", default=CPU, show_default=True, help="Where OpenVINO executes: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
+@click.option("--device", default=CPU, show_default=True, help="Device for OpenVINO: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
 def model(model: Path, other: Path | None, threads: int, inputs: tuple[str, ...], device: str) -> None:
-    """Measure a model as it is beside N.xml, or beside what `accelerate` makes of it.
+    """Measure M.xml against N.xml; without N.xml, against M.xml after `accelerate`.
 
-    In f32, and in bf16 where OpenVINO computes in that by default. Both infer the same inputs, by turns: those of --input, and
-    random ones for the rest, whose open dimensions are 128. Ratios above 1 mean that the latter is faster.
+    Measures in f32, and in bf16 if that is OpenVINO's default. Both models infer the same inputs by turns: those of --input,
+    and random ones for the rest, with open dimensions of 128. Ratios above 1 mean that the second model is faster.
 
-    Exit code: 0 measured, 1 outputs differ in f32, or are less accurate in bf16, 2 it could not be done.
+    Exit code: 0 measured; 1 outputs differ in f32, or are less accurate in bf16; 2 failed.
     """
     from ov_gather import accelerate
     from ov_gather.bench.model import measure

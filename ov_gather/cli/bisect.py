@@ -38,32 +38,32 @@ def _bytes(context: click.Context, option: click.Parameter, given: str | None) -
 @click.command(name="bisect")
 @click.argument("reference", type=_FILE)
 @click.argument("model", type=_FILE)
-@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input, or FILE.npz with all; else made up.")
 @click.option(
-    "--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="For inputs that are made up."
+    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input, or FILE.npz with all; default: made up."
 )
+@click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="Seed of made-up inputs.")
 @click.option(
     "--runtime",
     type=click.Choice(["openvino", "extension", "accelerated"]),
     default="openvino",
     show_default=True,
-    help="What executes MODEL: OpenVINO, OpenVINO that knows our operations, or after `accelerate`.",
+    help="What executes MODEL: OpenVINO, OpenVINO with our extension, or OpenVINO after `accelerate`.",
 )
-@click.option("--device", default="CPU", show_default=True, help="Of OpenVINO, for MODEL.")
+@click.option("--device", default="CPU", show_default=True, help="OpenVINO device that executes MODEL.")
 @click.option(
-    "--precision", type=click.Choice(["f32", "bf16", "f16"]), default="f32", show_default=True, help="That MODEL computes with."
+    "--precision", type=click.Choice(["f32", "bf16", "f16"]), default="f32", show_default=True, help="Precision of MODEL."
 )
-@click.option("--memory", callback=_bytes, metavar="SIZE", help="The most values that are observed at once.  [default: 1GB]")
-@click.option("--all", "every", is_flag=True, help="Find all places where they part, each with the values of the reference.")
+@click.option("--memory", callback=_bytes, metavar="SIZE", help="Limit for the values observed at once.  [default: 1GB]")
+@click.option("--all", "every", is_flag=True, help="Find all places that differ, each on the values of the reference.")
 @click.option(
     "-o",
     "--output",
     default="ov-gather-bisect",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where the smallest model that shows the difference is written.",
+    help="Directory for the smallest model that shows the difference.",
 )
-@click.option("--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page, too.")
+@click.option("--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Also write an HTML page.")
 @FORCE
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
@@ -81,22 +81,24 @@ def command(
     force: bool,
     format_: str,
 ) -> None:
-    """Find the first node at which MODEL parts from REFERENCE.
+    """Find the first node at which MODEL differs from REFERENCE.
 
     \b
     ov-gather bisect model.onnx model.xml
     ov-gather bisect model.xml model.xml --precision bf16
     ov-gather bisect expected.npz model.xml --input x=x.npy
 
-    REFERENCE is an .onnx, which onnxruntime executes; an .xml, which OpenVINO executes in f32; or a .npz with the expected
-    outputs, and values inside of the model, by their names. MODEL is an .xml. Both get the same inputs, and a few values inside
-    of both are compared at a time, until a value differs beyond what rounding explains though all that it is computed from is
-    equal. The nodes in between are executed alone, on the values of the reference, and written to disk, as small as can be,
-    with the command that runs them.
+    REFERENCE is an .onnx, executed by onnxruntime; an .xml, executed by OpenVINO in f32; or a .npz with the expected outputs
+    and values inside the model, by name. MODEL is an .xml.
 
-    Where a runtime refuses a model, or crashes, the node is searched with which it does.
+    Both get the same inputs, and a few values inside both are compared at a time. The search ends at a value that differs by
+    more than rounding explains, although all values it is computed from are equal. The nodes that compute it are then executed
+    alone, on the values of the reference, reduced to the smallest model that differs, and written with the command that runs
+    it.
 
-    Exit code: 0 the models compute the same; 1 they part; 2 they could not be compared.
+    If a runtime refuses a model, or crashes, the search finds the node that causes it.
+
+    Exit code: 0 the models compute the same, 1 they differ, 2 they could not be compared.
     """
     if reference.suffix not in (".onnx", ".xml", ".npz"):
         raise click.UsageError(f"REFERENCE must be an .onnx, an .xml or a .npz, not {reference}")

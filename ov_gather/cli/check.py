@@ -39,21 +39,25 @@ _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 
 @click.command(name="check")
 @click.argument("paths", nargs=-1, metavar="PATH...", type=PathOrUrl(exists=True, path_type=Path))
-@click.option("--sweep", "is_sweep", is_flag=True, help="Check made-up layers of the whole family instead.")
-@click.option("--cases", type=click.IntRange(min=1), help=f"A layer at most {DEFAULT_CASES}; a sweep in all {DEFAULT_SWEEP}.")
-@click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="For the cases.")
-@click.option("--runtimes", callback=parse_runtimes, metavar="NAME,...", help="Of kernel, openvino, extension, onnxruntime.")
+@click.option("--sweep", "is_sweep", is_flag=True, help="Check generated layers of the whole family, instead of files.")
+@click.option(
+    "--cases", type=click.IntRange(min=1), help=f"Most cases; default: {DEFAULT_CASES} per layer, {DEFAULT_SWEEP} in a sweep."
+)
+@click.option("--seed", default=DEFAULT_SEED, type=click.IntRange(min=0), show_default=True, help="Seed of the cases.")
+@click.option(
+    "--runtimes", callback=parse_runtimes, metavar="NAME,...", help="Any of kernel, openvino, extension, onnxruntime."
+)
 @INPUTS
-@click.option("--device", default=CPU, show_default=True, help="Where OpenVINO executes: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
+@click.option("--device", default=CPU, show_default=True, help="Device for OpenVINO: AUTO, HETERO:CPU, BATCH:CPU, GPU.")
 @click.option(
     "--failures",
     default="ov-gather-failures",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where cases that fail are written.",
+    help="Directory for failed cases.",
 )
 @click.option(
-    "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write everything as an HTML page, too."
+    "--report", "page", type=click.Path(dir_okay=False, path_type=Path), help="Also write an HTML page of everything."
 )
 @FORCE
 @click.option("--format", "format_", type=click.Choice(("text", *_FORMATS)), default="text", show_default=True)
@@ -73,30 +77,33 @@ def command(
     format_: str,
     scheduler: str | None,
 ) -> None:
-    """Parse, validate, execute and cross-check every gather-family layer of OpenVINO IR files.
+    """Execute every gather-family layer of OpenVINO IR files on several runtimes, and compare the results.
 
-    PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory, searched for *.xml, or a URL of these; or an
-    .onnx file, which is converted and compared with onnxruntime, whole and gather by gather on its own operands. Each layer of
-    an IR is executed alone, with its constants, in cases that are designed for it: indices at the bounds, beyond them,
-    repeated, negative; values that are special for the type; sizes that are open at 0, 1, small and large; one thread and two.
-    The NumPy reference says what is right, bit by bit, of each runtime: our compiled kernel, OpenVINO's CPU plugin as it is
-    ("openvino") and with our operation in the layer's place ("extension"), onnxruntime with the operator of ONNX.
+    PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory (searched for *.xml), a URL of either, or an
+    .onnx file. IRs are validated first.
 
-    An IR with more than one layer to execute is run as a whole too, on made-up inputs: each layer gets the operands that it has
-    in the model as one more case, and the outputs of the model with our gathers must be those without.
+    Each layer of an IR is executed alone, with its constants, in cases designed for it: indices at the bounds, out of bounds,
+    repeated and negative; special values of the type; open dimensions of size 0, 1, small and large; one thread and two. The
+    runtimes are our compiled kernel ("kernel"), OpenVINO's CPU plugin ("openvino"), the plugin with our operation in place of
+    the layer ("extension"), and onnxruntime with the ONNX operator ("onnxruntime"). Each result must equal the NumPy reference,
+    bit by bit.
 
-    A difference that a known divergence explains is named and accepted, a crash of a runtime included. A runtime that does not
-    have a type or an operation is not asked; a layer that no other runtime can execute is a failure. A case that fails is made
-    smaller and written to disk, with the command that runs it again.
+    An IR with several such layers is also executed whole, on made-up inputs: each layer gets its operands in the model as one
+    more case, and the outputs with our gathers must equal those without. An .onnx file is converted and compared with
+    onnxruntime, whole, and gather by gather on the operands of each.
 
-    --report writes an HTML page of everything, beside what is printed; it opens without a network. It takes the place of an
-    earlier page of ov-gather; over any other file only with --force.
+    A difference or crash that a known divergence explains is accepted and named. Types and operations that a runtime lacks are
+    skipped, but a layer that only our kernel can execute is a failure. A failed case is made smaller and written to disk, with
+    the command that runs it again.
 
-    Ctrl+C prints and writes what is done so far, and says that it is partial.
+    --report writes an HTML page that opens without a network. It overwrites an earlier page of ov-gather, any other file only
+    with --force.
+
+    Ctrl+C prints and writes the results so far, marked as partial.
 
     Exit code: 0 clean (expected divergences included), 1 findings or unexplained differences, 2 a file could not be read, there
-    is no gather-family layer, or onnxruntime accepts none of the inputs that were made up for an ONNX model (`convert --verify`
-    takes yours).
+    is no gather-family layer, or onnxruntime accepts none of the inputs made up for an .onnx file (`convert --verify` takes
+    yours).
     """
     if is_sweep == bool(paths) or (inputs and len(paths) != 1):
         raise click.UsageError("name files or directories to check, one file for --input; or --sweep without any")

@@ -41,33 +41,35 @@ _WRITTEN = (".xml", ".onnx")
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The .xml to write; the .onnx with --legalize-only; the directory to write to, for several models.",
+    help="The .xml to write; with --legalize-only, the .onnx; for several models, the directory.",
 )
 @click.option(
     "--target",
     type=click.Choice(["stock", "extension"]),
     default="stock",
     show_default=True,
-    help="Only OpenVINO's own operations; or gathers of ov-gather, which raise out of bounds, and take strings.",
+    help="stock: only OpenVINO's own operations; extension: gathers of ov-gather, which raise out of bounds and take strings.",
 )
-@click.option("--assume-in-bounds", is_flag=True, help="Take for granted that no index of a gather is out of bounds.")
+@click.option("--assume-in-bounds", is_flag=True, help="Assume that no index of a gather is out of bounds.")
 @click.option(
-    "--lanes", is_flag=True, help="Moved values of 64 bits and complex numbers as 32-bit integers, in one dimension more."
+    "--lanes", is_flag=True, help="Pass 64-bit and complex numbers as int32, in one more dimension, where they are only moved."
 )
-@click.option("--accelerate", is_flag=True, help="Then make gathers faster: by what is portable, or all with target extension.")
+@click.option("--accelerate", is_flag=True, help="Then make gathers faster; with --target stock, only by portable passes.")
 @click.option("--fp16", is_flag=True, help="Write floating-point constants as float16.")
-@click.option("--strict", is_flag=True, help="Write nothing where OpenVINO would not do what the original says.")
-@click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime, or PyTorch.")
-@click.option("--no-bisect", is_flag=True, help="Do not search the first node that differs, if --verify finds a difference.")
-@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; else made up.")
+@click.option("--strict", is_flag=True, help="Write nothing if OpenVINO would not do what the original says.")
+@click.option("--verify", is_flag=True, help="Compare the result on OpenVINO with the original on onnxruntime or PyTorch.")
+@click.option("--no-bisect", is_flag=True, help="After a failed --verify, do not search for the first node that differs.")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input for --verify; default: made up.")
 @click.option("--legalize-only", is_flag=True, help="Only rewrite what OpenVINO would get wrong, and write ONNX.")
-@click.option("--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather and scatter there, as IRs.")
 @click.option(
-    "--target-release", callback=parse_release, metavar="RELEASE", help="Of IN.xml: write it for this OpenVINO, e.g. 2025.4."
+    "--nodes", type=click.Path(file_okay=False, path_type=Path), help="Write each gather and scatter as an IR of its own."
 )
-@click.option("--trust", is_flag=True, help="Load a .pt2, although that executes code that the file holds.")
+@click.option(
+    "--target-release", callback=parse_release, metavar="RELEASE", help="Rewrite IN.xml for this OpenVINO, e.g. 2025.4."
+)
+@click.option("--trust", is_flag=True, help="Load a .pt2, which executes code that the file holds.")
 @FORCE
-@click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Convert several models in this many processes.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=1, help="Number of processes, for several models.")
 @SCHEDULER
 def command(
     models: tuple[Path, ...],
@@ -89,7 +91,7 @@ def command(
     jobs: int,
     scheduler: str | None,
 ) -> None:
-    """Convert a model so that its gathers do on OpenVINO what ONNX, or PyTorch, says; or say where they do not.
+    """Convert a model to an OpenVINO IR whose gathers compute what ONNX or PyTorch specifies.
 
     \b
     ov-gather convert model.onnx -o model.xml --verify
@@ -99,16 +101,18 @@ def command(
     ov-gather convert new.xml -o old.xml --target-release 2025.4
     ov-gather convert zoo/*.onnx -o irs/ --jobs 4
 
-    A .pt2 is an exported program of PyTorch, as torch.export.save writes it. To load one executes code that the file holds:
-    without --trust it is refused, and --trust is for files of which you know who wrote them. Writes the .xml and, beside it,
-    the .bin of the same stem. Tables show which gathers were rewritten, or could not be, and what OpenVINO will not execute as
-    the original says. With --target-release an IR is written for an older OpenVINO: each operation in a version that this has,
-    where that means the same; what must be left is told. Several models are converted each by itself, into a directory.
+    Writes the .xml and, beside it, the .bin with the same stem. Tables list the gathers that were rewritten or could not be,
+    and what OpenVINO will not execute as the original says. Several models are converted one by one, into a directory.
 
-    Exit code: 0 done; 1 --verify found an unexplained difference, or --strict what the original does not say, and then
-    nothing is written, or --target-release had to leave something; 2 it could not be done, or --verify has no inputs that
-    onnxruntime, or PyTorch, accepts, and nothing is written; 2 also where onnxruntime lacks an operator of the original: then
-    the IR is written, and not verified.
+    A .pt2 is a PyTorch program written by torch.export.save. Loading it executes code that the file holds, so it is refused
+    without --trust. Trust only files whose author you know.
+
+    With --target-release an IR is rewritten for an older OpenVINO: each operation gets a version that this release has, if one
+    means the same. Layers without such a version are left as they are, and named.
+
+    Exit code: 0 done; 1 --verify found an unexplained difference, --target-release left a layer as it is, or --strict refused
+    to write; 2 failed and nothing is written, also if onnxruntime or PyTorch accepts none of the inputs of --verify. If
+    onnxruntime lacks an operator of the original, the exit code is 2, too, but the IR is written, unverified.
     """
     if len(models) > 1 or (output is not None and output.suffix not in _WRITTEN and output.is_dir()):
         if output is None or output.suffix in _WRITTEN:

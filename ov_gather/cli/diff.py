@@ -16,15 +16,15 @@ from ov_gather.report.diff import text
 @click.argument("a", metavar="A.xml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("b", metavar="B.xml", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="How to report."
+    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Report format."
 )
-@click.option("--all", "with_consequences", is_flag=True, help="As text: list what follows from a change, too.")
+@click.option("--all", "with_consequences", is_flag=True, help="As text: also list what follows from a change.")
 def command(a: Path, b: Path, format_: str, with_consequences: bool) -> None:
-    """Find what differs between two IRs: operations, attributes, connections, types, shapes and constants.
+    """List the differences between two IRs: operations, attributes, connections, types, shapes and constants.
 
-    Layers are matched by what they compute and by what they are connected with, also in the bodies of If, Loop and
-    TensorIterator. Ids, names and the order of layers do not count. Constants are compared by their bytes. Types and shapes
-    that follow from a change are counted, and listed with --all.
+    Layers are matched by what they compute and how they are connected, also in the bodies of If, Loop and TensorIterator. Ids,
+    names and the order of layers do not count. Constants are compared byte by byte. Types and shapes that follow from another
+    change are only counted; --all lists them.
 
     Exit code: 0 no difference, 1 there are differences, 2 bad arguments or an unreadable file.
     """

@@ -12,8 +12,10 @@ from ov_gather.rules.selection import select_rules
 @click.command(name="explain")
 @click.argument("rule", required=False)
 def command(rule: str | None) -> None:
-    """Explain a rule of `ov-gather validate`; without RULE, or with a group (OVG4), list the rules. With the word
-    "divergences", list what runtimes are known to do otherwise than ONNX says.
+    """Explain a rule of `ov-gather validate`, e.g. OVG204.
+
+    Without RULE, list all rules; with a group such as OVG4, the rules of the group; with the word "divergences", the known
+    divergences of runtimes from ONNX.
 
     Exit code: 0 done, 2 there is no such rule.
     """

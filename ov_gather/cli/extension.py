@@ -15,25 +15,25 @@ from ov_gather.extension import cache, extension_path, installed
 
 @click.group(name="extension")
 def command() -> None:
-    """Compile the OpenVINO extension before it is needed.
+    """Compile the OpenVINO extension ahead of time.
 
-    Otherwise it is compiled when it is first needed.
+    Otherwise it is compiled at first use.
     """
 
 
 @command.command(name="build")
-@click.option("--openvino", "release", metavar="RELEASE", help="Not for the installed OpenVINO, but for this release.")
+@click.option("--openvino", "release", metavar="RELEASE", help="Compile for this release, instead of the installed OpenVINO.")
 def build(release: str | None) -> None:
-    """Compile the extension, and print where it is.
-
-    Another release of OpenVINO than the installed one is downloaded with pip, and not kept; the extension is found when that
-    release is installed.
+    """Compile the extension, and print its path.
 
     \b
     ov-gather extension build
     ov-gather extension build --openvino 2025.4.1
 
-    Exit code: 0 done, or it was there; 2 it could not be done.
+    Another release than the installed one is downloaded with pip, and not kept. The extension is used once that release is
+    installed.
+
+    Exit code: 0 done, or it was there already, 2 failed.
     """
     say(extension_path() if release is None else _build_for(release))
 

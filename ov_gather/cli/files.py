@@ -32,10 +32,10 @@ TIMEOUT_OF_SERVERS = click.option(
     is_eager=True,  # known before URLs are parsed
     expose_value=False,
     callback=_keep_timeout,
-    help="The longest that a server may take for an answer, and for each 4 MiB of a file at a URL.",
+    help="Longest wait for a server's answer, and for each 4 MiB of a file at a URL.",
 )
 
-FORCE = click.option("--force", is_flag=True, help="Overwrite a file that exists, but never one that is read.")
+FORCE = click.option("--force", is_flag=True, help="Overwrite existing files, but never one that is read.")
 
 _URL_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEAD = 4096

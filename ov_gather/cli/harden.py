@@ -16,21 +16,21 @@ from ov_gather.cli.output import print_all, say
 @click.command(name="harden")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="IN.xml")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .xml to write.")
-@click.option("--policy", required=True, type=click.Choice(POLICIES), help="What an index out of bounds does.")
-@click.option("--portable", is_flag=True, help="With --policy raise: without our operations.")
+@click.option("--policy", required=True, type=click.Choice(POLICIES), help="What happens for an index out of bounds.")
+@click.option("--portable", is_flag=True, help="With --policy raise: use only OpenVINO's own operations.")
 @assume_option
 @FORCE
 def command(model: Path, output: Path, policy: Policy, portable: bool, assume: dict[str, Limits], force: bool) -> None:
-    """Make the gathers and scatters of an OpenVINO IR, and of its sub-graphs, safe for any integers.
+    """Make the gathers and scatters of an OpenVINO IR safe for any indices, in sub-graphs too.
 
-    What is proved to be in bounds stays as it is. For indices in bounds the model computes the same in f32, bit by bit. An
-    index out of bounds lets the inference fail (raise), becomes the nearest one in bounds (clamp), or reads 0 and writes
-    nothing (zero). Of an empty axis every index raises.
+    An index out of bounds makes the inference fail (raise), becomes the nearest index in bounds (clamp), or reads 0 and writes
+    nothing (zero). On an empty axis every index raises, whatever the policy. What is proved to be in bounds stays as it is. For
+    indices in bounds, results in f32 stay the same, bit by bit.
 
-    Prints what was done to each gather and scatter, and why. To read a result with --policy raise, a core needs our extension
-    (`ov_gather.register`), unless --portable.
+    Prints what was done to each gather and scatter, and why. To read a result of --policy raise, a core needs our extension
+    (`ov_gather.register`), unless --portable is given.
 
-    Exit code: 0 done, 2 it could not be done; then nothing is written.
+    Exit code: 0 done; 2 failed, and nothing is written.
     """
     check_ir_output(output, [model], force=force)
     read = read_model(model)

@@ -15,7 +15,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ops.layer_view import LayerView, family_layers
 
 INPUTS = click.option(
-    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input that is not constant; once for each."
+    "--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="Value of a non-constant input; repeat for each."
 )
 
 

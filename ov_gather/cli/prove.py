@@ -30,28 +30,27 @@ _NOT_IN_THE_WAY = ("OVG406", "OVG6", "OVG7")
 
 @click.command(name="prove")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
-@click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="How to report.")
-@click.option("--all", "with_proved", is_flag=True, help="As text: list what is proved, too.")
-@click.option("--strict", is_flag=True, help="Exit 1 also where an index is not proved to be in bounds.")
+@click.option("--format", "format_", type=click.Choice(_FORMATS), default="text", show_default=True, help="Report format.")
+@click.option("--all", "with_proved", is_flag=True, help="As text: also list what is proved.")
+@click.option("--strict", is_flag=True, help="Also exit 1 if an index is not proved to be in bounds.")
 @assume_option
 def command(paths: tuple[Path, ...], format_: str, with_proved: bool, strict: bool, assume: Mapping[str, Limits]) -> None:
-    """Prove of every gather and scatter whether its indices can be out of bounds; no runtime is needed.
+    """Prove for every gather and scatter whether its indices stay in bounds; no runtime is needed.
 
-    PATH is an .xml file that holds a whole IR; a directory, searched for *.xml that are IRs; or an .onnx file, of which is
-    proved what ONNX says it computes. Each Gather, GatherElements, GatherND and Scatter*, those in sub-graphs included, is one
-    of these:
+    PATH is an .xml file with a whole IR, a directory (searched for *.xml that are IRs), or an .onnx file, which is proved as
+    ONNX specifies it. Each Gather, GatherElements, GatherND and Scatter*, in sub-graphs too, is one of these:
 
     \b
     proved       no index is out of bounds, whatever the inputs are
-    refuted      an index is out of bounds in every run that gets there
-    conditional  no index is out of bounds if inputs and open dimensions are within the ranges that are told
-    unknown      neither was found; the report names the first value on the way of which too little is known
+    refuted      an index is out of bounds in every run that reaches the layer
+    conditional  no index is out of bounds if inputs and open dimensions are within the ranges that are printed
+    unknown      none of these is shown; the report names the first value on which the proof fails
 
-    Ranges that all conditional layers of a file need are told at its end: what a server has to make sure of. --assume must name
-    an input, or an open dimension, of one of the files.
+    The report of a file ends with the ranges that all its conditional layers need: a server must enforce them. --assume must
+    name an input, or an open dimension, of one of the files.
 
-    Exit code: 0 nothing is refuted, 1 something is, with --strict also if something is not proved; or a file has errors, which
-    are told as `ov-gather validate` does; 2 bad arguments, an unreadable file, or nothing to do.
+    Exit code: 0 nothing is refuted; 1 something is, with --strict also if something is not proved, or a file has errors, which
+    are printed as by `ov-gather validate`; 2 bad arguments, an unreadable file, or nothing to do.
     """
     files = find_irs(paths).files
     report = ProofReport([*with_progress(_prove_all(files, assume), len(files), "proving")], strict)

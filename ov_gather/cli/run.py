@@ -22,12 +22,12 @@ from ov_gather.runtimes.kernel import execute
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The .npy to write.")
 @FORCE
 def command(ir: Path, inputs: tuple[str, ...], output: Path, force: bool) -> None:
-    """Execute the gather-family layer of an OpenVINO IR, or a bare <layer> fragment, on our kernel.
+    """Execute the gather-family layer of an OpenVINO IR, or a bare <layer> fragment, with our kernel.
 
     \b
     ov-gather run layer.xml --input data=d.npy --input indices=i.npy -o out.npy
 
-    Exit code: 0 done, 2 it could not be done; then nothing is written.
+    Exit code: 0 done; 2 failed, and nothing is written.
     """
     check_outputs([output], [ir, *array_files(inputs)], force=force)
     model = read_ir(ir)

@@ -15,7 +15,7 @@ ANSWER = 8.0
 SCHEDULER = click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Let a Dask cluster do the work, e.g. tcp://10.0.0.5:8786; 'config': the scheduler-address in Dask's configuration.",
+    help="Run on a Dask cluster, e.g. tcp://10.0.0.5:8786; 'config' uses the scheduler-address in Dask's configuration.",
 )
 
 

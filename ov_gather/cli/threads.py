@@ -7,5 +7,5 @@ import os
 import click
 
 THREADS = click.option(
-    "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="For everyone."
+    "--threads", type=click.IntRange(1, 1024), default=os.cpu_count() or 1, show_default=True, help="Threads in measurements."
 )

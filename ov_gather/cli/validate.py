@@ -46,45 +46,45 @@ _SEVERITIES = [severity.value for severity in Severity]
     metavar="PATH...",
     type=PathOrUrl(exists=True, readable=False, allow_dash=True, path_type=Path),
 )
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="How to report.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Report format.")
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report here, whole or not at all."
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File for the report, written whole or not at all."
 )
 @FORCE
-@click.option("--select", multiple=True, metavar="RULE", help="Only this rule (OVG401) or group (OVG4); may be repeated.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Not this rule or group; may be repeated.")
-@click.option("--min-severity", type=click.Choice(_SEVERITIES), default="note", show_default=True, help="Report nothing below.")
+@click.option("--select", multiple=True, metavar="RULE", help="Check only this rule (OVG401) or group (OVG4); may be repeated.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Skip this rule or group; may be repeated.")
+@click.option("--min-severity", type=click.Choice(_SEVERITIES), default="note", show_default=True, help="Hide findings below.")
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "never"]),
     default="error",
     show_default=True,
-    help="Exit 1 for a finding as bad as this, or worse.",
+    help="Exit 1 for a finding of this severity, or worse.",
 )
-@click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Findings that this file holds do not count.")
-@click.option("--write-baseline", is_flag=True, help="Write what is found to the file that --baseline names, and exit 0.")
-@click.option("--show-suppressed/--no-show-suppressed", help="List what ignores and the baseline suppress, too.")
-@click.option("--fix", is_flag=True, help="Mend what is mechanical, where OpenVINO computes the same afterwards.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also where the meaning may change.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and exit 1 if that is anything.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and directories of this name or path.")
-@click.option("--skip-other-xml/--no-skip-other-xml", help="Pass over XML files that are no IR even where they are named.")
-@click.option("--statistics/--no-statistics", help="Count violations of each rule, and the XML files passed over.")
-@click.option("--infer/--no-infer", help="Compare declared outputs with what OpenVINO infers, too (OVG407).")
+@click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Ignore the findings that this file holds.")
+@click.option("--write-baseline", is_flag=True, help="Write the findings to the --baseline file, and exit 0.")
+@click.option("--show-suppressed/--no-show-suppressed", help="Also list findings that ignores or the baseline suppress.")
+@click.option("--fix", is_flag=True, help="Fix what is mechanical and keeps what OpenVINO computes.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fix what may change the meaning.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change; exit 1 if anything.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Skip files and directories of this name or path.")
+@click.option("--skip-other-xml/--no-skip-other-xml", help="Skip XML files that are not IRs, even if PATH names them.")
+@click.option("--statistics/--no-statistics", help="Count violations of each rule, and the skipped XML files.")
+@click.option("--infer/--no-infer", help="Also compare declared outputs with what OpenVINO infers (OVG407).")
 @click.option(
     "--target",
     callback=parse_release,
     metavar="RELEASE",
-    help="Find what this OpenVINO lacks, too, e.g. 2025.4 (OVG708, OVG709).",
+    help="Also find what this OpenVINO lacks, e.g. 2025.4 (OVG708, OVG709).",
 )
-@click.option("--oldest", is_flag=True, help="Instead of findings print the oldest OpenVINO that has what each file needs.")
+@click.option("--oldest", is_flag=True, help="Print the oldest OpenVINO that has what each file needs, and no findings.")
 @click.option(
     "--cache",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIRECTORY|user",
-    help="Keep what is found there, or in your cache directory ('user'), and skip files that have not changed.",
+    help="Keep results there, or in your cache directory ('user'), and skip unchanged files.",
 )
-@click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Check files in this many processes.")
+@click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Number of processes.")
 @TIMEOUT_OF_SERVERS
 @SCHEDULER
 @click.pass_obj
@@ -114,20 +114,21 @@ def command(
     jobs: int,
     scheduler: str | None,
 ) -> None:
-    """Find what is wrong in OpenVINO IR files; without --infer no runtime is needed.
+    """Find errors in OpenVINO IR files; without --infer no runtime is needed.
 
-    PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory, searched for *.xml that are IRs, a URL of these
-    (s3://, gs://, https://, hf://), or - for standard input, which has no .bin beside it. A .bin means the .xml beside it.
-    Every finding tells its rule, file, line and layer, what is wrong and what would be right. A file that cannot be read is a
-    finding, too. `ov-gather explain RULE` tells more of a rule.
+    PATH is an .xml file (a whole IR, or a bare <layer> fragment), a directory (searched for *.xml that are IRs), a URL of
+    either (s3://, gs://, https://, hf://), or - (standard input, without a .bin). A .bin means the .xml beside it.
 
-    --output overwrites an earlier report of ov-gather in JSON, SARIF or JUnit XML; another file only with --force; and never a
+    Each finding names its rule, file, line and layer, and says what is wrong and what would be right. A file that cannot be
+    read is a finding, too. `ov-gather explain RULE` explains a rule.
+
+    --output overwrites an earlier report of ov-gather in JSON, SARIF or JUnit XML; any other file only with --force; never a
     file that is read.
 
-    The options may stand in the nearest pyproject.toml, under [tool.ov_gather]; the command line wins.
+    All options but --force can be set in the nearest pyproject.toml, under [tool.ov_gather]; the command line wins.
 
-    Exit code: 0 no finding that --fail-on names, 1 there are such findings, 2 bad arguments or nothing to check. With --oldest
-    it is 1 where a file cannot be read, or no release has what it needs.
+    Exit code: 0 no finding that --fail-on names, 1 there is one, 2 bad arguments or nothing to check. With --oldest, 1 if a
+    file cannot be read, or no release has what it needs.
     """
     rules = [rule.id for rule in select_rules(select, ignore)]  # raises for unknown rules before any work
     found = _find(paths, exclude, skip_other_xml)

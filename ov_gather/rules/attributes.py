@@ -36,7 +36,7 @@ _WHAT = {
 def missing_attribute(view: LayerView) -> Iterator[Violation]:
     """A gather-family layer lacks an attribute that its operation requires.
 
-    OpenVINO's reader silently takes a default, which may not be what was meant. Write the attribute in <data>.
+    OpenVINO silently uses a default, which may not be what was meant. Write the attribute in <data>.
     """
     for attribute in view.operation.attributes:
         if attribute.required and attribute.name not in view.layer.attributes:
@@ -53,7 +53,8 @@ def missing_attribute(view: LayerView) -> Iterator[Violation]:
 def unknown_attribute(view: LayerView) -> Iterator[Violation]:
     """A gather-family layer has an attribute that its operation does not have.
 
-    OpenVINO ignores the attribute; often the name is misspelt, and a default takes its place. Correct the name, or remove it.
+    OpenVINO ignores the attribute. Often its name is misspelt, and OpenVINO uses the default of the right one. Correct the
+    name, or remove the attribute.
     """
     known = [attribute.name for attribute in view.operation.attributes]
     return _unknown(view.layer, known, view.operation.name)
@@ -61,10 +62,10 @@ def unknown_attribute(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG203", Model)
 def malformed_attribute(graph: Model) -> Iterator[Violation]:
-    """The text of an attribute is not of the kind that the operation demands, e.g. no integer.
+    """The value of an attribute is of another kind than the operation takes, e.g. not an integer.
 
-    OpenVINO reads "1.7" and "1x" as 1, and takes the default for "yes", so it computes something else than the file says.
-    Write a value of the right kind and nothing around it.
+    OpenVINO reads "1.7" and "1x" as 1, and uses the default for "yes", so it does not compute what the file says. Write a value
+    of the right kind and nothing else.
     """
     for layers in graph.kinds.values():
         kinds = _kinds(layers[0])
@@ -82,8 +83,8 @@ def malformed_attribute(graph: Model) -> Iterator[Violation]:
 def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
     """The value of an attribute lies outside its range, e.g. an axis outside [-r, r-1] for data of rank r.
 
-    The operation has no meaning then. This holds also for a constant input that stands for an attribute, such as the axis of
-    Gather. Write a value of the range that the finding names.
+    Outside its range the value has no meaning. The rule also covers constant inputs that act as attributes, such as the axis of
+    Gather. Write a value in the range that the finding names.
     """
     for attribute, text in _given(view):
         valid = attribute.valid_range(view.input_shapes)
@@ -114,10 +115,10 @@ def _has_known_xml_attributes(graph: Model) -> bool:
 
 @rule("OVG205", Model, Severity.WARNING, unless=_has_known_xml_attributes)
 def misplaced_attribute(graph: Model) -> Iterator[Violation]:
-    """<layer> or <port> has an XML attribute that OpenVINO does not look for there.
+    """A <layer> or <port> has an XML attribute that OpenVINO ignores there.
 
-    OpenVINO ignores the attribute. Often it belongs into the <data> of the layer, where OpenVINO takes a default for it. Move
-    or remove the attribute.
+    Often the attribute belongs in the <data> of the layer, where OpenVINO uses the default instead. Move or remove the
+    attribute.
     """
     for layer in graph.layers:
         for name in layer.extra.keys() - _OF_LAYER if layer.extra else ():
@@ -133,7 +134,7 @@ def misplaced_attribute(graph: Model) -> Iterator[Violation]:
 def left_to_default(graph: Model) -> Iterator[Violation]:
     """A layer outside the gather family lacks an attribute of its operation.
 
-    OpenVINO takes a default. It writes all attributes itself, so one was probably lost. Write the value that is meant.
+    OpenVINO uses a default. It always writes all attributes itself, so this one was probably lost. Write the intended value.
     """
     for layer, kinds in _outside_family(graph):
         missing = [name for name in kinds if name not in layer.attributes and (layer.type, name) not in _MISSED_ELSEWHERE]
@@ -146,7 +147,7 @@ def left_to_default(graph: Model) -> Iterator[Violation]:
 def foreign_attribute(graph: Model) -> Iterator[Violation]:
     """A layer outside the gather family has an attribute that its operation does not have.
 
-    OpenVINO ignores the attribute; perhaps the name is misspelt. Correct the name, or remove the attribute.
+    OpenVINO ignores the attribute. Perhaps its name is misspelt. Correct the name, or remove the attribute.
     """
     for layer, kinds in _outside_family(graph):
         if not layer.attributes.keys() <= kinds.keys():

@@ -34,11 +34,11 @@ def _is_computed(graph: Model, layer: Layer, *, is_body: bool) -> bool:
 
 @rule("OVG603", Sound, unless=_has_no_computed_index)
 def computed_index_out_of_bounds(sound: Sound) -> Iterator[Violation]:
-    """A computed index is out of bounds of the axis in every run that gets to the layer.
+    """A computed index is out of bounds of the axis in every run that reaches the layer.
 
-    An analysis of ranges says so, whatever the inputs of the model are. No runtime can execute the layer rightly; some read
-    foreign memory, some write zeros. Correct how the index is computed, or the size of the axis. `ov-gather prove` tells what
-    is known of all indices, those that depend on inputs included. This rule runs only on models without other errors.
+    Range analysis proves this for all inputs of the model. No runtime can execute the layer correctly: some read outside the
+    tensor, some write zeros. Correct the computation of the index, or the size of the axis. `ov-gather prove` reports on all
+    indices, including those that depend on inputs. This rule runs only on models without other errors.
     """
     from ov_gather.ranges.ir_graph import IrGraph  # imported late: few models compute indices
     from ov_gather.ranges.proofs import refuted

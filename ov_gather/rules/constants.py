@@ -25,19 +25,18 @@ from ov_gather.rules.opsets import operations
 
 @rule("OVG501", Document)
 def missing_weights(document: Document) -> Iterator[Violation]:
-    """The model has Consts, but no .bin file with the same stem stands beside the .xml, or it cannot be read.
+    """The model has Consts, but the .bin file beside the .xml, with the same stem, is missing or cannot be read.
 
-    The values of the Consts are in that file, so the model cannot be executed. Put the .bin that was written with the .xml
-    beside it.
+    The .bin holds the values of the Consts. Put the .bin that was written with the .xml beside it.
     """
     return faults(document, Fault.NO_WEIGHTS)
 
 
 @rule("OVG502", Document)
 def outside_weights(document: Document) -> Iterator[Violation]:
-    """The payload of a Const lies outside the .bin file, at least in part.
+    """The payload of a Const lies partly or wholly outside the .bin file.
 
-    The file was cut off, or belongs to another .xml. Take the .bin that was written with the .xml.
+    The .bin is truncated, or belongs to another .xml. Use the .bin that was written with this .xml.
     """
     return faults(document, Fault.RANGE)
 
@@ -47,7 +46,7 @@ def malformed_constant(document: Document) -> Iterator[Violation]:
     """The attributes of a Const are missing or malformed, or contradict each other.
 
     A Const needs an offset and a size in bytes, a static shape and an element_type, and the size must suffice for the shape. An
-    inline value="..." is refused, too: OpenVINO takes its text for the payload, whatever its length, and may crash.
+    inline value="..." is refused, too: OpenVINO reads its text as the payload, whatever its length, and may crash.
     """
     return faults(document, Fault.CONST)
 
@@ -73,9 +72,9 @@ class Payloads:
 
 @rule("OVG504", Payloads, Severity.WARNING)
 def overlap(payloads: Payloads) -> Iterator[Violation]:
-    """Two Consts share a part of their payloads, but not all of it.
+    """The payloads of two Consts overlap, but are not the same.
 
-    OpenVINO writes equal payloads once and others apart, so an offset or a size is probably wrong. Correct it.
+    OpenVINO stores equal payloads once and others apart, so an offset or a size is probably wrong. Correct it.
     """
     end, owner = 0, None
     before = (-1, -1)
@@ -97,8 +96,8 @@ def overlap(payloads: Payloads) -> Iterator[Violation]:
 def left_over(payloads: Payloads) -> Iterator[Violation]:
     """The .bin file has bytes that no Const uses.
 
-    The file belongs to another .xml, or an offset or a size is wrong, or a Const was lost. Take the .bin that was written with
-    the .xml, or save the model anew.
+    The .bin belongs to another .xml, an offset or a size is wrong, or a Const was lost. Use the .bin that was written with this
+    .xml, or save the model again.
     """
     model = payloads.document.model
     if model is None or model.weights is None or payloads.document.problems:
@@ -137,8 +136,9 @@ def _has_operations_of_extensions(model: Model) -> bool:
 def packed_strings(graph: Model) -> Iterator[Violation]:
     """The payload of a string Const is malformed.
 
-    It must hold as many strings as the shape says, offsets that rise, and text in UTF-8. OpenVINO does not compare the number
-    of strings with the shape: it crashes where there are fewer, and drops those that are too many. Write the payload anew.
+    It must hold as many strings as the shape has elements, offsets that never decrease, and UTF-8 text. OpenVINO does not
+    compare the number of strings with the shape: it crashes if there are too few, and drops the rest if there are too many.
+    Write the payload again.
     """
     for layer in _readable(graph, STRING):
         try:
@@ -151,7 +151,7 @@ def packed_strings(graph: Model) -> Iterator[Violation]:
 def larger_than_needed(graph: Model) -> Iterator[Violation]:
     """A Const has more bytes than its shape and element type need.
 
-    OpenVINO reads the first of them, so the tensor is cut off. Make size, shape and element_type agree.
+    OpenVINO reads only the first bytes, so the tensor is cut off. Make size, shape and element_type agree.
     """
     fine: set[tuple[str | None, ...]] = set()  # many Consts are alike
     for layer in graph.of_type("Const"):
@@ -175,7 +175,7 @@ def larger_than_needed(graph: Model) -> Iterator[Violation]:
 def odd_booleans(graph: Model) -> Iterator[Violation]:
     """A boolean Const has bytes other than 0 and 1.
 
-    Runtimes differ in what they make of such bytes. Write 0 or 1.
+    Runtimes differ in how they read such bytes. Write 0 or 1.
     """
     for layer in _readable(graph, BOOLEAN):
         odd, fix = 0, None

@@ -48,10 +48,10 @@ def _violation(problem: IRError) -> Violation:
 
 @rule("OVG001", Document)
 def not_well_formed(document: Document) -> Iterator[Violation]:
-    """The file is not well-formed XML: it is empty, cut off or no XML, or holds a NUL byte or text that its encoding lacks.
+    """The file is not well-formed XML: empty, truncated, not XML, or with a NUL byte or characters invalid in its encoding.
 
     OpenVINO's parser accepts some such files, e.g. with duplicate attributes, text after the root element or invalid UTF-8, and
-    silently picks one reading. Write the file anew.
+    silently picks one reading. Save the model again.
     """
     return faults(document, Fault.SYNTAX)
 
@@ -60,17 +60,17 @@ def not_well_formed(document: Document) -> Iterator[Violation]:
 def has_doctype(document: Document) -> Iterator[Violation]:
     """The file has a document type declaration, <!DOCTYPE ...>.
 
-    An IR has none. A declaration may define entities that fetch other files or grow without end, so entities are neither
-    expanded nor fetched. Remove the declaration.
+    An IR has none. A declaration may define entities that fetch other files or grow without end, so none is expanded or
+    fetched. Remove the declaration.
     """
     return faults(document, Fault.DOCTYPE)
 
 
 @rule("OVG003", Document)
 def is_not_an_ir(document: Document) -> Iterator[Violation]:
-    """The root element is neither <net>, which is a whole IR, nor <layer>, which is a fragment of one.
+    """The root element is neither <net> (a whole IR) nor <layer> (a fragment of one).
 
-    The file is XML of another kind, and no model. Leave it out with --exclude, or all such files with --skip-other-xml.
+    The file is XML of another kind, not a model. Skip it with --exclude, or all such files with --skip-other-xml.
     """
     return faults(document, Fault.ROOT)
 
@@ -79,7 +79,7 @@ def is_not_an_ir(document: Document) -> Iterator[Violation]:
 def unknown_version(document: Document) -> Iterator[Violation]:
     """The version of <net> is not 10 or 11.
 
-    OpenVINO reads no other versions of the IR. Save the model anew with a current OpenVINO.
+    OpenVINO reads no other versions of the IR. Save the model again with a current OpenVINO.
     """
     return faults(document, Fault.VERSION)
 
@@ -88,18 +88,18 @@ def unknown_version(document: Document) -> Iterator[Violation]:
 def beyond_limits(document: Document) -> Iterator[Violation]:
     """The document exceeds a limit of the reader.
 
-    The limits keep a hostile file from using up memory and time: 256 nested elements, 256 MiB of XML, 1 MiB for a tag or a
-    comment, a million elements of rt_info and the like, 2^63-1 elements in the tensor of a port.
+    The limits protect memory and time from hostile files: 256 levels of nested elements, 256 MiB of XML, 1 MiB for a tag or a
+    comment, a million elements in rt_info and similar sections, 2^63-1 elements in the tensor of a port.
     """
     return faults(document, Fault.LIMIT)
 
 
 @rule("OVG006", Document)
 def missing_or_repeated(document: Document) -> Iterator[Violation]:
-    """A mandatory attribute or section is missing or stands twice, or an element stands in a list of other elements.
+    """A required attribute or section is missing or repeated, or an element is in a list of other elements.
 
-    Where a section stands twice, OpenVINO reads the first; it ignores an element that does not belong into a list. The model
-    is then another one than the file seems to describe. Write each mandatory part once.
+    If a section is repeated, OpenVINO reads only the first; it ignores an element that does not belong in a list. The model
+    then differs from what the file seems to describe. Write each required part exactly once.
     """
     return faults(document, Fault.STRUCTURE)
 
@@ -108,25 +108,25 @@ def missing_or_repeated(document: Document) -> Iterator[Violation]:
 def malformed_number(document: Document) -> Iterator[Violation]:
     """An id, an end of an edge or a <dim> is not a whole number.
 
-    OpenVINO reads "3abc" as 3, and so takes a damaged file for a right one. Write a decimal number and nothing else.
+    OpenVINO reads "3abc" as 3, and so accepts a damaged file. Write a decimal number and nothing else.
     """
     return faults(document, Fault.NUMBER)
 
 
 @rule("OVG008", Unopened)
 def cannot_be_opened(file: Unopened) -> Iterator[Violation]:
-    """The file cannot be opened: it is a broken link or a directory, or there is no permission to read it.
+    """The file cannot be opened: it is a broken link or a directory, or permission to read it is missing.
 
-    Nothing is known of such a file, so it does not pass as a file without findings.
+    This is an error, so that an unchecked file does not pass as clean.
     """
     yield Violation(f"cannot be opened: {file.reason}", "", NOWHERE)
 
 
 @rule("OVG099", Unfinished)
 def not_checked(check: Unfinished) -> Iterator[Violation]:
-    """The check of the file did not come to its end: its process died, e.g. for want of memory, or met a fault of its own.
+    """The check of the file did not finish: its process died, e.g. out of memory, or ov-gather had an internal error.
 
-    Nothing is known of such a file, so it does not pass as a file without findings. --select and --ignore do not hide this.
+    This is an error, so that an unchecked file does not pass as clean. --select and --ignore do not hide it.
     """
     yield Violation(check.reason[:300], check.hint, NOWHERE)
 
@@ -158,9 +158,9 @@ def _has_known_elements(graph: Model) -> bool:
 
 @rule("OVG009", Model, Severity.WARNING, unless=_has_known_elements)
 def unknown_element(graph: Model) -> Iterator[Violation]:
-    """An element stands where OpenVINO does not look for it, and is ignored.
+    """An element is in a place where OpenVINO ignores it.
 
-    What the element says has no effect; perhaps its name is misspelt, or it belongs elsewhere. Correct, move or remove it.
+    The element has no effect. Perhaps its name is misspelt, or it belongs elsewhere. Correct, move or remove it.
     """
     yield from _unknown(graph.sections, _IN_GRAPH, f"<{graph.tag}>", graph)
     for layer in graph.layers:

@@ -17,7 +17,7 @@ SINKS = ("Result", "Assign")
 def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
     """Two layers of one graph have the same id.
 
-    OpenVINO silently drops the earlier layer, and every edge leads to the later one. Give each layer of a graph its own id.
+    OpenVINO silently drops the earlier layer and connects every edge to the later one. Give each layer of a graph its own id.
     """
     first: dict[int, Layer] = {}
     for layer in graph.layers:
@@ -29,10 +29,10 @@ def duplicate_layer_id(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG102", Model, unless=lambda graph: len(graph.links) == len(graph.edges))
 def dangling_edge(graph: Model) -> Iterator[Violation]:
-    """An edge starts or ends at a layer or a port that does not exist.
+    """An edge refers to a layer or a port that does not exist.
 
-    OpenVINO ignores an edge to an unknown layer, so a connection is missing that the file seems to have. Make each edge lead
-    from an output port to an input port that its layers declare.
+    OpenVINO ignores an edge to an unknown layer, so the connection is missing. Make each edge lead from a declared output port
+    to a declared input port.
     """
     outputs = {(layer.id, port.id) for layer in graph.layers for port in layer.outputs}
     inputs = {(layer.id, port.id) for layer in graph.layers for port in layer.inputs}
@@ -55,8 +55,7 @@ def _dangling(graph: Model, edge: Edge, kind: str, layer_id: int, port_id: int) 
 def edges_into_port(graph: Model) -> Iterator[Violation]:
     """An input port has no edge, or more than one.
 
-    Each input gets its value from exactly one output; otherwise the file does not say what the layer computes. Let exactly one
-    edge end at each input port.
+    Each input must get its value from exactly one output. Let exactly one edge end at each input port.
     """
     counts = Counter((edge.to_layer, edge.to_port) for edge in graph.edges)
     for layer in graph.layers:
@@ -75,9 +74,9 @@ def _is_in_order_of_execution(graph: Model) -> bool:
 
 @rule("OVG111", Model, unless=_is_in_order_of_execution)
 def cycle(graph: Model) -> Iterator[Violation]:
-    """Layers feed each other in a circle, or a layer feeds itself.
+    """Layers form a cycle, or a layer feeds itself.
 
-    No order exists in which they could be executed, and OpenVINO refuses the model. Remove an edge of the circle.
+    There is no order in which to execute them, and OpenVINO refuses the model. Remove an edge of the cycle.
     """
     waiting_for: dict[int, set[int]] = {layer.id: set() for layer in graph.layers}
     followers: dict[int, list[int]] = {layer.id: [] for layer in graph.layers}
@@ -108,9 +107,9 @@ def cycle(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG112", Model, Severity.WARNING, unless=lambda graph: graph.is_fragment)
 def dead_end(graph: Model) -> Iterator[Violation]:
-    """No layer reads the outputs of a layer that is no Parameter, Result or Assign.
+    """No layer reads the outputs of a layer other than Parameter, Result and Assign.
 
-    OpenVINO drops such a layer without checking it; perhaps an edge is missing. Connect the layer, or remove it.
+    OpenVINO drops such a layer without checking it. Perhaps an edge is missing. Connect the layer, or remove it.
     """
     read = {edge.from_layer for edge in graph.edges}
     for layer in graph.layers:
@@ -122,8 +121,8 @@ def dead_end(graph: Model) -> Iterator[Violation]:
 def no_result(graph: Model) -> Iterator[Violation]:
     """The model has neither a Result nor an Assign.
 
-    OpenVINO keeps only what these layers need, so it reads the file as a model that computes nothing. Add a Result for each
-    output of the model.
+    OpenVINO keeps only the layers that a Result or an Assign needs, so it reads a model that computes nothing. Add a Result for
+    each output of the model.
     """
     if graph.tag == "net" and not graph.of_type(*SINKS):
         yield Violation.at(graph, "the model has no Result", "add a Result for each output of the model")
@@ -131,7 +130,7 @@ def no_result(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG118", Model)
 def unpaired_assign(graph: Model) -> Iterator[Violation]:
-    """An Assign writes a variable that no ReadValue of its graph reads.
+    """An Assign writes a variable that no ReadValue in its graph reads.
 
     OpenVINO refuses the model. Give the Assign the variable_id of a ReadValue, or add the ReadValue.
     """

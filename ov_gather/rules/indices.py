@@ -47,7 +47,7 @@ def first_constant_index(view: LayerView, is_wrong: IsWrong) -> tuple[str, int, 
 def constant_index_out_of_bounds(view: LayerView) -> Iterator[Violation]:
     """A constant index is out of bounds of the axis.
 
-    No runtime can execute the layer rightly; some read foreign memory, some write zeros. Correct the index or the shape.
+    No runtime can execute the layer correctly: some read outside the tensor, some write zeros. Correct the index or the shape.
     """
     if not _fills_zeros(view):
         yield from _out_of_bounds(view, "")
@@ -55,10 +55,10 @@ def constant_index_out_of_bounds(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG602", LayerView, Severity.WARNING)
 def zeros_out_of_bounds(view: LayerView) -> Iterator[Violation]:
-    """A constant index of a Gather-8 is out of bounds, which yields zeros.
+    """A constant index of Gather-8 is out of bounds, which yields zeros.
 
-    The page of Gather-8 says so, but it is an error in ONNX, and so probably not what was meant. Correct the index, unless the
-    zeros are wanted.
+    The specification of Gather-8 says so, but in ONNX it is an error, so it is probably a mistake. Correct the index, unless
+    the zeros are intended.
     """
     if _fills_zeros(view):
         yield from _out_of_bounds(view, "; it yields zeros")

@@ -70,10 +70,10 @@ def _walk(
 
 @rule("OVG407", Inferred)
 def drift(inferred: Inferred) -> Iterator[Violation]:
-    """An output port of any operation declares another type or shape than OpenVINO infers, or OpenVINO refuses the model.
+    """An output port of any layer declares another type or shape than OpenVINO infers, or OpenVINO refuses the model.
 
-    OpenVINO does not look at declared outputs; other readers of the document believe them. Declare what the operation gives.
-    This rule runs only with --infer, because it needs openvino.
+    OpenVINO ignores declared outputs, but other tools trust them. Declare what the operation produces. This rule needs
+    openvino, and runs only with --infer.
     """
     if inferred.refusal:
         yield Violation.at(inferred.graph, f"OpenVINO refuses the model: {inferred.refusal}", "")

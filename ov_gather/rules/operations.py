@@ -21,9 +21,9 @@ _IN_PSEUDO_OPSETS = ("ExperimentalDetectron", "GRUCell", "RNNCell", "Proposal")
 
 @rule("OVG105", Model)
 def version_without_operation(graph: Model) -> Iterator[Violation]:
-    """The opset that a layer names as its version does not hold the layer's type, or there is no such opset.
+    """The opset that a layer names as its version does not exist, or does not contain the type of the layer.
 
-    OpenVINO refuses the model. Name an opset that holds the operation in the version that is meant.
+    OpenVINO refuses the model. Name an opset that contains the intended version of the operation.
     """
     for layer in _not_in_opsets(graph):
         if layer.type in operations() and _names_opset(layer):
@@ -34,10 +34,10 @@ def version_without_operation(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG106", Model)
 def misspelt_type(graph: Model) -> Iterator[Violation]:
-    """No opset of OpenVINO holds the type of a layer, but one holds a type that is spelt nearly so.
+    """The type of a layer is in no opset of OpenVINO, but is spelt almost like one that is.
 
-    OpenVINO refuses the model. It reads "Constant", the name of the class behind Const, but without the payload, and crashes
-    later. Correct the type.
+    OpenVINO refuses the model. An exception is "Constant", the class name of Const: OpenVINO reads it without the payload, and
+    crashes later. Correct the type.
     """
     for layer in _not_in_opsets(graph):
         meant = _meant(layer.type)
@@ -47,9 +47,9 @@ def misspelt_type(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG107", Model, Severity.NOTE)
 def needs_extension(graph: Model) -> Iterator[Violation]:
-    """No opset of OpenVINO holds the operation that a layer names.
+    """The operation of a layer is in no opset of OpenVINO.
 
-    OpenVINO reads the model only after an extension that adds the operation was loaded with core.add_extension.
+    OpenVINO reads the model only after core.add_extension has loaded an extension that adds the operation.
     """
     for layer in _not_in_opsets(graph):
         pseudo = layer.version in _PSEUDO_OPSETS and layer.type.startswith(_IN_PSEUDO_OPSETS)
@@ -62,7 +62,7 @@ def needs_extension(graph: Model) -> Iterator[Violation]:
 def case_of_type(graph: Model) -> Iterator[Violation]:
     """The type of a layer differs from that of an operation only in upper and lower case.
 
-    OpenVINO reads the layer, other tools do not. Write the type as OpenVINO writes it.
+    OpenVINO reads the layer, but other tools do not. Write the type as OpenVINO does.
     """
     for layer in _not_in_opsets(graph):
         if _names_opset(layer) and _differs_in_case(layer.type):
@@ -73,9 +73,9 @@ def case_of_type(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG109", Model, unless=lambda graph: graph.is_fragment)
 def missing_version(graph: Model) -> Iterator[Violation]:
-    """A layer does not name the opset of its operation in the attribute version.
+    """A layer has no attribute version, which names the opset of its operation.
 
-    OpenVINO refuses the model. Only a bare <layer> fragment, which is no whole model, may leave it out.
+    OpenVINO refuses the model. Only a bare <layer> fragment may omit the version.
     """
     for (layer_type, version), layers in graph.kinds.items():
         for layer in layers if version is None else ():

@@ -25,10 +25,10 @@ _FETCHED = 1 << 20
 
 @rule("OVG701", LayerView, Severity.WARNING)
 def negative_constant_index(view: LayerView) -> Iterator[Violation]:
-    """A constant index is negative, but the page of the operation does not allow that.
+    """A constant index is negative, which the specification of the operation does not allow.
 
-    ONNX counts such an index from the end of the axis. The CPU plugin of OpenVINO does so only since a certain release, and for
-    Gather-1 and Gather-7 it writes zeros. Write the index that counts from the start, which means the same everywhere.
+    ONNX counts such an index from the end of the axis. OpenVINO's CPU plugin does so only since a certain release, and writes
+    zeros for Gather-1 and Gather-7. Write the index counted from the start, which means the same everywhere.
     """
     index_rule = view.operation.index_rule
     found = first_constant_index(view, lambda indices, size: (indices < index_rule.lowest_specified(size)) & (indices >= -size))
@@ -63,9 +63,9 @@ def _has_certain_data_shape(view: LayerView) -> bool:
 
 @rule("OVG702", LayerView, Severity.NOTE)
 def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
-    """The data has 64-bit elements, which the CPU plugin of OpenVINO narrows to 32 bits before any operation sees them.
+    """The data has 64-bit elements, which OpenVINO's CPU plugin narrows to 32 bits before any operation reads them.
 
-    Integers wrap around at 2^32, and float64 becomes float32. Results are exact only for values that 32 bits hold.
+    Integers wrap around at 2^32, and f64 becomes f32. Results are exact only for values that fit in 32 bits.
     """
     data_type, source = view.input_types[0], view.producer(0)
     if data_type in NARROWED_BY_CPU and not (source and source[0].type == "ShapeOf"):  # sizes fit
@@ -76,9 +76,9 @@ def narrowed_by_cpu(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG703", LayerView, Severity.NOTE)
 def open_rank(view: LayerView) -> Iterator[Violation]:
-    """The rank of an input is open.
+    """The rank of an input is open (dynamic).
 
-    The CPU plugin of OpenVINO does not compile a model whose inputs have no rank. Declare a rank; its dimensions may be open.
+    OpenVINO's CPU plugin does not compile a model with inputs of open rank. Declare a rank; its dimensions may stay open.
     """
     for given, shape, port in zip(view.operation.inputs, view.input_shapes, view.layer.inputs, strict=True):
         if shape.rank is None:
@@ -88,10 +88,9 @@ def open_rank(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG704", LayerView, Severity.NOTE)
 def rewritten_by_cpu(view: LayerView) -> Iterator[Violation]:
-    """Constant data has values that the CPU plugin of OpenVINO replaces by others: u32 from 2^31 on, or f32 denormals.
+    """Constant data has values that OpenVINO's CPU plugin replaces: u32 from 2^31 on, or f32 denormals.
 
-    The result of the gather then differs from the data in the file. More than 1 MiB of data is not looked at where the .bin is
-    at a URL.
+    The gather then returns other values than the file holds. If the .bin is at a URL, data of more than 1 MiB is not checked.
     """
     known = _KNOWN["rewritten-constants"]
     source, weights = view.producer(0), view.graph.weights
@@ -107,9 +106,9 @@ def rewritten_by_cpu(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG705", LayerView, Severity.NOTE)
 def refused_by_cpu(view: LayerView) -> Iterator[Violation]:
-    """The data has elements that the CPU plugin of OpenVINO does not gather, or not safely: strings, u2 or f4e2m1.
+    """The data has elements that OpenVINO's CPU plugin does not gather, or not safely: strings, u2 or f4e2m1.
 
-    The finding says what the plugin does with them. Gather these elements outside of the model, or convert them before.
+    The finding says what the plugin does. Gather these elements outside the model, or convert them first.
     """
     for name in ("no-strings", "unsafe-small-types"):
         known = _KNOWN[name]
@@ -119,11 +118,11 @@ def refused_by_cpu(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG706", LayerView, Severity.WARNING)
 def removed_slice(view: LayerView) -> Iterator[Violation]:
-    """The data of GatherElements comes from a Slice that starts at the first element. OpenVINO removes such a Slice.
+    """The data of GatherElements comes from a Slice that starts at the first element, which OpenVINO removes.
 
-    GatherElements then sees what the Slice should cut off: an index beyond the slice is accepted, and a negative index counts
-    from the end of the whole tensor. Where only the slice makes the sizes fit, OpenVINO refuses to compile the model. Let the
-    Slice start at -2147483647, which means the first element, too.
+    GatherElements then reads the whole tensor: it accepts an index beyond the slice, and counts a negative index from the end
+    of the whole tensor. If the sizes fit only after the Slice, OpenVINO refuses to compile the model. Let the Slice start at
+    -2147483647, which also means the first element.
     """
     source = view.producer(0)
     if view.operation is not GATHER_ELEMENTS_6 or source is None or source[0].type != "Slice" or len(source[0].inputs) < 4:
@@ -136,10 +135,10 @@ def removed_slice(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG707", LayerView, Severity.WARNING)
 def empty_gather(view: LayerView) -> Iterator[Violation]:
-    """A Gather whose shapes are static has data or indices without elements.
+    """A Gather with static shapes has empty data or empty indices.
 
-    The CPU plugin of OpenVINO divides by zero when it compiles the layer, which ends the process. It does not where one of the
-    shapes is open, or both operands are constant. Take the layer out, or leave a dimension of an input open.
+    OpenVINO's CPU plugin divides by zero while it compiles the layer, which ends the process. It does not if one of the shapes
+    is open, or both operands are constant. Remove the layer, or leave a dimension of an input open.
     """
     known = _KNOWN["dies-of-empty-gathers"]
     if known.concerns("openvino", "", view.operation.name) and known.applies(view, ()):

@@ -22,10 +22,10 @@ _PORTS = {
 
 @rule("OVG104", Model)
 def port_count(graph: Model) -> Iterator[Violation]:
-    """A Parameter, Const, Result, Assign or gather-family layer has more or fewer ports than its operation.
+    """A Parameter, Const, Result, Assign or gather-family layer has too many or too few ports for its operation.
 
-    The position of a port tells what it is, e.g. data or indices, so one that is missing or too many makes the layer unclear.
-    Declare exactly the inputs and outputs of the operation. Most rules about gathers do not look at such a layer.
+    The position of a port defines its role, e.g. data or indices, so the roles are ambiguous. Declare exactly the inputs and
+    outputs of the operation. Most rules about gathers skip such a layer.
     """
     for layer in graph.of_type(*_PORTS, *FAMILY):
         if layer.type in _PORTS:
@@ -47,8 +47,8 @@ def port_count(graph: Model) -> Iterator[Violation]:
 def duplicate_layer_name(graph: Model) -> Iterator[Violation]:
     """Two layers of one graph have the same name.
 
-    OpenVINO writes no such model, and whoever looks for a layer by its name finds only one of the two. Give each layer of a
-    graph its own name.
+    OpenVINO never writes such a model, and a search by name finds only one of the two layers. Give each layer of a graph its
+    own name.
     """
     first: dict[str, Layer] = {}
     names = {layer.name for layer in graph.layers}
@@ -86,8 +86,8 @@ def _has_different_tensor_names(graph: Model) -> bool:
 def duplicate_tensor_name(graph: Model) -> Iterator[Violation]:
     """Two tensors of one graph have the same name.
 
-    Applications address inputs and outputs by these names, and OpenVINO takes either of the two tensors. Give each tensor of a
-    graph its own name.
+    Applications address inputs and outputs by these names, and OpenVINO may choose either tensor. Give each tensor of a graph
+    its own name.
     """
     first: dict[str, tuple[Layer, Port]] = {}
     for layer, port in graph.ports():
@@ -103,7 +103,7 @@ def duplicate_tensor_name(graph: Model) -> Iterator[Violation]:
 def duplicate_port_id(graph: Model) -> Iterator[Violation]:
     """Two inputs, or two outputs, of one layer have the same id.
 
-    An edge names a port by its id, and OpenVINO takes the first port for both. Give each port its own id.
+    An edge refers to a port by its id, and OpenVINO connects it to the first of the two. Give each port its own id.
     """
     for layer, ports in _with_several(graph):
         if len({port.id for port in ports}) < len(ports):
@@ -117,10 +117,10 @@ def duplicate_port_id(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG117", Model, Severity.WARNING)
 def order_of_ports(graph: Model) -> Iterator[Violation]:
-    """The ids of the inputs, or of the outputs, of a layer do not rise.
+    """The ids of the inputs, or of the outputs, of a layer are not in ascending order.
 
-    The order of the ports tells which argument each of them is; an id is only a label for edges. Whoever wrote the file may
-    have meant the ids to tell it. Sort the ports by id, or number them in the order in which they stand.
+    OpenVINO assigns arguments by the order of the ports; ids only label them for edges. The ids suggest that another order was
+    meant. Sort the ports by id, or number them in their present order.
     """
     advice = "OpenVINO goes by the order, not the ids: sort the ports by id, or number them as they stand"
     for layer, ports in _with_several(graph):

@@ -17,7 +17,7 @@ def input_ranks(view: LayerView) -> Iterator[Violation]:
     """The ranks of the inputs of a gather-family layer do not fit its operation.
 
     For example, the indices of GatherElements must have the rank of data. No runtime can execute the layer. Correct the shape
-    of the input that the finding names.
+    that the finding names.
     """
     return _shape_errors(view, RankError)
 
@@ -27,16 +27,16 @@ def input_dimensions(view: LayerView) -> Iterator[Violation]:
     """The dimensions of the inputs of a gather-family layer do not fit its operation.
 
     For example, the indices of GatherElements-6 must have the sizes of data in all dimensions but the axis. Correct the shape
-    of the input that the finding names.
+    that the finding names.
     """
     return _shape_errors(view, DimensionError)
 
 
 @rule("OVG403", LayerView)
 def output_shape(view: LayerView) -> Iterator[Violation]:
-    """An output port of a gather-family layer declares another shape than the operation gives.
+    """The shape of an output port of a gather-family layer differs from what the operation produces.
 
-    OpenVINO silently infers its own; other readers of the file may believe the port. Declare what the operation gives.
+    OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
     for inferred, port in zip(view.output_shapes or (), view.layer.outputs, strict=False):
         if not fits_declaration(port, inferred):
@@ -48,10 +48,10 @@ def output_shape(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG404", Model)
 def edge_shape(graph: Model) -> Iterator[Violation]:
-    """An input port declares other dims than the output port that feeds it.
+    """The dims of an input port differ from those of the output port that feeds it.
 
-    OpenVINO does not look at the dims of inputs; other readers of the file may believe them. Declare the dims of the output on
-    both ends of the edge.
+    OpenVINO ignores the dims of inputs, but other tools may trust them. Declare the dims of the output at both ends of the
+    edge.
     """
     for layer, port, source, output in graph.links:
         if port.dims != output.dims:
@@ -63,10 +63,9 @@ def edge_shape(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG405", Model)
 def declared_shape(graph: Model) -> Iterator[Violation]:
-    """The shape attribute of a Parameter or Const is malformed, or is not what its output port declares.
+    """The shape attribute of a Parameter or Const is malformed, or differs from the dims of its output port.
 
-    OpenVINO goes by the attribute; other readers of the file may go by the port. Make the two agree. Dimensions are separated
-    by commas.
+    OpenVINO uses the attribute, but other tools may use the port. Make the two agree, and separate dimensions by commas.
     """
     for layer in graph.of_type("Parameter", "Const"):
         declared = layer.declared_shape

@@ -41,10 +41,10 @@ class _Entry:
 
 @rule("OVG121", Model)
 def bodies(graph: Model) -> Iterator[Violation]:
-    """An If, Loop or TensorIterator lacks a body or a port map, or has one twice; or another layer has a body.
+    """An If, Loop or TensorIterator has no body or port map, or has one twice; or another layer has a body.
 
-    OpenVINO executes the bodies of these three types only, and needs a port map to each to pass values in and out. Write each
-    body and its port map once.
+    OpenVINO executes the bodies of only these three types, and needs a port map for each body to pass values in and out. Write
+    each body and its port map exactly once.
     """
     for layer in graph.layers:
         if layer.type not in _BODIES and not layer.bodies:
@@ -63,8 +63,8 @@ def bodies(graph: Model) -> Iterator[Violation]:
 def port_map_entry(graph: Model) -> Iterator[Violation]:
     """An entry of a port map refers to a port or a layer that does not exist, or its attributes are malformed.
 
-    OpenVINO stops with "unordered_map::at" or "node index is out of range", and does not say where. Let each entry name a port
-    of the layer and a Parameter or Result of the body.
+    OpenVINO stops with "unordered_map::at" or "node index is out of range", without saying where. Let each entry name a port of
+    the layer and a Parameter or Result of the body.
     """
     for layer in _with_bodies(graph):
         for entry in _entries(layer):
@@ -74,10 +74,11 @@ def port_map_entry(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG123", Model)
 def unmapped(graph: Model) -> Iterator[Violation]:
-    """A port of a layer with sub-graphs, or a Parameter of a body, is in no entry of a port map, or in more than one.
+    """A port of a layer with sub-graphs, or a Parameter of a body, has no entry in a port map, or several.
 
-    A port map tells how values enter and leave a body. Without an entry a Parameter or an output has no value; with two it is
-    unclear which. Give each an entry of its own. A Loop also needs one entry that tells whether to go on.
+    A port map passes values into and out of a body. Without an entry, a Parameter or an output has no value; with several, the
+    value is ambiguous. In the port map of each body, write one entry for each Parameter and each output. A Loop also needs
+    exactly one entry with the purpose execution_condition.
     """
     for layer in _with_bodies(graph):
         entries = list(_entries(layer))
@@ -107,10 +108,9 @@ def unmapped(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG124", Model)
 def back_edge(graph: Model) -> Iterator[Violation]:
-    """A back edge of a Loop or TensorIterator does not lead from a Result of the body to a Parameter of the body.
+    """A back edge of a Loop or TensorIterator does not connect a Result of the body to a Parameter of the body.
 
-    A back edge carries a value from one iteration to the next. So it starts at a Result and ends at a Parameter, and only one
-    ends at each Parameter.
+    A back edge carries a value from one iteration to the next, from a Result to a Parameter. A Parameter takes at most one.
     """
     for layer in _with_bodies(graph):
         by_id = layer.bodies[0].layer_by_id
@@ -136,9 +136,9 @@ def back_edge(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG307", Model)
 def boundary_type(graph: Model) -> Iterator[Violation]:
-    """A Parameter or Result of a body has another precision than the port outside that it is mapped to.
+    """The precision of a Parameter or Result of a body differs from that of the outer port that it is mapped to.
 
-    The same tensor is on both sides, so one of the two is wrong. Declare the same precision inside and outside.
+    Both are the same tensor, so one of them is wrong. Declare the same precision inside and outside.
     """
     for layer in _with_bodies(graph):
         for entry in _entries(layer):
@@ -150,10 +150,10 @@ def boundary_type(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG406", Model)
 def boundary_shape(graph: Model) -> Iterator[Violation]:
-    """The dims of a Parameter or Result of a body contradict those of the port outside that it is mapped to.
+    """The dims of a Parameter or Result of a body contradict those of the outer port that it is mapped to.
 
-    Unless the entry of the port map slices the tensor along an axis, the same tensor is on both sides. Declare dims that agree.
-    An output of If may have the dims of one body alone: OpenVINO leaves out a body that its condition never chooses.
+    Both are the same tensor, unless the port map entry slices it along an axis. Declare dims that agree. An output of If may
+    have the dims of one body only: OpenVINO removes a body that its condition never chooses.
     """
     for layer in _with_bodies(graph):
         found = [(entry, inside) for entry in _entries(layer) if (inside := _contradiction(entry)) is not None]

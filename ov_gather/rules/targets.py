@@ -21,10 +21,10 @@ class Targeted:
 
 @rule("OVG708", Targeted)
 def operation_of_later_release(targeted: Targeted) -> Iterator[Violation]:
-    """The release that --target names does not have the operation of a layer in the opset that the layer names.
+    """The release given by --target lacks the operation of a layer in the opset that the layer names.
 
-    That release refuses the model. Name an opset that it has, where that means the same operation. Else another operation must
-    do the work, or a newer release. This rule runs only with --target.
+    That release refuses the model. Name an opset of that release with the same operation; if there is none, use another
+    operation or a newer release. This rule runs only with --target.
     """
     for layers in targeted.graph.kinds.values():
         first = first_with_operation(layers[0])
@@ -37,7 +37,7 @@ def operation_of_later_release(targeted: Targeted) -> Iterator[Violation]:
 
 @rule("OVG709", Targeted)
 def element_type_of_later_release(targeted: Targeted) -> Iterator[Violation]:
-    """The release that --target names does not read a Parameter or Const of the element type that a layer names.
+    """The release given by --target cannot read the element type of a Parameter or Const.
 
     That release refuses the model. Use another type. This rule runs only with --target.
     """

@@ -26,10 +26,10 @@ def _has_known_precisions(graph: Model) -> bool:
 
 @rule("OVG301", Model, unless=_has_known_precisions)
 def unknown_precision(graph: Model) -> Iterator[Violation]:
-    """The precision of a port is none that OpenVINO knows, or an output port has no precision.
+    """The precision of a port is unknown to OpenVINO, or an output port has none.
 
-    The element type of the tensor is unknown then. Write a precision such as FP32 or I64. Only an output of a bare <layer>
-    fragment may have none.
+    The element type of the tensor is then unknown. Write a precision such as FP32 or I64. Only an output of a bare <layer>
+    fragment may omit it.
     """
     hint = "write one such as FP32, FP16, I64, I32, BOOL"
     for layer in graph.layers:
@@ -43,10 +43,10 @@ def unknown_precision(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG302", Model)
 def edge_precision(graph: Model) -> Iterator[Violation]:
-    """An input port declares another precision than the output port that feeds it.
+    """The precision of an input port differs from that of the output port that feeds it.
 
-    OpenVINO does not look at the precision of inputs; other readers of the file may believe it. Declare the precision of the
-    output on both ends of the edge.
+    OpenVINO ignores the precision of inputs, but other tools may trust it. Declare the precision of the output at both ends of
+    the edge.
     """
     for layer, port, source, output in graph.links:
         if port.precision != output.precision and None is not port.element_type != output.element_type is not None:
@@ -56,9 +56,9 @@ def edge_precision(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG306", Model)
 def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
-    """An attribute that tells the element type of an output, e.g. destination_type of Convert, is not what a port declares.
+    """An attribute that sets the element type of an output, e.g. destination_type of Convert, matches no output port.
 
-    OpenVINO goes by the attribute; other readers of the file may go by the port. Make the two agree.
+    OpenVINO uses the attribute, but other tools may use the port. Make the two agree.
     """
     for layers in graph.kinds.values():
         names = [name for name, kind in (attribute_kinds(layers[0]) or {}).items() if kind == "type"]
@@ -75,9 +75,9 @@ def attribute_and_output_type(graph: Model) -> Iterator[Violation]:
 
 @rule("OVG303", LayerView)
 def input_type(view: LayerView) -> Iterator[Violation]:
-    """An input of a gather-family layer has an element type that the operation does not take.
+    """An input of a gather-family layer has an element type that the operation does not accept.
 
-    For example, indices must be i32 or i64. Convert the tensor to one of the types that the finding names.
+    For example, indices must be i32 or i64. Convert the tensor to a type that the finding names.
     """
     for given, actual, port in zip(view.operation.inputs, view.input_types, view.layer.inputs, strict=True):
         if given.element_types and actual not in (None, DYNAMIC, *given.element_types):
@@ -88,9 +88,9 @@ def input_type(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG308", LayerView)
 def input_types_together(view: LayerView) -> Iterator[Violation]:
-    """Inputs of a gather-family layer that must have the same element type do not, e.g. data and updates.
+    """Inputs of a gather-family layer that need the same element type have different ones, e.g. data and updates.
 
-    OpenVINO refuses the model. Convert one of the tensors to the type of the other.
+    OpenVINO refuses the model. Convert one tensor to the type of the other.
     """
     try:
         view.operation.infer_types(view.input_types)
@@ -100,9 +100,9 @@ def input_types_together(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG304", LayerView)
 def output_type(view: LayerView) -> Iterator[Violation]:
-    """An output port of a gather-family layer declares another precision than the operation gives.
+    """The precision of an output port of a gather-family layer differs from what the operation produces.
 
-    OpenVINO silently infers its own; other readers of the file may believe the port. Declare what the operation gives.
+    OpenVINO infers its own, but other tools may trust the port. Declare what the operation produces.
     """
     try:
         types = view.operation.infer_types(view.input_types)
@@ -120,9 +120,9 @@ def output_type(view: LayerView) -> Iterator[Violation]:
 
 @rule("OVG305", Model)
 def declared_element_type(graph: Model) -> Iterator[Violation]:
-    """The element_type of a Parameter or Const is unknown, or is not what its output port declares.
+    """The element_type of a Parameter or Const is unknown, or differs from that of its output port.
 
-    OpenVINO goes by the attribute; other readers of the file may go by the port. Make the two agree.
+    OpenVINO uses the attribute, but other tools may use the port. Make the two agree.
     """
     for layer in graph.of_type("Parameter", "Const"):
         text, declared = layer.attributes.get("element_type", ""), layer.declared_type

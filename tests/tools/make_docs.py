@@ -42,12 +42,12 @@ GROUPS = {
     "OVG7": "Portability",
 }
 WITHOUT_SAMPLE = {
-    "OVG008": "There is no sample: a file that is in a repository can be opened.",
-    "OVG099": "There is no sample: the cause is on the machine that checks, not in the file.",
+    "OVG008": "There is no sample: a file in a repository can be opened.",
+    "OVG099": "There is no sample: the cause is the machine, not the file.",
 }
 RUNTIMES = {
-    "openvino": "OpenVINO's CPU plugin as it is",
-    "extension": "the CPU plugin with our operation in the layer's place",
+    "openvino": "OpenVINO's CPU plugin with its own operations",
+    "extension": "the CPU plugin with our operation in place of the layer",
     "onnxruntime": "onnxruntime",
 }
 MEASURED = ROOT / "tests" / "tools" / "releases" / "measured.json"
@@ -55,44 +55,44 @@ SHOWN = 2  # findings per sample
 MADE = "<!-- Made by `python tests/tools/make_docs.py`. Do not edit this page. -->"
 
 RULES_INTRODUCTION = """
-`ov-gather validate` checks these rules. Each finding names the rule that it violates, and `ov-gather explain OVG204` prints the
-text about a rule on the command line. [The page on validation](validate.md) says how to select rules and what fails a CI run.
+`ov-gather validate` checks these rules, and each finding names its rule. `ov-gather explain OVG204` prints the text of a rule
+on the command line. [The page on validation](validate.md) says how to select rules and what fails a CI run.
 
-- An **error** is something that OpenVINO refuses, or reads as something else than the file says.
-- A **warning** is legal, but likely a mistake, or handled differently by different readers.
-- A **note** is worth knowing, and never a mistake by itself.
+- An **error**: OpenVINO refuses the file, or reads it as something else than it says.
+- A **warning**: legal, but probably a mistake, or read differently by different programs.
+- A **note**: worth knowing, and not a mistake by itself.
 
-For each rule that a file can violate there is a small sample in [`ir_samples/`](../ir_samples) that does. The text below a rule
-shows what `validate` finds in the sample.
+Each rule has a small sample in [`ir_samples/`](../ir_samples) that violates it, if a file can. Below the rule is what
+`validate` finds in the sample.
 """
 DIVERGENCES_INTRODUCTION = """
-OpenVINO and onnxruntime are known to compute some gathers differently from what ONNX or the page of the operation says.
+OpenVINO and onnxruntime compute some gathers differently from ONNX, or from OpenVINO's specification of the operation.
 `ov-gather check` accepts such a difference only if it is in this list, and names it in its report. Every other difference is a
 failure. `ov-gather explain divergences` prints the list on the command line.
 
-Each divergence says for which layers and values it holds. For many of them ov-gather knows the exact result of the runtime;
-`check` then demands this result, bit by bit. Those of OpenVINO were measured with [eleven releases](#releases-of-openvino).
+Each divergence holds only for certain layers and values. For many, ov-gather knows the exact result of the runtime; `check`
+then requires this result, bit by bit. Those of OpenVINO were measured with [eleven releases](#releases-of-openvino).
 
 What the runtime does:
 
-- *refuses*, *crashes*, *differs*: it does so where ONNX has a result.
-- *agrees*: it computes what ONNX says, but the page of the operation says otherwise.
-- *answers where our kernel refuses*: it returns some result for inputs that are an error.
-- *does not have it*: it has no such operation or type, and is not asked.
-- *cannot happen in a check of layers*: `check` avoids it, but whoever runs models may meet it.
+- *refuses*, *crashes*, *differs*: it does so for inputs for which ONNX defines a result.
+- *agrees*: it computes what ONNX says, but the specification of the operation says otherwise.
+- *answers where our kernel refuses*: it returns a result for inputs that are an error.
+- *does not have it*: it lacks the operation or type, and is not executed.
+- *cannot happen in a check of layers*: `check` avoids it, but it can happen when a model is executed.
 
-A name that is a link leads to models that show the divergence.
+If the name is a link, it leads to models that show the divergence.
 """
 
 MATRIX_INTRODUCTION = """
-How often stock OpenVINO showed a divergence, of the cases that it concerns: `3/4` is 3 of 4. A case counts as not shown, too,
-where another divergence comes first, or where memory held the right value. An empty cell had no case. In parentheses are the
-releases outside of *since* and *before*: a divergence may seem to show there, where another one has the same effect.
+`3/4` means: stock OpenVINO showed the divergence in 3 of the 4 cases that it concerns. A case does not show it if another
+divergence comes first, or if memory happened to hold the right value. An empty cell had no case. Cells in parentheses are
+releases outside of *since* and *before*: there, another divergence can have the same effect.
 
-Each release executed all layers of `ir_samples/valid` and `ir_samples/divergent` in their designed cases, and made-up layers,
-on a CPU ({cpu}). Nothing was observed that no divergence explains. The table is made by
-`python tests/tools/release_matrix.py DIRECTORY`, which installs the releases there. What a runtime does not have is not asked,
-and so not in the table; large tensors are too large for it.
+Each release executed all layers of `ir_samples/valid` and `ir_samples/divergent` in their designed cases, and generated
+layers, on a CPU ({cpu}). A divergence explained every difference. `python tests/tools/release_matrix.py DIRECTORY` makes the
+table, and installs the releases in the directory. Operations and types that a release lacks are not executed, and large
+tensors are too large for this table.
 """
 
 
