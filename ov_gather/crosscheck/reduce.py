@@ -44,7 +44,7 @@ class Reducer:
     directory: Path
     device: str = CPU
 
-    def __call__(self, view: LayerView, case: Case, result: CaseResult, expected: Any = None) -> CaseResult:
+    def __call__(self, view: LayerView, case: Case, result: CaseResult, expected: Any) -> CaseResult:
         """Reduce and write a case, execute the written case, and add the replay command to the result. Raises OSError."""
         failed = next(comparison for comparison in result.comparisons if not comparison.passed)
         name, arrays = failed.runtime, operands(view, case.inputs)
