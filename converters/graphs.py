@@ -19,10 +19,10 @@ def constant_of(value: onnx_ir.Value) -> onnx_ir.TensorProtocol | None:
     return None if value.is_graph_input() else onnx_ir.convenience.get_const_tensor(value)
 
 
-def axis_of(node: onnx_ir.Node, rank: int, default: int = 0) -> int:
+def axis_of(node: onnx_ir.Node, rank: int) -> int:
     """Return the attribute `axis`, counted from the front. Raises ConversionError."""
     try:
-        return checked_axis(describe(node), "axis", attribute(node, "axis", default), rank)
+        return checked_axis(describe(node), "axis", attribute(node, "axis", 0), rank)
     except ValueError as error:
         raise ConversionError(str(error)) from None
 

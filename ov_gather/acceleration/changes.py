@@ -34,9 +34,6 @@ SMALL = 8192
 """Number of output elements below which calling a custom operation, a few microseconds, costs more than it saves."""
 
 
-STAYS = "LogSoftmax stays before it"
-"""Prefix of a reason to which reasons of later passes are appended."""
-
 ROUNDS_ELSEWHERE = "rounds elsewhere in bf16/f16"
 
 
@@ -45,6 +42,7 @@ class Change:
     """A gather or scatter, the rewrites applied to it, and the reason why no more were.
 
     `layer` begins with the names of the layers around it. `rounds_elsewhere`: bf16 and f16 results may differ in the last bits.
+    `lasting_reason` begins the `reason`, whatever later passes add. `corrects`: OpenVINO would misread the original.
     """
 
     layer: str
@@ -53,6 +51,8 @@ class Change:
     done: list[str] = field(default_factory=list)
     reason: str = ""
     rounds_elsewhere: bool = False
+    lasting_reason: str = ""
+    corrects: bool = False
 
     @property
     def steps(self) -> list[str]:
@@ -142,17 +142,19 @@ class Tracker:
         replace_node(gather, other)
         self.done(gather, f"{operation(other)} by {_shape(other, 1)}", other, rounds=rounds)
 
-    def done(self, gather: Node, what: str, now: Node, *, rounds: bool | None = None) -> None:
+    def done(self, gather: Node, what: str, now: Node, *, rounds: bool | None = None, corrects: bool = False) -> None:
         """Record a rewrite of `gather` to `now`, which several gathers may share.
 
         `rounds` overrides whether bf16 and f16 results may differ in the last bits; by default that is derived from `now`.
+        `corrects`: OpenVINO would misread the original, so the rewrite is not a matter of speed.
         """
         rounds = rounds_elsewhere(now) if rounds is None else rounds
         changes = self._changes.pop(gather.get_instance_id(), [])
         for change in changes:
             change.done.append(what)
             change.rounds_elsewhere |= rounds
-            change.reason = ""
+            change.corrects |= corrects
+            change.reason = change.lasting_reason = ""
         self._changes.setdefault(now.get_instance_id(), []).extend(changes)
 
     def joined(self, earlier: Node, now: Node) -> None:
@@ -160,13 +162,14 @@ class Tracker:
         others = self._changes.pop(earlier.get_instance_id(), [])
         self._changes.setdefault(now.get_instance_id(), [])[:0] = others
 
-    def kept(self, gather: Node, reason: str) -> None:
-        """Record the reason why a pass left a gather unchanged. Later reasons replace earlier ones, except after STAYS."""
+    def kept(self, gather: Node, reason: str, *, lasts: bool = False) -> None:
+        """Record the reason why a pass left a gather unchanged. It replaces an earlier one, unless the first of all `lasts`."""
         if self.leaves(gather):
             return
         for change in self._changes.get(gather.get_instance_id(), []):
-            earlier = change.reason.partition(";")[0]
-            change.reason = f"{earlier}; {reason}" if earlier.startswith(STAYS) else reason
+            change.reason = "; ".join(filter(None, (change.lasting_reason, reason)))
+            if lasts and not change.lasting_reason:
+                change.lasting_reason = reason
 
     def summary(self, model: Model) -> Summary:
         """Return the changes in topological order of the model."""

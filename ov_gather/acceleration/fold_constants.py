@@ -39,7 +39,8 @@ def fold_constants(model: Model, tracker: Tracker, *, only_misread: bool = True)
             continue
         if (folded := _folded(gather)) is not None:
             replace_node(gather, folded)
-            tracker.done(gather, "Constant" + ", as a MatMul would read it in the wrong layout" * misread, folded)
+            what = "Constant" + ", as a MatMul would read it in the wrong layout" * misread
+            tracker.done(gather, what, folded, corrects=misread)
 
 
 def _is_misread(gather: Node) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ov_gather.acceleration.changes import STAYS, Tracker, too_small
+from ov_gather.acceleration.changes import Tracker, too_small
 from ov_gather.acceleration.graph import (
     axis_of,
     constant,
@@ -46,7 +46,7 @@ def gather_logits(model: Model, tracker: Tracker) -> None:
             reasons.append("too small to gain")
         if reasons:
             for gather in gathers:
-                tracker.kept(gather, f"{STAYS}: {reasons[0]}")
+                tracker.kept(gather, f"LogSoftmax stays before it: {reasons[0]}", lasts=True)
             continue
         if quantised and is_low_precision(logits):
             for gather in gathers:

@@ -33,9 +33,9 @@ def is_scatter(node: Node) -> bool:
     return node.get_type_name() in ("ScatterElements", "ScatterElementsUpdate", "ScatterND", "ScatterNDUpdate")
 
 
-def walk(model: Model, place: str = "") -> Iterator[tuple[str, Node]]:
+def walk(model: Model) -> Iterator[tuple[str, Node]]:
     """Yield the nodes of a model and its sub-graphs in topological order, each behind its enclosing layers, as "If_1/"."""
-    left = [(place, iter(model.get_ordered_ops()))]
+    left = [("", iter(model.get_ordered_ops()))]
     while left:
         place, nodes = left[-1]
         node = next(nodes, None)

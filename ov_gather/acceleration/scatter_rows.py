@@ -39,9 +39,10 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
         is_ours = scatter.get_type_name() == "ScatterElements"
         if tracker.leaves(scatter) or (is_ours and (portable or scatter.get_attributes()["lanes"] != "none")):
             continue
-        smaller = _rows(scatter)
-        if isinstance(smaller, str):
-            tracker.kept(scatter, smaller)
+        reason = _why_not_rows(scatter)
+        smaller = None if reason else _first_of_rows(scatter.input_value(1))
+        if smaller is None:
+            tracker.kept(scatter, reason or "no index is repeated for a whole row")
             continue
         data, updates = scatter.input_value(0), scatter.input_value(2)
         rank = len(dims(smaller) or ())
@@ -64,8 +65,8 @@ def scatter_rows(model: Model, tracker: Tracker, *, portable: bool = False) -> N
         tracker.replace(scatter, other, rounds=is_other_precision and scatter.get_element_type().is_real())
 
 
-def _rows(scatter: Node) -> Output | str:
-    """Return the index that is repeated for all elements of a row, with dimensions of 1; or the reason why there is none."""
+def _why_not_rows(scatter: Node) -> str:
+    """Return the reason why no ScatterND of rows can replace a scatter, whatever its indices; empty if one can."""
     data, index, updates = scatter.input_values()[:3]
     is_ours, attributes = scatter.get_type_name() == "ScatterElements", scatter.get_attributes()
     axis = np.array(attributes["axis"]) if is_ours else constant(scatter.input_value(3))
@@ -85,7 +86,7 @@ def _rows(scatter: Node) -> Output | str:
         return f"of {data.get_element_type().get_type_name()} not all bits are known to stay the same"
     if not all(same(one, other) for one, other in zip(want[1:], have[1:], strict=True)):
         return "rows may be scattered in part"
-    return _first_of_rows(index) or "no index is repeated for a whole row"
+    return ""
 
 
 def same_bits(scatter: Node) -> bool:

@@ -33,6 +33,13 @@ class Slices:
     out_of_bounds: str
 
 
+@dataclass(frozen=True, slots=True)
+class NoSlices:
+    """The reason why a GatherElements does not gather whole slices."""
+
+    reason: str
+
+
 def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool) -> str:
     """Return the reason why Gather-8 should not gather these slices; empty if it should."""
     if is_quantised and is_low_precision(slices.data):
@@ -42,19 +49,19 @@ def why_not_stock(slices: Slices, *, is_quantised: bool, assume_in_bounds: bool)
     return "" if assume_in_bounds else slices.out_of_bounds
 
 
-def slices_of(gather: Node, bounds: BoundsQueries) -> Slices | str:
-    """Return the operands of the Gather that can replace a GatherElements, or the reason why there is none."""
+def slices_of(gather: Node, bounds: BoundsQueries) -> Slices | NoSlices:
+    """Return the operands of the Gather that can replace a GatherElements, or the reason why there are none."""
     data, index = gather.input_values()
     if is_constant_foldable([data, index]):
-        return FOLDED_AT_COMPILE
+        return NoSlices(FOLDED_AT_COMPILE)
     smaller, axis, have = unrepeated(index), axis_of(gather), dims(data)
     if axis is None or have is None or (given := dims(smaller)) is None:
-        return "the rank of data or indices is not known"
+        return NoSlices("the rank of data or indices is not known")
     if reason := why_not_exact(gather, smaller, axis):
-        return reason
+        return NoSlices(reason)
     batch_dims = _batch_dims(have, given, axis)
     if batch_dims is None:
-        return "the index is not the same for whole slices"
+        return NoSlices("the index is not the same for whole slices")
     ones = [i for i in range(batch_dims, len(given)) if i != axis]
     indices = ops.squeeze(smaller, ops.constant(np.array(ones, np.int64))).output(0) if ones else smaller
     return Slices(data, indices, axis, batch_dims, _out_of_bounds(data, smaller, axis, bounds))

@@ -11,7 +11,7 @@ from ov_gather.acceleration.graph import gathers_elements, walk
 from ov_gather.acceleration.quantised import is_quantised
 from ov_gather.acceleration.ranges import BoundsQueries
 from ov_gather.acceleration.rounding import FUSED_OVER, would_fuse_across
-from ov_gather.acceleration.slices import slices_of, why_not_stock
+from ov_gather.acceleration.slices import NoSlices, slices_of, why_not_stock
 from ov_gather.extension.python_api import Model
 from ov_gather.extension.python_api import opset13 as ops
 
@@ -21,8 +21,8 @@ def to_gather(model: Model, tracker: Tracker, *, assume_in_bounds: bool = False)
     quantised, bounds = is_quantised(model), BoundsQueries(model)
     for gather in [node for _, node in walk(model) if gathers_elements(node) and not tracker.leaves(node)]:
         found = slices_of(gather, bounds)
-        if isinstance(found, str):
-            tracker.kept(gather, found)
+        if isinstance(found, NoSlices):
+            tracker.kept(gather, found.reason)
         elif reason := why_not_stock(found, is_quantised=quantised, assume_in_bounds=assume_in_bounds):
             tracker.kept(gather, reason)
         elif would_fuse_across(found.data, gather):

@@ -21,6 +21,14 @@ BLOCK = 0.08
 
 
 @dataclass(frozen=True, slots=True)
+class Exclusion:
+    """The reason why a contender did not take part, and whether it is that its result differs."""
+
+    reason: str
+    differs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """The median seconds per call of each contender, those `excluded` and why, and the bytes that must be moved."""
 
@@ -28,7 +36,7 @@ class Measurement:
     group: str
     bytes: int
     seconds: Mapping[str, float]
-    excluded: Mapping[str, str]
+    excluded: Mapping[str, Exclusion]
 
     def ratio(self, contender: str, ours: str = "kernel") -> float | None:
         """Return how many times faster ours is than the contender; None if either did not take part."""
@@ -39,23 +47,23 @@ def measure(case: BenchCase, conditions: BenchConditions) -> Measurement:
     """Time all contenders on one case. Contenders whose result differs from NumPy's are excluded."""
     expected = case.numpy()
     runs: dict[str, Run] = {}
-    excluded: dict[str, str] = {}
+    excluded: dict[str, Exclusion] = {}
     for name, contender in CONTENDERS.items():
         try:
             run, result = contender(case, conditions)
             run()
         except ImportError as error:
-            excluded[name] = f"not installed ({error.name})"
+            excluded[name] = Exclusion(f"not installed ({error.name})")
             continue
         except Exception as error:  # other projects raise anything for cases they do not support
-            excluded[name] = (str(error).strip() or type(error).__name__).splitlines()[-1][:100]
+            excluded[name] = Exclusion((str(error).strip() or type(error).__name__).splitlines()[-1][:100])
             continue
         if np.array_equal(result(), expected):
             runs[name] = run
         else:
-            excluded[name] = "its result differs"
+            excluded[name] = Exclusion("its result differs", differs=True)
     if "kernel" not in runs:
-        raise ValueError(f"{case.name}: our own kernel did not take part: {excluded['kernel']}")
+        raise ValueError(f"{case.name}: our own kernel did not take part: {excluded['kernel'].reason}")
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(ROUNDS):
         for name, run in runs.items():

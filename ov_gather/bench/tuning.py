@@ -24,7 +24,6 @@ from ov_gather.runtimes.session import Inference
 GAIN = 1.01
 """Minimum ratio of times, without and with a kind, to keep it; less is noise."""
 _SECONDS = 2.0
-_MUST = "wrong layout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +107,6 @@ def _kinds(summary: Summary) -> Iterator[list[Change]]:
     """Yield the changes of each kind, except those that only correct what OpenVINO would misread."""
     kinds: dict[tuple[str, ...], list[Change]] = {}
     for change in summary.changed:
-        if not any(_MUST in what for what in change.done):
+        if not change.corrects:
             kinds.setdefault((change.operation, change.shapes, *change.done), []).append(change)
     yield from kinds.values()

@@ -10,12 +10,14 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 from rich.progress import track
 
 from ov_gather.bench.cases import NAMES, make
 from ov_gather.bench.contenders import BenchConditions
+from ov_gather.bench.measure import Measurement
 from ov_gather.bench.measure import measure as measure_case
 from ov_gather.bench.validation import generate, measure
 from ov_gather.cli.files import FORCE, check_outputs
@@ -63,17 +65,21 @@ def command(
     print_table(render(measurements))
     say(f"threads: {threads}, OpenVINO in {conditions.precision}")
     for measurement in measurements:
-        for name, reason in measurement.excluded.items():
-            say(f"{measurement.case}: {name} did not take part: {reason}")
+        for name, exclusion in measurement.excluded.items():
+            say(f"{measurement.case}: {name} did not take part: {exclusion.reason}")
     if json_file:
         with replacing(json_file) as file:
             document = {
                 "generator": "ov-gather",
                 **asdict(conditions),
-                "cases": [asdict(measurement) for measurement in measurements],
+                "cases": [_case(measurement) for measurement in measurements],
             }
             file.write(json.dumps(document, indent=2).encode())
-    sys.exit(1 if any("differs" in reason for measurement in measurements for reason in measurement.excluded.values()) else 0)
+    sys.exit(1 if any(exclusion.differs for measurement in measurements for exclusion in measurement.excluded.values()) else 0)
+
+
+def _case(measurement: Measurement) -> dict[str, Any]:
+    return asdict(measurement) | {"excluded": {name: each.reason for name, each in measurement.excluded.items()}}
 
 
 def _default_precision() -> str:

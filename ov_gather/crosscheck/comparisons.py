@@ -51,6 +51,7 @@ class Comparison:
         difference: the differing elements, if there are two outputs of the same shape and type.
         seconds: execution time; None if nothing was executed.
         stale: names of divergences that apply but did not occur, so their entry for this runtime is out of date.
+        hangs: whether the runtime did not answer in time.
     """
 
     runtime: str
@@ -60,6 +61,7 @@ class Comparison:
     difference: Difference | None = None
     seconds: float | None = None
     stale: tuple[str, ...] = ()
+    hangs: bool = False
 
     @property
     def passed(self) -> bool:

@@ -27,7 +27,6 @@ from ov_gather.ir.shapes import PartialShape
 from ov_gather.ir.writer import write_ir
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
-from ov_gather.runtimes.base import HANGS
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
 
@@ -44,12 +43,12 @@ class Reducer:
     directory: Path
     device: str = CPU
 
-    def __call__(self, view: LayerView, case: Case, result: CaseResult, expected: Any = None) -> CaseResult:
+    def __call__(self, view: LayerView, case: Case, result: CaseResult, expected: Any) -> CaseResult:
         """Reduce and write a case, execute the written case, and add the replay command to the result. Raises OSError."""
         failed = next(comparison for comparison in result.comparisons if not comparison.passed)
         name, arrays = failed.runtime, operands(view, case.inputs)
         # The expected output holds for this case only, and a smaller case may hang for as long.
-        if name in RUNTIMES and not failed.detail.startswith(HANGS):
+        if name in RUNTIMES and not failed.hangs:
             with borrowed([name], self.device) as (runtime,):  # a second instance: the one that failed has more cases queued
                 arrays = _shrunk(_Failure(view, runtime, case.threads, arrays), arrays)
         path = self._folder(view, case, name) / "layer.xml"

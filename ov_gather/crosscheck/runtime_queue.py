@@ -92,7 +92,8 @@ class RuntimeQueue:
                 session.end()
         except CrashedError as error:
             assert session is not None  # only `end` crashes
-            return [(session.threads, Comparison(self.runtime.name, Status.FAILED, str(error)))]
+            crash = Comparison(self.runtime.name, Status.FAILED, str(error), hangs=isinstance(error, HungError))
+            return [(session.threads, crash)]
         return []
 
 

@@ -15,7 +15,7 @@ from ov_gather.divergences.conditions import reduces_floats_in_lanes
 from ov_gather.divergences.register import DIVERGENCES, explaining
 from ov_gather.ops.layer_view import LayerView
 from ov_gather.ops.scatter_lanes import are_same_numbers
-from ov_gather.runtimes.base import CrashedError
+from ov_gather.runtimes.base import CrashedError, HungError
 
 Outcome = NDArray[Any] | Exception
 """Output of a case, or the error raised instead. The reference raises only for out-of-bounds indices."""
@@ -52,7 +52,7 @@ def judge(
         if is_predicted_by(known, view, operands, found):
             return Comparison(runtime, Status.EXPECTED, detail, (known.name,), where, observation.seconds)
     if detail:
-        return Comparison(runtime, Status.FAILED, detail, (), where, observation.seconds)
+        return Comparison(runtime, Status.FAILED, detail, (), where, observation.seconds, hangs=isinstance(found, HungError))
     stale = tuple(_stale(runtime, version, found, view, operands, devices))
     return Comparison(runtime, Status.PASSED, seconds=observation.seconds, stale=stale)
 

@@ -12,8 +12,6 @@ from ov_gather.ir.shapes import BLANKS, PartialShape
 from ov_gather.ops.spec import BOOLEANS, parse_integer
 from ov_gather.rules.opset_table import TABLE
 
-OPSETS = frozenset(f"opset{number}" for number in range(1, 18))
-
 _FLOAT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(inf|nan)", re.ASCII | re.IGNORECASE)
 
 

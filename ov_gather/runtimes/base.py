@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 ModelT = TypeVar("ModelT")
 
-HANGS = "hangs"
-
 
 NESTED_IFS = 12
 """Maximum nesting depth of If: each further level doubles the compile time of OpenVINO's CPU plugin (2026.4.1)."""
@@ -31,7 +29,7 @@ class CrashedError(Exception):
 
 
 class HungError(CrashedError):
-    """The process of a runtime did not answer in time; the message begins with HANGS."""
+    """The process of a runtime did not answer in time."""
 
 
 class Runtime(ABC, Generic[ModelT]):

@@ -17,7 +17,7 @@ from ov_gather.extension import extension_path
 from ov_gather.extras import explained
 from ov_gather.interrupts import exit_code, on_end
 from ov_gather.platforms import in_forked_processes
-from ov_gather.runtimes.base import HANGS, CrashedError, HungError, ModelT, RefusedError, Runtime
+from ov_gather.runtimes.base import CrashedError, HungError, ModelT, RefusedError, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
 
@@ -177,7 +177,7 @@ class _Worker:
             if question:
                 self._connection.send(question)
             if not self._connection.poll(TIME_LIMIT):
-                raise HungError(f"{HANGS}: no answer within {TIME_LIMIT:g} s")
+                raise HungError(f"hangs: no answer within {TIME_LIMIT:g} s")
             answer = self._connection.recv()
         except (EOFError, OSError):
             raise CrashedError(f"crashes: {_ending(self._process.wait())}") from None

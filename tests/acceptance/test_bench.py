@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import ov_gather
 from ov_gather import read_ir, validate
@@ -19,6 +20,7 @@ from ov_gather.bench.gather_nd import GatherND
 from ov_gather.bench.scatter_elements import ScatterElements
 from ov_gather.bench.scatter_nd import ScatterND
 from ov_gather.bench.validation import generate
+from ov_gather.cli.bench import command
 from ov_gather.report.bench.cases import render
 
 pytestmark = pytest.mark.slow
@@ -44,8 +46,26 @@ def test_a_contender_whose_result_differs_is_not_reported(monkeypatch):
     monkeypatch.setattr(measure, "PAUSE", 0)
     monkeypatch.setattr(measure, "CONTENDERS", {"kernel": contenders.kernel, "wrong": wrong})
     measured = measure.measure(make("tiny"), ONE)
-    assert measured.excluded == {"wrong": "its result differs"}
+    assert measured.excluded == {"wrong": measure.Exclusion("its result differs", differs=True)}
     assert set(measured.seconds) == {"kernel"}
+
+
+@pytest.mark.parametrize("differs", [True, False])
+def test_only_a_result_that_differs_fails(monkeypatch, tmp_path, differs):
+    """A contender that refuses a case does not, whatever the words of its refusal."""
+
+    def other(case, conditions):
+        if not differs:
+            raise RuntimeError("the layout differs")
+        return lambda: None, lambda: np.zeros(case.shape, case.data.dtype)
+
+    monkeypatch.setattr(measure, "PAUSE", 0)
+    monkeypatch.setattr(measure, "CONTENDERS", {"kernel": contenders.kernel, "other": other})
+    done = CliRunner().invoke(command, ["--case", "tiny", "--threads", "1", "--json", str(tmp_path / "b.json")])
+    reason = "its result differs" if differs else "the layout differs"
+    assert done.exit_code == differs
+    assert f"tiny: other did not take part: {reason}\n" in done.output
+    assert json.loads((tmp_path / "b.json").read_text())["cases"][0]["excluded"] == {"other": reason}
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - {"embedding_1gb", "vector_400mb"}))
@@ -75,7 +95,7 @@ def test_all_who_are_installed_do_the_same_work(monkeypatch, case):
     monkeypatch.setattr(measure, "PAUSE", 0)
     monkeypatch.setattr(measure, "BLOCK", 0)
     measured = measure.measure(case, ONE)
-    assert measured.excluded.items() <= {"torch": "not installed (torch)"}.items()
+    assert measured.excluded.items() <= {"torch": measure.Exclusion("not installed (torch)")}.items()
 
 
 RANDOM = np.random.default_rng(0)

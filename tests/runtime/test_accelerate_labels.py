@@ -121,7 +121,10 @@ def test_why_a_large_logsoftmax_stays_is_said():
     _, summary = accelerated(label_scores([40, 100], [40, 9], 1, behind=ops.relu), "gather-logits")
     assert summary.changes[0].reason.startswith("LogSoftmax stays before it: the arithmetic behind it may be fused")
     _, summary = accelerated(label_scores([40, 100], [40, 51], 1), "gather-logits")
-    assert summary.changes[0].reason == "LogSoftmax stays before it: it may not be less than half that is gathered"
+    first = "LogSoftmax stays before it: it may not be less than half that is gathered"
+    assert summary.changes[0].reason == first
+    _, summary = accelerated(label_scores([40, 100], [40, 51], 1), "gather-logits", "to-gather")
+    assert summary.changes[0].reason == f"{first}; whether the index is in -100..99 is not known before it runs"
 
 
 @pytest.mark.parametrize(

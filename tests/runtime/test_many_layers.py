@@ -119,6 +119,7 @@ def test_a_runtime_that_hangs_is_named_with_the_layer_and_the_time(monkeypatch, 
         ": GatherElements-6 'bad': case 'random, small' of [12, 2], [12, 2]: kernel: FAILED (hangs: no answer"
     )
     assert [line for line in others if "hangs: no answer within 8 s" in line]
+    assert [case.comparisons[0].hangs for case in result.layers[1].cases[:2]] == [True, False]
     assert result.layers[1].cases[1].comparisons[0].detail == (
         "is not executed: in case 'random, small' it hangs: no answer within 8 s"
     )

@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from ov_gather.rules.opsets import OPSETS, is_of_kind, operations, opsets_of
+from ov_gather.rules.opsets import is_of_kind, operations, opsets_of
 
 openvino = pytest.importorskip("openvino")
 
@@ -57,7 +57,7 @@ def test_a_row_is_one_version_of_an_operation():
 
 def test_the_table_has_every_operation_of_the_python_opsets():
     known = {layer_type.lower() for layer_type in operations()}
-    for opset in OPSETS:
-        module = importlib.import_module(f"openvino.{opset}")
+    for number in range(1, 18):
+        module = importlib.import_module(f"openvino.opset{number}")
         names = {name.replace("_", "").lower() for name in dir(module) if not name.startswith("_")}
         assert names - known <= NOT_OPERATIONS

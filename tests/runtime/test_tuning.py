@@ -48,6 +48,16 @@ def test_what_gains_is_kept(monkeypatch, gains, kept, ratio):
     check_same(model, tuned, inputs_for(model, {}))
 
 
+def test_corrections_are_not_timed(monkeypatch):
+    """Whatever it costs, what a MatMul would read in the wrong layout is folded."""
+    monkeypatch.setattr(tuning, "by_turns", lambda slow, fast, seconds: pytest.fail("timed"))
+    rows = ops.gather_elements(ops.constant(np.ones((4, 3, 5), np.float32)), ops.constant(np.zeros((4, 3, 5), np.int64)), 0)
+    model = model_of(ops.einsum([parameter("x", [2, 7, 3, 5]), rows], "binh,tnh->bnit"))
+    found = tuning.tune(model, 1, {})
+    assert (found.trials, found.summary.changes[0].corrects) == ((), True)
+    assert "GatherElements-6" not in operations(model)
+
+
 def test_layers_that_are_left():
     model = two_kinds()
     summary = ov_gather.accelerate(model, leave=["rows"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from helpers.paths import VALID
 from ov_gather import read_ir
 from ov_gather.crosscheck import reduce
 from ov_gather.crosscheck.cases.designed import Case, as_cases
+from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Status
 from ov_gather.crosscheck.reduce import ATTEMPTS, Reducer
 from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import family_layers
@@ -71,6 +73,20 @@ def test_attempts_end(holds, asked):
     reduce._shrunk(failure, arrays)
     assert failure.asked <= asked
     assert failure.asked == asked or holds(arrays)
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_what_hangs_is_not_tried_smaller(monkeypatch, tmp_path, hangs):
+    """A smaller case may hang for as long; the words of a failure say nothing of that."""
+    tried = []
+    monkeypatch.setattr(reduce, "borrowed", lambda names, device: nullcontext(names))
+    monkeypatch.setattr(reduce, "_shrunk", lambda failure, arrays: tried.append(failure) or arrays)
+    monkeypatch.setattr(reduce, "_passes", lambda *_: False)
+    failed = Comparison("openvino", Status.FAILED, "hangs: so OpenVINO calls it", hangs=hangs)
+    inputs = (np.arange(20.0, dtype=np.float32).reshape(4, 5), np.array([1], np.int32))
+    result = CaseResult("random", (), 0, (failed,))
+    assert not Reducer(tmp_path)(view_of("gather_8"), Case("random", inputs, 0), result, None).passes_again
+    assert bool(tried) != hangs
 
 
 def test_folders_have_names_of_their_own(tmp_path):

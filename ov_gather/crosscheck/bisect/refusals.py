@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ov_gather.crosscheck.bisect.graphs import Node, Value, ValueGraph
+from ov_gather.crosscheck.bisect.graphs import Node, Value
 from ov_gather.crosscheck.bisect.sides import Side
 from ov_gather.ir.states import STATES
 from ov_gather.runtimes.base import CrashedError, RefusedError
@@ -26,7 +26,7 @@ def first_refused(side: Side, error: Exception) -> Refusal:
     while wrong - right > 1:
         middle = (right + wrong) // 2
         try:
-            side.prefix(_ends(side.graph, nodes[:middle]))
+            side.prefix(_ends(nodes[:middle]))
         except (RefusedError, CrashedError, IndexError) as found:
             wrong, error = middle, found
         else:
@@ -39,12 +39,12 @@ def _of_state(side: Side) -> Node | None:
     """Return a node that uses a state, if all nodes execute without states."""
     node = next((node for node in side.graph.nodes if node.type in STATES), None)
     try:
-        return node if node and side.prefix(_ends(side.graph, side.graph.nodes)) else None
+        return node if node and side.prefix(_ends(side.graph.nodes)) else None
     except (RefusedError, CrashedError, IndexError):
         return None
 
 
-def _ends(graph: ValueGraph, nodes: Sequence[Node]) -> list[Value]:
+def _ends(nodes: Sequence[Node]) -> list[Value]:
     """Return the values of some nodes that none of these nodes uses."""
     used = {value for node in nodes for value in node.inputs}
     ends = [value for node in nodes for value in node.outputs if value not in used]

@@ -31,16 +31,13 @@ _EXACT = operators(OPENVINO, lambda meaning: not meaning.computes) | {"Parameter
 Inputs = Mapping[str, NDArray[Any]]
 
 
-def verify_program(
-    program_path: Path, ir_path: Path, *, inputs: Inputs | None = None, seed: int = DEFAULT_SEED, target: str = "stock"
-) -> CrossCheckResult:
+def verify_program(program_path: Path, ir_path: Path, *, inputs: Inputs | None, target: str) -> CrossCheckResult:
     """Execute an exported program on PyTorch and its conversion on OpenVINO, with the same inputs, and compare.
 
     Args:
         program_path: the .pt2.
         ir_path: the .xml of the conversion.
         inputs: arrays by input name; if not given, the example inputs of the export, or generated ones if it has none.
-        seed: for generated inputs.
         target: the target of the conversion, "stock" or "extension" operations.
 
     Returns:
@@ -54,12 +51,12 @@ def verify_program(
     require("torch")
     model = read_ir(ir_path)
     with borrowed(["torch", _EXECUTED_BY[target]]) as (origin, runtime):
-        result = CrossCheckResult((), seed, environment([origin, runtime]), original=str(program_path))
+        result = CrossCheckResult((), DEFAULT_SEED, environment([origin, runtime]), original=str(program_path))
         try:
             with origin:
                 origin.activate(program_path.resolve())
                 names = origin.ask("output_names")
-                arrays, expected = _executed(origin, model, inputs, seed)
+                arrays, expected = _executed(origin, model, inputs)
         except (RefusedError, CrashedError) as error:
             return replace(result, not_run=f"PyTorch does not execute the program: {error}")
         except NoInputsError as error:
@@ -75,7 +72,7 @@ def verify_program(
     return replace(result, inputs=arrays, outputs=tuple(outputs))
 
 
-def _executed(origin: IsolatedRuntime[Any], model: Model, given: Inputs | None, seed: int) -> tuple[Inputs, list[NDArray[Any]]]:
+def _executed(origin: IsolatedRuntime[Any], model: Model, given: Inputs | None) -> tuple[Inputs, list[NDArray[Any]]]:
     """Choose inputs, and execute the program on them; return both the inputs and the outputs."""
     names = origin.ask("input_names")
     parameters = [layer.name for layer in model.of_type("Parameter")]
@@ -88,5 +85,5 @@ def _executed(origin: IsolatedRuntime[Any], model: Model, given: Inputs | None, 
     elif (examples := origin.ask("examples")) is not None:
         arrays = dict(zip(names, examples, strict=True))
     else:
-        arrays = dict(zip(parameters, generate_inputs(model, seed), strict=True))
+        arrays = dict(zip(parameters, generate_inputs(model, DEFAULT_SEED), strict=True))
     return arrays, origin.execute([arrays[name] for name in names])

@@ -69,11 +69,6 @@ def _always(rule: TransferFunction) -> _Make:
     return lambda operation: rule
 
 
-def _from_axis(rule: Callable[..., Sequence[Value]], position: int) -> _Make:
-    """Bind the `axis` of a transfer function to an operand."""
-    return lambda operation: lambda call: rule(call, axis=call.integer(position))
-
-
 def _gather(operation: Described) -> TransferFunction:
     batch_dims, from_end = operation.integer("batch_dims"), operation.counts_from_end
     return lambda call: indexing.gather(call, call.integer(2), batch_dims, from_end=from_end)
@@ -284,7 +279,7 @@ _RULES: Mapping[str, _Make] = {
     "Clamp": _clamp,
     "Concat": lambda operation: partial(shaping.concatenate, axis=operation.integer("axis")),
     "Convolution": _always(partial(images.convolution, filter_axes=1)),
-    "CumSum": _from_axis(reducing.running_total, 1),
+    "CumSum": lambda operation: lambda call: reducing.running_total(call, axis=call.integer(1)),
     "DepthToSpace": _always(shaping.elements_only),
     "Einsum": lambda operation: partial(linear.einsum, equation=operation.attributes.get("equation", "")),
     "Gather": _gather,
