@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 
@@ -31,25 +30,35 @@ class Live:
     arithmetic: Arithmetic
 
 
-@pytest.fixture(scope="module", params=CPUS)
-def openvino(request):
-    """OpenVINO on this machine's CPU, and the same restricted to AVX2."""
-    with living("openvino", request.param) as live:
-        yield live
+@pytest.fixture(scope="module")
+def alive():
+    """The plugins that were started, by runtime and CPU."""
+    started = {}
+    yield started
+    for live in started.values():
+        live.runtime.stop()
 
 
-@contextmanager
-def living(name, cpu):
-    """A runtime, whose processes see this CPU. One alone is alive at a time, as they inherit the environment."""
-    (arithmetic,) = arithmetics_here() if cpu == "this CPU" else (BASELINE,)
-    with pytest.MonkeyPatch.context() as patch:
-        if cpu == "AVX2":
-            patch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
-        else:
-            patch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
-        runtime = IsolatedRuntime(name)
-        yield Live(runtime, arithmetic)
-        runtime.stop()
+@pytest.fixture(params=CPUS)
+def cpu(request, monkeypatch):
+    """This machine's CPU, or the same restricted to AVX2; processes that start during the test see this one."""
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    if request.param == "AVX2":
+        monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    return request.param
+
+
+def started(alive, name, cpu):
+    """Return a plugin of this runtime and CPU, which is started once."""
+    if (name, cpu) not in alive:
+        (arithmetic,) = arithmetics_here() if cpu == "this CPU" else (BASELINE,)
+        alive[name, cpu] = Live(IsolatedRuntime(name), arithmetic)
+    return alive[name, cpu]
+
+
+@pytest.fixture
+def openvino(alive, cpu):
+    return started(alive, "openvino", cpu)
 
 
 @dataclass
@@ -129,9 +138,9 @@ GATHERS = ["Gather-1", "Gather-7", "Gather-8"]
 
 
 @pytest.mark.parametrize(
-    ("openvino", "name", "constants", "data_type"),
+    ("cpu", "name", "constants", "data_type"),
     pairwise(CPUS, GATHERS, [(), (0,), (1,), (0, 1)], ["f32", "i64", "string", "i8"]),
-    indirect=["openvino"],
+    indirect=["cpu"],
     ids=str,
 )
 def test_gather(openvino, name, constants, data_type):
@@ -143,9 +152,9 @@ def test_gather(openvino, name, constants, data_type):
 
 
 @pytest.mark.parametrize(
-    ("openvino", "name", "data_type", "sizes"),
+    ("cpu", "name", "data_type", "sizes"),
     pairwise(CPUS, GATHERS, ["i16", "u64"], [(64, 64), (65, 64), (64, 65)]),
-    indirect=["openvino"],
+    indirect=["cpu"],
     ids=str,
 )
 def test_short_gather_does_not_check(openvino, name, data_type, sizes):
@@ -158,9 +167,9 @@ def test_short_gather_does_not_check(openvino, name, data_type, sizes):
 
 
 @pytest.mark.parametrize(
-    ("openvino", "name", "index_type"),
+    ("cpu", "name", "index_type"),
     pairwise(CPUS, ["Gather-7", "Gather-8"], ["i8", "i16", "i32", "i64"]),
-    indirect=["openvino"],
+    indirect=["cpu"],
 )
 def test_gather_of_batches(openvino, name, index_type, rng):
     data, indices = rng.standard_normal((2, 5, 3)), rng.integers(-9, 9, (2, 7))
@@ -190,7 +199,7 @@ REDUCTIONS = [*product(["none", "sum", "prod", "min", "max", "mean"], [True, Fal
 SCATTERS = dict.fromkeys([*pairwise(CPUS, SPECIAL, REDUCTIONS), *product(CPUS, ["bf16"], REDUCTIONS)])
 
 
-@pytest.mark.parametrize(("openvino", "type_name", "reduction"), sorted(SCATTERS), indirect=["openvino"], ids=str)
+@pytest.mark.parametrize(("cpu", "type_name", "reduction"), sorted(SCATTERS), indirect=["cpu"], ids=str)
 def test_scatter(openvino, type_name, reduction, rng):
     reduction, use_init_val = reduction
     for _ in range(3):
@@ -217,9 +226,9 @@ def test_scatter_rounds_bf16(openvino, reduction, use_init_val, rng):
 
 
 @pytest.mark.parametrize(
-    ("openvino", "type_name", "reduction", "depth"),
+    ("cpu", "type_name", "reduction", "depth"),
     pairwise(CPUS, SPECIAL, ["none", "sum", "sub", "prod", "min", "max"], [1, 2]),
-    indirect=["openvino"],
+    indirect=["cpu"],
 )
 def test_scatter_nd(openvino, type_name, reduction, depth, rng):
     values = [
@@ -242,19 +251,18 @@ def test_scatter_adds_booleans_as_bytes(openvino, name, reduction, count):
     assert_predicted(openvino, Layer(name, attributes, operands), cpu_scatters.scattered)
 
 
-@pytest.mark.parametrize("cpu", CPUS)
-def test_our_scatters_of_bf16_and_booleans(cpu, rng):
-    with living("extension", cpu) as live:
-        for name, reduction in product(("ScatterElements", "ScatterND"), ("add", "mul", "min")):
-            attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
-            rest = () if name == "ScatterElements" else (1,)
-            indices = operand("i64", rng.integers(-6, 6, (9, *rest)))
-            operands = [operand("bf16", rng.standard_normal(6)), indices, operand("bf16", rng.standard_normal(9))]
+def test_our_scatters_of_bf16_and_booleans(alive, cpu, rng):
+    live = started(alive, "extension", cpu)
+    for name, reduction in product(("ScatterElements", "ScatterND"), ("add", "mul", "min")):
+        attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
+        rest = () if name == "ScatterElements" else (1,)
+        indices = operand("i64", rng.integers(-6, 6, (9, *rest)))
+        operands = [operand("bf16", rng.standard_normal(6)), indices, operand("bf16", rng.standard_normal(9))]
+        assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
+        for count in (255, 256):
+            indices = operand("i64", np.zeros((count, *rest)))
+            operands = [operand("boolean", [False, True]), indices, operand("boolean", np.ones(count))]
             assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
-            for count in (255, 256):
-                indices = operand("i64", np.zeros((count, *rest)))
-                operands = [operand("boolean", [False, True]), indices, operand("boolean", np.ones(count))]
-                assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
 
 
 def test_scatter_nd_of_older_releases():
