@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -49,13 +50,19 @@ PATTERNS = {
 }
 
 
-def make(name, dtype, index_dtype):
+@lru_cache(maxsize=1)  # tests of one pattern follow each other, and drawing takes longer than gathering
+def drawn(name):
     data_shape, index_shape, axis, broadcast = PATTERNS[name]
-    rng = np.random.default_rng(0)
-    data = rng.integers(0, 250, data_shape).astype(dtype)
-    size = data_shape[axis]
+    rng, size = np.random.default_rng(0), data_shape[axis]
     own = [1 if i in broadcast else n for i, n in enumerate(index_shape)]
-    return data, np.broadcast_to(rng.integers(-size, size, own).astype(index_dtype), index_shape), axis
+    return rng.integers(0, 250, data_shape), rng.integers(-size, size, own)
+
+
+def make(name, dtype, index_dtype):
+    """Return data, indices and axis of a pattern, in memory of their own."""
+    data, indices = drawn(name)
+    _, index_shape, axis, _ = PATTERNS[name]
+    return data.astype(dtype), np.broadcast_to(indices.astype(index_dtype), index_shape), axis
 
 
 def expected(data, indices, axis):
