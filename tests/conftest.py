@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from helpers.command_server import COMMAND, CommandServer
@@ -25,6 +27,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if ROOT / "tests" / "runtime" in item.path.parents:
             item.add_marker("openvino")
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers that depend on the test's name alone, whatever runs before it."""
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
 
 
 @pytest.fixture

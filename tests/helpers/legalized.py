@@ -11,8 +11,6 @@ from onnx import numpy_helper, parser
 
 from ov_gather.converters.legalize import legalize
 
-RNG = np.random.default_rng(6)
-
 
 def model(signature, nodes, opset=20, imports="", ir_version=10, functions=""):
     """A model in ONNX's text format, e.g. `model("float[N] x) => (float[N] y)", "y = Neg(x)")`."""
@@ -45,11 +43,13 @@ def legalized(proto, inputs=None, **options):
 
 
 def random(*shape):
-    return RNG.standard_normal(shape, dtype=np.float32)
+    """Return numbers that depend on this shape alone."""
+    return np.random.default_rng([6, *shape]).standard_normal(shape, dtype=np.float32)
 
 
 def indices(size, *shape):
-    return RNG.integers(-size, size, shape)
+    """Return indices, some negative, that depend on these sizes alone."""
+    return np.random.default_rng([size, *shape]).integers(-size, size, shape)
 
 
 def constant(array, proto, name="i"):

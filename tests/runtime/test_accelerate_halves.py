@@ -11,7 +11,6 @@ import ov_gather
 from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
 from ov_gather.acceleration.graph import ours
 
-RNG = np.random.default_rng(0)
 EVERY_HALF = np.arange(2**16, dtype=np.uint16).reshape(256, 256)  # tensors share its memory
 
 
@@ -33,14 +32,14 @@ def narrow_constants(model):
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
-def test_gathers_of_16_bits(kind, tmp_path):
+def test_gathers_of_16_bits(kind, tmp_path, rng):
     moved, computed = (embedding(table(kind), name) for name in "ij")
     model = model_of(moved, ops.relu(computed))
     other, summary = accelerated(model)
     assert [change.done for change in summary.changes] == [[f"ov_gather.Gather of {kind}"]] * 2
     assert {change.rounds_elsewhere for change in summary.changes} == {False, True}
     assert operations(other) == ["Convert-1", "Convert-1", "Relu-1", "ov_gather.Gather", "ov_gather.Gather"]
-    indices = np.append(RNG.integers(-256, 256, 98), [256, -257])  # beyond the ends there are zeros, before and after
+    indices = np.append(rng.integers(-256, 256, 98), [256, -257])  # beyond the ends there are zeros, before and after
     check_same(model, other, [indices, indices])
     assert narrow_constants(other) == 2
     ov.save_model(other, tmp_path / "m.xml", compress_to_fp16=False)
@@ -49,12 +48,12 @@ def test_gathers_of_16_bits(kind, tmp_path):
     check_same(model, saved, [indices, indices])
 
 
-def test_gathers_of_elements_of_16_bits():
+def test_gathers_of_elements_of_16_bits(rng):
     index = parameter("i", [64, 256], np.int32)
     model = model_of(ops.gather_elements(table(), index, 0))
     other, _ = accelerated(model)
     assert operations(other) == ["Convert-1", "ov_gather.GatherElements"]
-    check_same(model, other, [RNG.integers(-256, 256, (64, 256)).astype(np.int32)])
+    check_same(model, other, [rng.integers(-256, 256, (64, 256)).astype(np.int32)])
     assert narrow_constants(other) == 1
 
 
@@ -92,13 +91,13 @@ def test_the_portable_passes_leave_it():
     assert operations(accelerated(model, portable=True)[0]) == operations(model)
 
 
-def test_where_numbers_of_16_bits_go_on_ours_widens_as_openvino_does():
+def test_where_numbers_of_16_bits_go_on_ours_widens_as_openvino_does(rng):
     """Elsewhere than before a Convert the plugin computes f16 as f32, and so must our operation give f32."""
-    data = ops.constant(RNG.random((256, 64)).astype(np.float16))
+    data = ops.constant(rng.random((256, 64)).astype(np.float16))
     index = parameter("i", [9], np.int64)
     inputs = [data.output(0), index.output(0), ops.constant(0).output(0)]
     gathered = ours("Gather", inputs, {"batch_dims": 0, "bounds": "error"})
     model = model_of(ops.convert(ops.add(gathered, ops.constant(np.float16(1))), "f32"))
-    indices = RNG.integers(0, 256, 9)
+    indices = rng.integers(0, 256, 9)
     (found,) = outputs_of(model, [indices])
     np.testing.assert_allclose(found, data.data[indices].astype(np.float32) + 1, rtol=1e-3)

@@ -35,8 +35,9 @@ def dequantised(value):
 
 
 def int8(rows, columns):
-    weights = ops.convert(ops.constant(RNG.integers(-127, 127, (rows, columns)).astype(np.int8)), "f32")
-    return ops.multiply(weights, constant(0.01 + RNG.random((1, columns)) / 100))
+    rng = np.random.default_rng(7)
+    weights = ops.convert(ops.constant(rng.integers(-127, 127, (rows, columns)).astype(np.int8)), "f32")
+    return ops.multiply(weights, constant(0.01 + rng.random((1, columns)) / 100))
 
 
 def transposed(value):
@@ -93,7 +94,7 @@ BEHIND = {
     "FakeQuantize and MatMul": lambda value: ops.matmul(
         fake_quantize(value, -1.0, 1.1), int8(int(value.get_output_shape(0)[-1]), 8), False, False
     ),
-    "Add": lambda value: ops.add(value, constant(RNG.standard_normal(int(value.get_output_shape(0)[-1])))),
+    "Add": lambda value: ops.add(value, constant(np.random.default_rng(7).standard_normal(int(value.get_output_shape(0)[-1])))),
 }
 
 
@@ -139,12 +140,12 @@ def test_a_gather_of_what_was_quantised(source, behind, options, tmp_path):
 
 @OPTIONS
 @pytest.mark.parametrize("axis", [0, 1])
-def test_an_int8_matmul_whose_columns_are_gathered(axis, options, tmp_path):
+def test_an_int8_matmul_whose_columns_are_gathered(axis, options, tmp_path, rng):
     """A Gather-8 here would make OpenVINO crash, as there is one scale for all weights, and a zero point."""
-    weights = ops.convert(ops.constant(RNG.integers(-127, 127, (32, 16)).astype(np.int8)), "f32")
+    weights = ops.convert(ops.constant(rng.integers(-127, 127, (32, 16)).astype(np.int8)), "f32")
     product = ops.matmul(dequantised(parameter("x", [16, 32])), ops.multiply(weights, constant(0.013)), False, False)
     shape = [6, 16] if axis == 0 else [16, 6]
-    index = ops.constant(RNG.integers(0, 16, [6, 1] if axis == 0 else [1, 6]))
+    index = ops.constant(rng.integers(0, 16, [6, 1] if axis == 0 else [1, 6]))
     gathered = ops.gather_elements(product, ops.broadcast(index, constant(shape, np.int64)), axis)
     check_same(tmp_path, model_of(ops.relu(gathered)), x=X[0], **options)
 
@@ -182,14 +183,14 @@ def test_what_is_not_quantised_in_a_quantised_model(options, tmp_path):
 
 @OPTIONS
 @pytest.mark.parametrize("element_type", ["i8", "u8", "i4", "u4", "nf4", "f16", "bf16"])
-def test_compressed_weights_alone(element_type, options, tmp_path):
+def test_compressed_weights_alone(element_type, options, tmp_path, rng):
     """OpenVINO computes in 8 bits only where a FakeQuantize is."""
     kind, shape = getattr(ov.Type, element_type), ov.Shape([32, 32])
-    elements = RNG.integers(0 if element_type.startswith("u") else -7, 7, 1024) if element_type[0] in "iu" else None
-    elements = RNG.standard_normal(1024) if elements is None else elements
-    weights = ops.multiply(ops.convert(ov.op.Constant(kind, shape, elements.tolist()), "f32"), constant(RNG.random((32, 1))))
+    elements = rng.integers(0 if element_type.startswith("u") else -7, 7, 1024) if element_type[0] in "iu" else None
+    elements = rng.standard_normal(1024) if elements is None else elements
+    weights = ops.multiply(ops.convert(ov.op.Constant(kind, shape, elements.tolist()), "f32"), constant(rng.random((32, 1))))
     gathered = rows_of(ops.matmul(parameter("x", X.shape), weights, False, True), constant(ROWS, np.int64))
-    other, _ = check_same(tmp_path, model_of(ops.multiply(gathered, constant(RNG.random(32)))), **options)
+    other, _ = check_same(tmp_path, model_of(ops.multiply(gathered, constant(rng.random(32)))), **options)
     assert "Gather-8" in operations(other)
 
 

@@ -9,7 +9,6 @@ from openvino import opset13 as ops
 
 from helpers.accelerating import accelerated, check_same, model_of, operations, outputs_of, parameter
 
-RNG = np.random.default_rng(0)
 ROWS, COLUMNS = 300, 256
 
 
@@ -26,13 +25,13 @@ def scatter_model(
 
 def arrays_for(model):
     """Indices from the start and from the end, of which many are the same, and numbers whose sum depends on the order."""
-    arrays = []
+    arrays, rng = [], np.random.default_rng(0)
     for node in model.get_parameters():
         shape, dtype = node.get_output_shape(0), node.get_element_type().to_dtype()
         if node.get_friendly_name() == "i":
-            arrays.append(RNG.integers(-40, 40, shape).astype(dtype))
+            arrays.append(rng.integers(-40, 40, shape).astype(dtype))
         else:
-            arrays.append((100 * RNG.standard_normal(shape)).astype(dtype))
+            arrays.append((100 * rng.standard_normal(shape)).astype(dtype))
     return arrays
 
 
@@ -48,13 +47,13 @@ def test_many_updates_of_an_input(reduction, kind, axis):
 
 
 @pytest.mark.parametrize("index_type", [np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64])
-def test_indices_of_every_type(index_type):
+def test_indices_of_every_type(index_type, rng):
     """Ours takes indices of i32 and i64: others are converted before it."""
     model = scatter_model(index_type=index_type)
     other, _ = accelerated(model)
     assert "ov_gather.ScatterElements" in operations(other)
     data, _, updates = arrays_for(model)
-    check_same(model, other, [data, RNG.integers(0, 128, updates.shape).astype(index_type), updates])
+    check_same(model, other, [data, rng.integers(0, 128, updates.shape).astype(index_type), updates])
 
 
 def test_many_updates_of_a_constant_against_numpy():

@@ -14,8 +14,6 @@ from ov_gather.acceleration.graph import ours
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
-RNG = np.random.default_rng(0)
-
 
 def rows_model(reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, types=(), count=9, data=(7, 5, 6), **options):
     """A scatter of whole rows of data, whose index is repeated to `shape`."""
@@ -107,7 +105,7 @@ def test_rows_out_of_bounds_are_an_error_as_before(reduction, bad):
             outputs_of(tried, [data, indices, updates])
 
 
-def test_rows_of_which_the_number_is_open():
+def test_rows_of_which_the_number_is_open(rng):
     """There are as many indices as updates, and one alone is repeated for all of them, as before."""
     column, updates = parameter("i", [-1, 1], np.int64), parameter("u", [-1, 6])
     repeated = ops.convert(ops.broadcast(ops.convert(column, "i32"), ops.shape_of(updates)), "i64")
@@ -115,9 +113,9 @@ def test_rows_of_which_the_number_is_open():
     other, summary = accelerated(model)
     assert summary.changes[0].done == ["ScatterNDUpdate-15 by [?,1]"]
     assert not summary.changes[0].rounds_elsewhere
-    data = RNG.random((7, 6), np.float32)
+    data = rng.random((7, 6), np.float32)
     for count, rows in ((4, 4), (1, 5), (1, 1)):
-        check_same(model, other, [data, RNG.integers(-7, 7, (count, 1)), RNG.random((rows, 6), np.float32)])
+        check_same(model, other, [data, rng.integers(-7, 7, (count, 1)), rng.random((rows, 6), np.float32)])
 
 
 @pytest.mark.parametrize(
@@ -268,7 +266,7 @@ def test_what_is_no_block(options, reason):
 
 
 @pytest.mark.parametrize(("data", "axis", "stays"), [([7], 0, True), ([7, 2], 0, True), ([1, 7], 1, True), ([2, 7], 1, False)])
-def test_a_block_that_several_operations_read(data, axis, stays):
+def test_a_block_that_several_operations_read(data, axis, stays, rng):
     """OpenVINO writes what Abs computes over a Concat whose parts lie in its memory, though others still read that."""
     where = np.full([1 if i == axis else size for i, size in enumerate(data)], 2)
     given = parameter("data", data), ops.constant(where), parameter("u", list(where.shape))
@@ -276,7 +274,7 @@ def test_a_block_that_several_operations_read(data, axis, stays):
     model = model_of(ops.negative(written), ops.abs(written), ops.relu(written))
     other, summary = accelerated(model, "assign-blocks")
     assert bool(summary.changed) != stays
-    arrays = [-RNG.random(data, np.float32), -RNG.random(where.shape, np.float32)]
+    arrays = [-rng.random(data, np.float32), -rng.random(where.shape, np.float32)]
     expected = arrays[0].copy()
     np.put_along_axis(expected, where, arrays[1], axis)
     negative, absolute, positive = outputs_of(other, arrays)
@@ -317,7 +315,7 @@ def test_random_blocks():
         assert np.array_equal(outputs_of(other, [values, updates])[0], expected)
 
 
-def test_an_openvino_scatter_in_a_body_of_an_if():
+def test_an_openvino_scatter_in_a_body_of_an_if(rng):
     data, updates, chosen = parameter("data", [6, 5]), parameter("u", [2, 5]), parameter("c", [], np.bool_)
     node, bodies, inner = ops.if_op(chosen), [], []
     for _ in range(2):
@@ -331,7 +329,7 @@ def test_an_openvino_scatter_in_a_body_of_an_if():
     model = ov.Model([node.set_output(bodies[0].results[0], bodies[1].results[0])], [data, updates, chosen], "model")
     other, summary = accelerated(model)
     assert len(summary.changed) == 2
-    arrays = [RNG.random((6, 5), np.float32), RNG.random((2, 5), np.float32), np.array(True)]
+    arrays = [rng.random((6, 5), np.float32), rng.random((2, 5), np.float32), np.array(True)]
     check_same(model, other, arrays)
 
 
@@ -351,7 +349,7 @@ def along(size, *shape, start=0):
 @pytest.mark.parametrize("mode", ["NUMPY", "BIDIRECTIONAL"])
 @pytest.mark.parametrize("reduction", ["none", "sum", "max"])
 @pytest.mark.parametrize("computed", [False, True])
-def test_tuples_for_every_element_of_slices_become_tuples_of_slices(reduction, computed, mode):
+def test_tuples_for_every_element_of_slices_become_tuples_of_slices(reduction, computed, mode, rng):
     rows = parameter("i", [-1, 1, 1], np.int64)
     columns = along(5, 5, 1)
     if computed:
@@ -365,24 +363,24 @@ def test_tuples_for_every_element_of_slices_become_tuples_of_slices(reduction, c
         index = np.array(rows_of).reshape(-1, 1, 1)
         if reduction == "none" and len(index) < count:
             continue  # the threads of both race for a row that is written twice
-        data, updates = RNG.random((4, 5, 6), np.float32), RNG.random((count, 5, 6), np.float32)
+        data, updates = rng.random((4, 5, 6), np.float32), rng.random((count, 5, 6), np.float32)
         check_same(model, other, [data, index, updates])
         if reduction == "none":
             data[index.ravel()] = updates
             assert np.array_equal(outputs_of(other, [data.copy(), index, updates])[0], data)
 
 
-def test_several_coordinates_that_are_left():
+def test_several_coordinates_that_are_left(rng):
     rows, columns = (parameter(name, [-1, 1, 1], np.int64) for name in "ij")
     model = masked(rows, columns, along(5, 5, 1), along(6, 6), data=(3, 4, 5, 6))
     other, summary = accelerated(model)
     assert summary.changes[0].done == ["ScatterNDUpdate-15 by [?,2]"]
     given = [np.array(places).reshape(-1, 1, 1) for places in ([0, 2, 2], [1, -1, 0])]
     arrays = {
-        "data": RNG.random((3, 4, 5, 6), np.float32),
+        "data": rng.random((3, 4, 5, 6), np.float32),
         "i": given[0],
         "j": given[1],
-        "u": RNG.random((3, 5, 6), np.float32),
+        "u": rng.random((3, 5, 6), np.float32),
     }
     check_same(model, other, [arrays[node.get_friendly_name()] for node in model.get_parameters()])
 

@@ -12,8 +12,6 @@ from ov_gather.acceleration import changes
 
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
-RNG = np.random.default_rng(0)
-
 
 def side_by_side(*columns):
     return ops.concat([ops.unsqueeze(column, ops.constant(np.array([-1]))) for column in columns], -1)
@@ -30,13 +28,13 @@ def side_by_side(*columns):
         ([-1], [-1, 1], 0),
     ],
 )
-def test_single_elements_by_one_coordinate_become_gather_8(data, tuples, batch_dims):
+def test_single_elements_by_one_coordinate_become_gather_8(data, tuples, batch_dims, rng):
     model = model_of(ops.gather_nd(parameter("data", data), parameter("i", tuples, np.int64), batch_dims))
     other, summary = accelerated(model, portable=True)
     assert operations(other) == ["Gather-8", "Squeeze-1"]
     assert len(summary.changed) == 1
     sizes, given = ([size if size > 0 else 50 for size in shape] for shape in (data, tuples))
-    check_same(model, other, [RNG.random(sizes, np.float32), RNG.integers(-50, 50, given)])
+    check_same(model, other, [rng.random(sizes, np.float32), rng.integers(-50, 50, given)])
 
 
 @pytest.mark.parametrize(
@@ -79,7 +77,7 @@ def test_batches_that_may_be_one_stay(data, tuples, batch_dims, kind, portable):
 
 
 @pytest.mark.parametrize(("batch", "kind"), [(-1, "GatherElements-6"), ("1..4", "GatherElements-6"), ("2..4", "Gather-8")])
-def test_slices_of_batches_that_may_be_one_stay(batch, kind):
+def test_slices_of_batches_that_may_be_one_stay(batch, kind, rng):
     """The same is so for whole slices, also after `reshape`."""
     index = ops.clamp(parameter("i", [batch, 9, 1], np.int64), 0, 4)
     data = parameter("data", [batch, 5, 6])
@@ -90,7 +88,7 @@ def test_slices_of_batches_that_may_be_one_stay(batch, kind):
     if batch != "2..4":
         other.reshape({0: [1, 5, 6], 1: [1, 9, 1]})
         model.reshape({0: [1, 5, 6], 1: [1, 9, 1]})
-        check_same(model, other, [RNG.random((1, 5, 6), np.float32), RNG.integers(0, 5, (1, 9, 1))])
+        check_same(model, other, [rng.random((1, 5, 6), np.float32), rng.integers(0, 5, (1, 9, 1))])
 
 
 @pytest.mark.parametrize("batch_dims", [0, 1])
@@ -112,39 +110,39 @@ def table(sizes, *, low=0, behind=(), count=9):
 
 @pytest.mark.parametrize(("behind", "kind"), [((), "Gather-8"), ((3,), "GatherND-8"), ((3, 2), "GatherND-8")])
 @pytest.mark.parametrize("sizes", [(7, 5), (4, 5, 6)])
-def test_coordinates_become_places(sizes, behind, kind):
+def test_coordinates_become_places(sizes, behind, kind, rng):
     model = table(sizes, behind=behind)
     other, summary = accelerated(model, portable=True)
     assert "Concat-1" not in operations(other)
     assert kind in operations(other)
     assert len(summary.changed) == 1
-    data = RNG.random((*sizes, *behind), np.float32)
-    indices = [RNG.integers(-9, 9, 9) for _ in sizes]
+    data = rng.random((*sizes, *behind), np.float32)
+    indices = [rng.integers(-9, 9, 9) for _ in sizes]
     check_same(model, other, [data, *indices])
     expected = data[tuple(index.clip(0, size - 1) for index, size in zip(indices, sizes, strict=True))]
     assert np.array_equal(outputs_of(other, [data, *indices])[0], expected)
 
 
-def test_a_first_coordinate_may_count_from_the_end():
+def test_a_first_coordinate_may_count_from_the_end(rng):
     columns = [ops.clamp(parameter(f"i{k}", [9], np.int64), low, 4) for k, low in enumerate((-5, 0))]
     model = model_of(ops.gather_nd(parameter("data", [5, 5, 2]), side_by_side(*columns), 0))
     other, summary = accelerated(model)
     assert len(summary.changed) == 1
-    check_same(model, other, [RNG.random((5, 5, 2), np.float32), *RNG.integers(-9, 9, (2, 9))])
+    check_same(model, other, [rng.random((5, 5, 2), np.float32), *rng.integers(-9, 9, (2, 9))])
 
 
-def test_constant_tuples_become_constant_places():
-    where = ops.constant(RNG.integers(0, 5, (9, 2)))
+def test_constant_tuples_become_constant_places(rng):
+    where = ops.constant(rng.integers(0, 5, (9, 2)))
     model = model_of(ops.gather_nd(parameter("data", [5, 5, 2]), where, 0))
     other, _ = accelerated(model)
     assert operations(other) == ["GatherND-8", "Reshape-1"]
-    check_same(model, other, [RNG.random((5, 5, 2), np.float32)])
+    check_same(model, other, [rng.random((5, 5, 2), np.float32)])
 
 
-def test_no_tuples_at_all():
+def test_no_tuples_at_all(rng):
     model = model_of(ops.gather_nd(parameter("data", [5, 5, -1]), ops.constant(np.zeros((0, 2), np.int64)), 0))
     other, _ = accelerated(model, portable=True)
-    check_same(model, other, [RNG.random((5, 5, 3), np.float32)])
+    check_same(model, other, [rng.random((5, 5, 3), np.float32)])
 
 
 @pytest.mark.parametrize(
@@ -186,14 +184,14 @@ def positions(taken, *, data=(3, 5, 4), axis=1, scalar=True, gather=ops.gather, 
 
 @pytest.mark.parametrize("scalar", [True, False])
 @pytest.mark.parametrize(("taken", "axis"), [(range(5), 1), ([3, 1, 0, 2, 4, 1], 1), (range(-5, 0), -2), (range(4), 2)])
-def test_gathers_of_every_position_become_one_split(taken, axis, scalar):
+def test_gathers_of_every_position_become_one_split(taken, axis, scalar, rng):
     model = positions(taken, axis=axis, scalar=scalar)
     names = [result.input_value(0).get_node().get_friendly_name() for result in model.get_results()]
     other, summary = accelerated(model, portable=True)
     assert [change.done for change in summary.changes] == [[f"one Split for {len(taken)}"]] * len(taken)
     assert operations(other).count("Split-1") == 1
     assert [result.input_value(0).get_node().get_friendly_name() for result in other.get_results()] == names
-    check_same(model, other, [RNG.random((3, 5, 4), np.float32)])
+    check_same(model, other, [rng.random((3, 5, 4), np.float32)])
 
 
 @pytest.mark.parametrize(

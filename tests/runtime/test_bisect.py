@@ -21,8 +21,6 @@ from ov_gather.ir.writer import write_ir
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 
-RNG = np.random.default_rng(1)
-
 
 def converted(path, source):
     ov.save_model(ov.convert_model(source), path, compress_to_fp16=False)
@@ -31,12 +29,12 @@ def converted(path, source):
 
 def chain(path, length=12):
     """A model with two branches of many nodes each, which meet at its end."""
-    nodes, constants = [], {}
+    nodes, constants, rng = [], {}, np.random.default_rng(1)
     for branch in "ab":
         last = "x"
         for i in range(length):
             name = f"{branch}{i}"
-            constants[f"{name}_w"] = (RNG.standard_normal((8, 8)) / 3).astype(np.float32)
+            constants[f"{name}_w"] = (rng.standard_normal((8, 8)) / 3).astype(np.float32)
             nodes.append(helper.make_node("MatMul", [last, f"{name}_w"], [f"{name}_m"], name=f"{name}/matmul"))
             nodes.append(helper.make_node("Tanh", [f"{name}_m"], [f"{name}_t"], name=f"{name}/tanh"))
             nodes.append(helper.make_node("Sub", [f"{name}_t", last], [name], name=f"{name}/sub"))
@@ -141,7 +139,7 @@ def test_two_irs_without_common_names(chains, tmp_path):
     assert result.runs <= 2 + 2 * math.log2(result.nodes)
 
 
-def test_expected_values_of_elsewhere(chains, tmp_path):
+def test_expected_values_of_elsewhere(chains, tmp_path, rng):
     """A .npz has the output, and some values inside: the nodes between two of them are named together."""
     import onnxruntime
 
@@ -151,7 +149,7 @@ def test_expected_values_of_elsewhere(chains, tmp_path):
     original = onnx.load(source)
     for name in ("a5", "a8", "a10", "b10"):
         original.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
-    x = RNG.standard_normal((4, 8)).astype(np.float32)
+    x = rng.standard_normal((4, 8)).astype(np.float32)
     session = onnxruntime.InferenceSession(original.SerializeToString())
     arrays = dict(zip([given.name for given in session.get_outputs()], session.run(None, {"x": x}), strict=True))
     np.savez(tmp_path / "expected.npz", x=x, **arrays)
@@ -202,9 +200,9 @@ def tile(path):
     return save(path, nodes, inputs, [("y", TensorProto.FLOAT)], {})
 
 
-def test_a_tile_with_repeats_of_the_run(tmp_path):
+def test_a_tile_with_repeats_of_the_run(tmp_path, rng):
     source = tile(tmp_path / "m.onnx")
-    inputs = {"x": RNG.standard_normal((2, 2, 2, 2)).astype(np.float32), "repeats": np.array([3, 3, 3, 3])}
+    inputs = {"x": rng.standard_normal((2, 2, 2, 2)).astype(np.float32), "repeats": np.array([3, 3, 3, 3])}
     result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source), inputs, reproducers=tmp_path / "found")
     assert result.node == "Tile 'tile'"
     assert result.partings[0].kind == "node"
@@ -253,13 +251,13 @@ def test_a_model_that_is_refused_in_the_midst(chains, tmp_path):
     assert result.reproducer
 
 
-def test_what_rounding_decides_is_no_fault(tmp_path):
+def test_what_rounding_decides_is_no_fault(tmp_path, rng):
     """The best of equal numbers: which one it is, the model does not say."""
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["scores"], name="scores"),
         helper.make_node("ArgMax", ["scores"], ["y"], name="best", axis=1, keepdims=0),
     ]
-    w = RNG.standard_normal((64, 4)).astype(np.float32)
+    w = rng.standard_normal((64, 4)).astype(np.float32)
     constants = {"w": np.concatenate([w, w * np.float32(1 + 1e-7), w], axis=1)}
     source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [200, 64])], [("y", TensorProto.INT64)], constants)
     result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source))
@@ -352,9 +350,9 @@ def test_a_reference_that_differs_from_itself_excuses_what_is_no_worse(tmp_path,
     assert result.outputs[0].excuse.startswith("the reference itself is off as far")
 
 
-def test_a_gather_of_constants_before_a_matmul(tmp_path):
+def test_a_gather_of_constants_before_a_matmul(tmp_path, rng):
     """OpenVINO's MatMul reads what the gather gives in the wrong layout, as in Funnel; alone, and observed, it is right."""
-    data, index = RNG.standard_normal((12, 3, 5)).astype(np.float32), RNG.integers(0, 12, (12, 3, 5))
+    data, index = rng.standard_normal((12, 3, 5)).astype(np.float32), rng.integers(0, 12, (12, 3, 5))
     nodes = [
         helper.make_node("Tanh", ["x"], ["before"], name="before"),
         helper.make_node("GatherElements", ["data", "index"], ["rows"], name="take", axis=0),

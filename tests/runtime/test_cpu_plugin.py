@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import pytest
 
+from helpers.pairwise import pairwise
 from ov_gather.divergences import cpu_plugin, cpu_scatters
 from ov_gather.divergences.cpu_plugin import BASELINE, Arithmetic, arithmetics_here
 from ov_gather.ir.builder import ModelBuilder
@@ -19,7 +19,7 @@ from ov_gather.runtimes.isolated import IsolatedRuntime
 
 pytestmark = pytest.mark.slow
 
-RNG = np.random.default_rng(5)
+CPUS = ["this CPU", "AVX2"]
 
 
 @dataclass
@@ -30,25 +30,35 @@ class Live:
     arithmetic: Arithmetic
 
 
-@pytest.fixture(scope="module", params=["this CPU", "AVX2"])
-def openvino(request):
-    """OpenVINO on this machine's CPU, and the same restricted to AVX2."""
-    with living("openvino", request.param) as live:
-        yield live
+@pytest.fixture(scope="module")
+def alive():
+    """The plugins that were started, by runtime and CPU."""
+    started = {}
+    yield started
+    for live in started.values():
+        live.runtime.stop()
 
 
-@contextmanager
-def living(name, cpu):
-    """A runtime, whose processes see this CPU. One alone is alive at a time, as they inherit the environment."""
-    (arithmetic,) = arithmetics_here() if cpu == "this CPU" else (BASELINE,)
-    with pytest.MonkeyPatch.context() as patch:
-        if cpu == "AVX2":
-            patch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
-        else:
-            patch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
-        runtime = IsolatedRuntime(name)
-        yield Live(runtime, arithmetic)
-        runtime.stop()
+@pytest.fixture(params=CPUS)
+def cpu(request, monkeypatch):
+    """This machine's CPU, or the same restricted to AVX2; processes that start during the test see this one."""
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    if request.param == "AVX2":
+        monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    return request.param
+
+
+def started(alive, name, cpu):
+    """Return a plugin of this runtime and CPU, which is started once."""
+    if (name, cpu) not in alive:
+        (arithmetic,) = arithmetics_here() if cpu == "this CPU" else (BASELINE,)
+        alive[name, cpu] = Live(IsolatedRuntime(name), arithmetic)
+    return alive[name, cpu]
+
+
+@pytest.fixture
+def openvino(alive, cpu):
+    return started(alive, "openvino", cpu)
 
 
 @dataclass
@@ -127,9 +137,12 @@ def assert_predicted(live, layer, by):
 GATHERS = ["Gather-1", "Gather-7", "Gather-8"]
 
 
-@pytest.mark.parametrize("name", GATHERS)
-@pytest.mark.parametrize("constants", [(), (0,), (1,), (0, 1)], ids=str)
-@pytest.mark.parametrize("data_type", ["f32", "i64", "string", "i8"])
+@pytest.mark.parametrize(
+    ("cpu", "name", "constants", "data_type"),
+    pairwise(CPUS, GATHERS, [(), (0,), (1,), (0, 1)], ["f32", "i64", "string", "i8"]),
+    indirect=["cpu"],
+    ids=str,
+)
 def test_gather(openvino, name, constants, data_type):
     words = np.array(["", "b", "cc", "ддд", "e" * 40], object)
     values = words[np.arange(70) % 5] if data_type == "string" else np.arange(10, 80)
@@ -138,22 +151,28 @@ def test_gather(openvino, name, constants, data_type):
     assert_predicted(openvino, layer, cpu_plugin.gathered)
 
 
-@pytest.mark.parametrize("name", GATHERS)
-@pytest.mark.parametrize("data_type", ["i16", "u64"])
-@pytest.mark.parametrize(("sizes", "crashes"), [((64, 64), True), ((65, 64), False), ((64, 65), False)])
-def test_short_gather_does_not_check(openvino, name, data_type, sizes, crashes):
+@pytest.mark.parametrize(
+    ("cpu", "name", "data_type", "sizes"),
+    pairwise(CPUS, GATHERS, ["i16", "u64"], [(64, 64), (65, 64), (64, 65)]),
+    indirect=["cpu"],
+    ids=str,
+)
+def test_short_gather_does_not_check(openvino, name, data_type, sizes):
     layer = Layer(name, {"axis": 0}, [operand(data_type, np.ones(sizes[0])), operand("i64", np.full(sizes[1], 10**9))])
-    if crashes:
+    if sizes == (64, 64):
         with pytest.raises(CrashedError, match="SIGSEGV"):
             layer.executed_on(openvino)
     else:
         assert_predicted(openvino, layer, cpu_plugin.gathered)
 
 
-@pytest.mark.parametrize("name", ["Gather-7", "Gather-8"])
-@pytest.mark.parametrize("index_type", ["i8", "i16", "i32", "i64"])
-def test_gather_of_batches(openvino, name, index_type):
-    data, indices = RNG.standard_normal((2, 5, 3)), RNG.integers(-9, 9, (2, 7))
+@pytest.mark.parametrize(
+    ("cpu", "name", "index_type"),
+    pairwise(CPUS, ["Gather-7", "Gather-8"], ["i8", "i16", "i32", "i64"]),
+    indirect=["cpu"],
+)
+def test_gather_of_batches(openvino, name, index_type, rng):
+    data, indices = rng.standard_normal((2, 5, 3)), rng.integers(-9, 9, (2, 7))
     layer = Layer(name, {"axis": 1, "batch_dims": 1}, [operand("f32", data), operand(index_type, indices)])
     assert_predicted(openvino, layer, cpu_plugin.gathered)
 
@@ -175,41 +194,47 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize("type_name", SPECIAL)
-@pytest.mark.parametrize("reduction", ["none", "sum", "prod", "min", "max", "mean"])
-@pytest.mark.parametrize("use_init_val", [True, False])
-def test_scatter(openvino, type_name, reduction, use_init_val):
+# The plugin has an arithmetic for most (type, reduction, initial value); that of bf16 is another on each CPU.
+REDUCTIONS = [*product(["none", "sum", "prod", "min", "max", "mean"], [True, False])]
+SCATTERS = dict.fromkeys([*pairwise(CPUS, SPECIAL, REDUCTIONS), *product(CPUS, ["bf16"], REDUCTIONS)])
+
+
+@pytest.mark.parametrize(("cpu", "type_name", "reduction"), sorted(SCATTERS), indirect=["cpu"], ids=str)
+def test_scatter(openvino, type_name, reduction, rng):
+    reduction, use_init_val = reduction
     for _ in range(3):
-        values = [RNG.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2))]
-        operands = [operand(type_name, values[0]), operand("i64", RNG.integers(-6, 6, (9, 2))), operand(type_name, values[1])]
+        values = [rng.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2))]
+        operands = [operand(type_name, values[0]), operand("i64", rng.integers(-6, 6, (9, 2))), operand(type_name, values[1])]
         layer = Layer("ScatterElementsUpdate-12", {"axis": 0, "reduction": reduction, "use_init_val": use_init_val}, operands)
         assert_predicted(openvino, layer, cpu_scatters.scattered)
 
 
 @pytest.mark.parametrize("reduction", ["sum", "prod", "mean"])
 @pytest.mark.parametrize("use_init_val", [True, False])
-def test_scatter_rounds_bf16(openvino, reduction, use_init_val):
+def test_scatter_rounds_bf16(openvino, reduction, use_init_val, rng):
     """Numbers of many sizes, so that every step rounds, and shapes of up to three dimensions."""
     for _ in range(4):
-        shape = RNG.integers(1, 6, RNG.integers(1, 4))
-        axis = int(RNG.integers(len(shape)))
-        sizes = [int(RNG.integers(1, size + 1)) for size in shape]
+        shape = rng.integers(1, 6, rng.integers(1, 4))
+        axis = int(rng.integers(len(shape)))
+        sizes = [int(rng.integers(1, size + 1)) for size in shape]
         sizes[axis] = 11
-        data, updates = (RNG.standard_normal(of) * 10.0 ** RNG.integers(-3, 3, of) for of in (tuple(shape), sizes))
-        indices = RNG.integers(-shape[axis], shape[axis], sizes)
+        data, updates = (rng.standard_normal(of) * 10.0 ** rng.integers(-3, 3, of) for of in (tuple(shape), sizes))
+        indices = rng.integers(-shape[axis], shape[axis], sizes)
         operands = [operand("bf16", data), operand("i64", indices), operand("bf16", updates)]
         attributes = {"axis": axis, "reduction": reduction, "use_init_val": use_init_val}
         assert_predicted(openvino, Layer("ScatterElementsUpdate-12", attributes, operands), cpu_scatters.scattered)
 
 
-@pytest.mark.parametrize("type_name", SPECIAL)
-@pytest.mark.parametrize("reduction", ["none", "sum", "sub", "prod", "min", "max"])
-def test_scatter_nd(openvino, type_name, reduction):
-    depth = 1 + int(RNG.integers(2))
+@pytest.mark.parametrize(
+    ("cpu", "type_name", "reduction", "depth"),
+    pairwise(CPUS, SPECIAL, ["none", "sum", "sub", "prod", "min", "max"], [1, 2]),
+    indirect=["cpu"],
+)
+def test_scatter_nd(openvino, type_name, reduction, depth, rng):
     values = [
-        RNG.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2)[: 3 - depth])
+        rng.choice(np.array(SPECIAL[type_name], by_name(type_name).dtype), size) for size in ((6, 2), (9, 2)[: 3 - depth])
     ]
-    tuples = RNG.integers(-2, 2, (9, depth))
+    tuples = rng.integers(-2, 2, (9, depth))
     if reduction == "none":  # no place twice, as the order of threads decides the last one
         tuples = np.array([*np.ndindex((6, 2)[:depth])])
         values[1] = np.resize(values[1], (len(tuples), *values[1].shape[1:]))
@@ -226,19 +251,18 @@ def test_scatter_adds_booleans_as_bytes(openvino, name, reduction, count):
     assert_predicted(openvino, Layer(name, attributes, operands), cpu_scatters.scattered)
 
 
-@pytest.mark.parametrize("cpu", ["this CPU", "AVX2"])
-def test_our_scatters_of_bf16_and_booleans(cpu):
-    with living("extension", cpu) as live:
-        for name, reduction in product(("ScatterElements", "ScatterND"), ("add", "mul", "min")):
-            attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
-            rest = () if name == "ScatterElements" else (1,)
-            indices = operand("i64", RNG.integers(-6, 6, (9, *rest)))
-            operands = [operand("bf16", RNG.standard_normal(6)), indices, operand("bf16", RNG.standard_normal(9))]
+def test_our_scatters_of_bf16_and_booleans(alive, cpu, rng):
+    live = started(alive, "extension", cpu)
+    for name, reduction in product(("ScatterElements", "ScatterND"), ("add", "mul", "min")):
+        attributes = {"reduction": reduction} | ({"axis": 0} if name == "ScatterElements" else {})
+        rest = () if name == "ScatterElements" else (1,)
+        indices = operand("i64", rng.integers(-6, 6, (9, *rest)))
+        operands = [operand("bf16", rng.standard_normal(6)), indices, operand("bf16", rng.standard_normal(9))]
+        assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
+        for count in (255, 256):
+            indices = operand("i64", np.zeros((count, *rest)))
+            operands = [operand("boolean", [False, True]), indices, operand("boolean", np.ones(count))]
             assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
-            for count in (255, 256):
-                indices = operand("i64", np.zeros((count, *rest)))
-                operands = [operand("boolean", [False, True]), indices, operand("boolean", np.ones(count))]
-                assert_predicted(live, Layer(f"{name}-ov_gather", attributes, operands), cpu_scatters.scattered_by_ours)
 
 
 def test_scatter_nd_of_older_releases():

@@ -55,8 +55,8 @@ def test_a_matmul_does_not_misread_a_gather_of_constants(kind, portable):
         assert [change.done for change in summary.changes] == [["Constant, as a MatMul would read it in the wrong layout"]]
 
 
-def test_arithmetic_between_the_gather_and_the_matmul():
-    weights = RNG.standard_normal((H, N, H), np.float32)
+def test_arithmetic_between_the_gather_and_the_matmul(rng):
+    weights = rng.standard_normal((H, N, H), np.float32)
     rows = ops.gather_elements(ops.constant(DATA[:, 0]), ops.constant(INDEX[:, 0]), 0)
     model = model_of(attention(ops.einsum([rows, ops.constant(weights)], "td,dnh->tnh")))
     other, _ = accelerated(model)
@@ -65,10 +65,10 @@ def test_arithmetic_between_the_gather_and_the_matmul():
 
 
 @pytest.mark.parametrize("element_type", ["f32", "f16", "bf16", "f64", "i8", "u16", "i32", "i64", "boolean", "f8e4m3"])
-def test_constants_of_every_type_are_folded_bit_by_bit(element_type):
+def test_constants_of_every_type_are_folded_bit_by_bit(element_type, rng):
     kind = getattr(ov.Type, element_type)
-    data = ov.op.Constant(kind, ov.Shape([4, 6]), RNG.integers(0, 2, 24).tolist())
-    index = RNG.integers(-4, 4, (9, 6))
+    data = ov.op.Constant(kind, ov.Shape([4, 6]), rng.integers(0, 2, 24).tolist())
+    index = rng.integers(-4, 4, (9, 6))
     model = model_of(ops.gather_elements(data, ops.constant(index), 0))
     fold_constants.fold_constants(model, fold_constants.Tracker(model), only_misread=False)
     (node,) = [node for node in model.get_ops() if node.get_type_name() == "Constant"]
@@ -77,7 +77,7 @@ def test_constants_of_every_type_are_folded_bit_by_bit(element_type):
 
 
 @pytest.mark.parametrize("turn", [[0, 2, 1], None])
-def test_what_is_read_right_stays(turn):
+def test_what_is_read_right_stays(turn, rng):
     """A constant might be fused with something, and so be rounded elsewhere."""
     batched = ops.matmul(parameter("x", [T, 4, H]), gathered(), False, True)
     scaled = ops.multiply(parameter("x", [T, N, H]), gathered())
@@ -85,7 +85,7 @@ def test_what_is_read_right_stays(turn):
         model = model_of(made)
         other, summary = accelerated(model)
         assert [change.done for change in summary.changes] == [[]]
-        check_same(model, other, [RNG.standard_normal(tuple(model.inputs[0].shape), np.float32)])
+        check_same(model, other, [rng.standard_normal(tuple(model.inputs[0].shape), np.float32)])
 
 
 def _turn(value, order):
@@ -148,8 +148,8 @@ def test_a_model_does_not_grow_large(monkeypatch):
         assert operations(model).count("GatherElements-6") == count
 
 
-def test_batches_of_the_older_gather_nd():
-    index = RNG.integers(0, N, (T, 4, 1))
+def test_batches_of_the_older_gather_nd(rng):
+    index = rng.integers(0, N, (T, 4, 1))
     model = model_of(opset8.relu(ov.opset5.gather_nd(ops.constant(DATA), ops.constant(index), 1)))
     before = outputs_of(model, [])
     fold_constants.fold_constants(model, fold_constants.Tracker(model), only_misread=False)

@@ -12,6 +12,7 @@ from openvino import opset3, opset8, opset13
 import ov_gather
 from helpers.hardening import CRASHED, RAISED, ROWS, Run, crashed, expected, infer, infer_model
 from helpers.hardening_models import NODES, attend, graph_inputs, graph_network, reduce_segments
+from helpers.pairwise import pairwise
 from helpers.worker_process import call_each
 from ov_gather.acceleration.graph import operation, ours, walk
 
@@ -390,9 +391,10 @@ def test_a_guard_does_not_depend_on_itself():
         assert (infer_model(changed, [np.array([0, -1, 7], np.int32)]) == RAISED) == (policy == "raise")
 
 
-@pytest.mark.parametrize("portable", [False, True])
-@pytest.mark.parametrize("version", ["Gather-1", "Gather-8"])
-@pytest.mark.parametrize("index", [0, -1, 1, -2, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize(
+    ("version", "index", "portable"),
+    pairwise(["Gather-1", "Gather-8"], [0, -1, 1, -2, 2**31 - 1, -(2**31)], [False, True]),
+)
 def test_a_gather_that_openvino_would_remove_raises(version, index, portable):
     """The output of one index along an axis of size 1 is data, whatever the index is."""
     table = np.float32([[4], [5]])

@@ -8,8 +8,6 @@ from onnx import TensorProto, helper
 
 from helpers.lane_models import exactly, model, values
 
-RANDOM = np.random.default_rng(19)
-
 
 def node(op_type, inputs, output, **attributes):
     return helper.make_node(op_type, inputs.split(), output.split(), **attributes)
@@ -24,18 +22,18 @@ def check(proto, given, **expected):
         assert found[name].tobytes() == right.tobytes()
 
 
-def test_values_of_hashed_keys():
+def test_values_of_hashed_keys(rng):
     """A table of 64-bit values, stored in the model, is looked up by the bucket of each key."""
-    table, buckets = values("int64", (64, 3)), RANDOM.integers(0, 64, 10)
+    table, buckets = values("int64", (64, 3)), rng.integers(0, 64, 10)
     proto = model(
         [node("Gather", "table bucket", "value")], {"bucket": ("int64", ["n"])}, {"value": ("int64", None)}, {"table": table}
     )
     check(proto, {"bucket": buckets}, value=table[buckets])
 
 
-def test_ids_of_the_nearest():
+def test_ids_of_the_nearest(rng):
     """Search: a product scores all items, TopK takes the best, and their 64-bit ids come out."""
-    ids, items, query = values("uint64", 50), RANDOM.random((50, 8), np.float32), RANDOM.random((2, 8), np.float32)
+    ids, items, query = values("uint64", 50), rng.random((50, 8), np.float32), rng.random((2, 8), np.float32)
     nodes = [
         node("MatMul", "query items", "scores"),
         node("TopK", "scores k", "best positions", axis=-1),
@@ -51,9 +49,9 @@ def test_ids_of_the_nearest():
     check(proto, {"query": query, "ids": ids}, found=right)
 
 
-def test_windows_of_a_series():
+def test_windows_of_a_series(rng):
     """Windows of a time series of float64 are cut, and put into the layout of a batch."""
-    series, starts = RANDOM.standard_normal((2, 100)), np.array([0, 40, 93], np.int32)
+    series, starts = rng.standard_normal((2, 100)), np.array([0, 40, 93], np.int32)
     nodes = [
         node("Unsqueeze", "starts one", "column"),
         node("Add", "column steps", "places"),
@@ -70,18 +68,18 @@ def test_windows_of_a_series():
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_spectra_at_their_peaks(dtype):
+def test_spectra_at_their_peaks(dtype, rng):
     """The power of a spectrum, computed by who records it, has a peak; the complex amplitude there comes out."""
-    spectra, power = values(dtype, (4, 33)), RANDOM.random((4, 33), np.float32)
+    spectra, power = values(dtype, (4, 33)), rng.random((4, 33), np.float32)
     nodes = [node("ArgMax", "power", "peak", axis=1, keepdims=1), node("GatherElements", "spectra peak", "amplitude", axis=1)]
     proto = model(nodes, {"spectra": (dtype, ["n", 33]), "power": (TensorProto.FLOAT, ["n", 33])}, {"amplitude": (dtype, None)})
     peak = power.argmax(1)[:, None]
     check(proto, {"spectra": spectra, "power": power}, amplitude=np.take_along_axis(spectra, peak, 1))
 
 
-def test_time_stamps_of_events():
+def test_time_stamps_of_events(rng):
     """Events are those that pass a threshold; their time stamps in nanoseconds are compressed out of the record."""
-    signal, stamps = RANDOM.random(40, np.float32), np.arange(40) * 10**9 + 1_700_000_000 * 10**9
+    signal, stamps = rng.random(40, np.float32), np.arange(40) * 10**9 + 1_700_000_000 * 10**9
     nodes = [node("Greater", "signal limit", "is_event"), node("Compress", "stamps is_event", "events", axis=0)]
     proto = model(
         nodes,
@@ -128,9 +126,9 @@ def test_keys_or_a_default():
     check(proto, {"table": table, "places": places}, answer=np.where(places < 0, -(2**63), table[np.maximum(places, 0)]))
 
 
-def test_rows_of_a_sorted_table():
+def test_rows_of_a_sorted_table(rng):
     """A table of doubles is sorted by a float32 column: every column is gathered in that order."""
-    score, table = RANDOM.permutation(30).astype(np.float32), RANDOM.standard_normal((30, 4))
+    score, table = rng.permutation(30).astype(np.float32), rng.standard_normal((30, 4))
     nodes = [
         node("TopK", "score count", "sorted order", axis=0, largest=0),
         node("Unsqueeze", "order one", "column"),
@@ -144,9 +142,9 @@ def test_rows_of_a_sorted_table():
     check(proto, {"score": score, "table": table}, rows=table[score.argsort(kind="stable")])
 
 
-def test_edges_of_a_graph():
+def test_edges_of_a_graph(rng):
     """The 64-bit node ids of a graph are taken by its edges, and put side by side."""
-    ids, edges = values("uint64", 12), RANDOM.integers(0, 12, (2, 9))
+    ids, edges = values("uint64", 12), rng.integers(0, 12, (2, 9))
     nodes = [
         node("Split", "edges", "from to", axis=0, num_outputs=2),
         node("Gather", "ids from", "from_ids"),

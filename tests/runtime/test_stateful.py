@@ -116,11 +116,11 @@ def test_a_stateful_model_has_no_findings_and_checks(tmp_path):
 
 
 @pytest.mark.parametrize("portable", [True, False])
-def test_a_state_that_starts_as_a_constant_is_not_folded(portable):
+def test_a_state_that_starts_as_a_constant_is_not_folded(portable, rng):
     """A gather of constants would be folded before this MatMul."""
     state, data = variable("state", [7, 3, 5]), parameter("data", [7, 3, 5])
     read = ops.read_value(ops.constant(np.zeros((7, 3, 5), np.float32)), state)
-    gathered = ops.gather_elements(read, ops.constant(RNG.integers(0, 7, (4, 3, 5))), 0)
+    gathered = ops.gather_elements(read, ops.constant(rng.integers(0, 7, (4, 3, 5))), 0)
     turned = ops.matmul(ops.transpose(data, constant([1, 0, 2])), ops.transpose(gathered, constant([1, 0, 2])), False, True)
     model = ov.Model([ops.result(turned)], [ops.assign(ops.add(read, data), state)], [data], "model")
     other, _ = accelerated(model, portable=portable)

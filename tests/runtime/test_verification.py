@@ -175,13 +175,13 @@ def test_indices_smaller_than_data_and_strings_are_compared(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path):
+def test_a_stock_gather_that_only_goes_wrong_in_the_model_is_blamed(tmp_path, rng):
     """OpenVINO's front end leaves a gather of constants, which its plugin then misreads in the MatMul behind it."""
     nodes = [
         helper.make_node("GatherElements", ["table", "i"], ["rows"], name="positions"),
         helper.make_node("Einsum", ["x", "rows"], ["y"], equation="binh,tnh->bnit"),
     ]
-    constants = {"table": RNG.standard_normal((12, 3, 5), np.float32), "i": RNG.integers(0, 12, (12, 3, 5))}
+    constants = {"table": rng.standard_normal((12, 3, 5), np.float32), "i": rng.integers(0, 12, (12, 3, 5))}
     source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [2, 7, 3, 5])], [("y", 1)], constants)
     result = verify_conversion(source, converted(tmp_path / "m.xml", source))
     assert [layer.passed for layer in result.layers] == [True]

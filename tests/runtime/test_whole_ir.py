@@ -18,8 +18,6 @@ from ov_gather.runtimes import isolated
 
 pytestmark = pytest.mark.slow
 
-RNG = np.random.default_rng(1)
-
 
 @pytest.fixture
 def plant(monkeypatch):
@@ -48,7 +46,7 @@ def parameter(shape, kind, name):
 
 
 def floats(*shape):
-    return ops.constant(RNG.standard_normal(shape).astype(np.float32))
+    return ops.constant(np.random.default_rng(shape).standard_normal(shape).astype(np.float32))
 
 
 def number(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.pairwise import pairwise
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements, scatter_nd
 from ov_gather.kernels import native
 
@@ -28,7 +29,10 @@ NUMBERS = [
 ]
 
 
-@pytest.fixture(params=["native", "reference"], autouse=True)
+KERNELS = ["native", "reference"]
+
+
+@pytest.fixture(params=KERNELS, autouse=True)
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "reference":
         monkeypatch.setattr(native, "load", lambda: None)
@@ -39,9 +43,13 @@ def arguments(function, **changes):
     return {name: given[name] for name in FUNCTIONS[function]} | changes
 
 
-@pytest.mark.parametrize(("function", "name"), ARGUMENTS)
-@pytest.mark.parametrize(("value", "what"), [(None, "None"), ({1}, "a set"), ({}, "a dict"), (object(), "a object")])
-def test_no_array(function, name, value, what):
+@pytest.mark.parametrize(
+    ("kernel", "argument", "given"),
+    pairwise(KERNELS, ARGUMENTS, [(None, "None"), ({1}, "a set"), ({}, "a dict"), (object(), "a object")]),
+    indirect=["kernel"],
+)
+def test_no_array(argument, given):
+    (function, name), (value, what) = argument, given
     with pytest.raises(TypeError, match=f"^{function.__name__}: {name} must be an array, not {what}$"):
         function(**arguments(function, **{name: value}))
 
@@ -70,9 +78,9 @@ def test_use_init_val_is_a_boolean(value):
         scatter_elements(DATA, INDICES, DATA, use_init_val=value)
 
 
-@pytest.mark.parametrize(("function", "name"), NUMBERS)
-@pytest.mark.parametrize("value", [None, 1.0, "0"])
-def test_no_integer(function, name, value):
+@pytest.mark.parametrize(("kernel", "argument", "value"), pairwise(KERNELS, NUMBERS, [None, 1.0, "0"]), indirect=["kernel"])
+def test_no_integer(argument, value):
+    function, name = argument
     with pytest.raises(TypeError, match=f"^{function.__name__}: {name} must be an integer, not {value!r}$"):
         function(**arguments(function, **{name: value}))
 
@@ -92,16 +100,23 @@ def test_no_reduction(function, value):
         function(**arguments(function, reduction=value))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.bool_, ">f8"])
-@pytest.mark.parametrize("function", [scatter_elements, scatter_nd])
-@pytest.mark.parametrize(("onnx", "openvino"), [("add", "sum"), ("mul", "prod")])
-def test_names_of_reductions(function, dtype, onnx, openvino):
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "function", "names"),
+    pairwise(
+        KERNELS,
+        [np.float32, np.float16, np.int8, np.bool_, ">f8"],
+        [scatter_elements, scatter_nd],
+        [("add", "sum"), ("mul", "prod")],
+    ),
+    indirect=["kernel"],
+)
+def test_names_of_reductions(function, dtype, names):
     """ONNX's names of reductions are taken, and OpenVINO's."""
     data, updates = np.full((3, 2), 3).astype(dtype), np.full((3, 2), 2).astype(dtype)
     indices = np.zeros((3, 2), int) if function is scatter_elements else np.zeros((3, 1), int)
-    results = [function(data, indices, updates, reduction=name) for name in (onnx, openvino)]
+    results = [function(data, indices, updates, reduction=name) for name in names]
     expected = data.copy()
     if dtype is not np.bool_:
-        expected[0] = 9 if onnx == "add" else 24
+        expected[0] = 9 if "add" in names else 24
     for result in results:
         np.testing.assert_array_equal(result, expected)

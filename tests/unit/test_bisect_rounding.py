@@ -9,12 +9,10 @@ import pytest
 
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference, errors, largest_error
 
-RNG = np.random.default_rng(5)
-
 
 @pytest.fixture(scope="module")
 def numbers():
-    return RNG.standard_normal((1000, 500)).astype(np.float32)
+    return np.random.default_rng(5).standard_normal((1000, 500)).astype(np.float32)
 
 
 @pytest.mark.parametrize(("precision", "digits"), [("f16", 10), ("bf16", 7)])
@@ -34,10 +32,10 @@ def test_one_wrong_element_of_many_is_found_where_it_is(numbers):
     assert not difference(numbers, wrong, 1e-4, noise=0.2)
 
 
-def test_what_is_usual_is_told_by_the_numbers_that_are_there():
+def test_what_is_usual_is_told_by_the_numbers_that_are_there(rng):
     """A mask of the least number, and zeros, say nothing of how far the other numbers may be off."""
     expected = np.zeros((400, 1000), np.float32)
-    expected[7, :20] = RNG.standard_normal(20)
+    expected[7, :20] = rng.standard_normal(20)
     expected[8, :4] = np.finfo(np.float32).min
     wrong = expected.copy()
     wrong[7, 3] += 0.05

@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.pairwise import pairwise
 from ov_gather import gather, gather_elements, gather_nd, scatter_elements
 from ov_gather.kernels import native
 
 pytestmark = pytest.mark.sanitized
 
 DTYPES = [np.bool_, np.int8, np.uint16, np.float16, np.float32, np.int64, np.float64, np.complex128, object, "U3"]
+KERNELS = ["native", "reference"]
 
 
-@pytest.fixture(params=["native", "reference"], autouse=True)
+@pytest.fixture(params=KERNELS, autouse=True)
 def kernel(request, monkeypatch):
     if request.param == "reference":
         monkeypatch.setattr(native, "load", lambda: None)
@@ -27,8 +29,7 @@ def values(rng, shape, dtype=np.float32):
     return rng.integers(0, 100, shape).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize(("kernel", "dtype", "axis"), pairwise(KERNELS, DTYPES, [0, 1, -1]), indirect=["kernel"], ids=str)
 def test_gather_every_dtype(dtype, axis):
     rng = np.random.default_rng(0)
     data = values(rng, (4, 5, 6), dtype)
@@ -66,9 +67,14 @@ def test_gather_is_a_gather_of_elements_whose_indices_are_broadcast():
     assert np.array_equal(gather(data, rows), gather_elements(data, np.broadcast_to(rows[:, None], (9, 5))))
 
 
-@pytest.mark.parametrize(("shape", "axis"), [((6, 2000), 0), ((2000,), 0), ((3, 700, 2), 1), ((40, 3), 1)])
-@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.complex128], ids=str)
-def test_gather_fills_zeros_where_the_index_is_out_of_bounds(shape, axis, dtype):
+@pytest.mark.parametrize(
+    ("kernel", "place", "dtype"),
+    pairwise(KERNELS, [((6, 2000), 0), ((2000,), 0), ((3, 700, 2), 1), ((40, 3), 1)], [np.float32, np.uint8, np.complex128]),
+    indirect=["kernel"],
+    ids=str,
+)
+def test_gather_fills_zeros_where_the_index_is_out_of_bounds(place, dtype):
+    shape, axis = place
     rng = np.random.default_rng(0)
     data = values(rng, shape, dtype) + dtype(1)
     size = shape[axis]
@@ -146,8 +152,7 @@ def test_gather_refuses_other_bounds():
         gather(np.ones(3), [0], bounds="wrap")
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+@pytest.mark.parametrize(("kernel", "dtype", "depth"), pairwise(KERNELS, DTYPES, range(4)), indirect=["kernel"], ids=str)
 def test_gather_nd_every_dtype(dtype, depth):
     rng = np.random.default_rng(0)
     data = values(rng, (4, 5, 6), dtype)
@@ -209,8 +214,7 @@ def loop(data, indices, updates, axis, function):
     return output
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize(("kernel", "dtype", "axis"), pairwise(KERNELS, DTYPES, range(3)), indirect=["kernel"], ids=str)
 def test_scatter_elements_every_dtype(dtype, axis):
     rng = np.random.default_rng(0)
     data = values(rng, (4, 5, 6), dtype)
@@ -221,12 +225,11 @@ def test_scatter_elements_every_dtype(dtype, axis):
     assert np.array_equal(scatter_elements(data, indices, updates, axis - 3), expected)
 
 
+REDUCED = [np.bool_, np.int8, np.uint8, np.int32, np.uint64, np.float32, np.float64]
 FUNCTIONS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
 
 
-@pytest.mark.parametrize("reduction", FUNCTIONS)
-@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.int32, np.uint64, np.float32, np.float64], ids=str)
-@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(("reduction", "dtype", "axis"), pairwise(FUNCTIONS, REDUCED, [0, 1]))  # with each kernel
 def test_reductions(reduction, dtype, axis):
     rng = np.random.default_rng(0)
     data = values(rng, (6, 700), dtype)
@@ -276,10 +279,15 @@ def test_indices_that_name_whole_rows(reduction):
         assert np.array_equal(scatter_elements(data, indices, updates, 1, reduction=reduction), expected)
 
 
-@pytest.mark.parametrize("columns", [100, 300])
-@pytest.mark.parametrize(("dtype", "reduction"), [("f4", "none"), ("i8", "none"), ("u1", "none"), ("i4", "sum")])
-def test_scatter_into_long_columns(dtype, reduction, columns):
+@pytest.mark.parametrize(
+    ("kernel", "columns", "update"),
+    pairwise(KERNELS, [100, 300], [("f4", "none"), ("i8", "none"), ("u1", "none"), ("i4", "sum")]),
+    indirect=["kernel"],
+    ids=str,
+)
+def test_scatter_into_long_columns(columns, update):
     """The compiled kernel packs such columns piece by piece, where rows are long."""
+    dtype, reduction = update
     rng = np.random.default_rng(0)
     data, updates = values(rng, (2, 2000, columns), dtype), values(rng, (2, 1500, columns), dtype)
     indices = rng.integers(-2000, 2000, updates.shape)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.pairwise import pairwise
 from ov_gather import gather_elements
 from ov_gather.kernels import native
 from ov_gather.kernels.gather_elements import kernel_name
@@ -23,7 +24,10 @@ DTYPES = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=["native", "reference"], autouse=True)
+KERNELS = ["native", "reference"]
+
+
+@pytest.fixture(params=KERNELS, autouse=True)
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "reference":
         monkeypatch.setattr(native, "load", lambda: None)
@@ -71,9 +75,11 @@ def test_equals_indexing(given):
     np.testing.assert_array_equal(output, by_indexing(data, indices, axis))
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "axis", "index_dtype"),
+    pairwise(KERNELS, [np.uint8, np.float16, np.float32, np.float64, np.complex128], [0, 1, 2], [np.int32, np.int64]),
+    indirect=["kernel"],
+)
 def test_large_arrays_on_all_threads(dtype, axis, index_dtype):
     rng = np.random.default_rng(0)
     data = rng.integers(0, 100, (40, 60, 50)).astype(dtype)

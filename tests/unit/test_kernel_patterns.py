@@ -6,17 +6,20 @@ import os
 import re
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from helpers.pairwise import pairwise
 from ov_gather import gather, gather_elements, gather_nd, set_num_threads
 from ov_gather.kernels import native
 
 pytestmark = pytest.mark.sanitized
 
 DTYPES = [np.uint8, np.float16, np.float32, np.float64, np.complex128]
+INDEX_DTYPES = [np.int32, np.int64]
 # data shape, indices shape, axis, dimensions of indices that are broadcast
 PATTERNS = {
     "one line shorter than a vector": ((9,), (7,), 0, ()),
@@ -47,13 +50,19 @@ PATTERNS = {
 }
 
 
-def make(name, dtype, index_dtype):
+@lru_cache(maxsize=1)  # tests of one pattern follow each other, and drawing takes longer than gathering
+def drawn(name):
     data_shape, index_shape, axis, broadcast = PATTERNS[name]
-    rng = np.random.default_rng(0)
-    data = rng.integers(0, 250, data_shape).astype(dtype)
-    size = data_shape[axis]
+    rng, size = np.random.default_rng(0), data_shape[axis]
     own = [1 if i in broadcast else n for i, n in enumerate(index_shape)]
-    return data, np.broadcast_to(rng.integers(-size, size, own).astype(index_dtype), index_shape), axis
+    return rng.integers(0, 250, data_shape), rng.integers(-size, size, own)
+
+
+def make(name, dtype, index_dtype):
+    """Return data, indices and axis of a pattern, in memory of their own."""
+    data, indices = drawn(name)
+    _, index_shape, axis, _ = PATTERNS[name]
+    return data.astype(dtype), np.broadcast_to(indices.astype(index_dtype), index_shape), axis
 
 
 def expected(data, indices, axis):
@@ -61,9 +70,7 @@ def expected(data, indices, axis):
     return np.take_along_axis(corner, indices.astype(np.int64), axis)
 
 
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize(("name", "dtype", "index_dtype"), pairwise(PATTERNS, DTYPES, INDEX_DTYPES))
 def test_pattern(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)
     right = expected(data, indices, axis)
@@ -73,9 +80,10 @@ def test_pattern(name, dtype, index_dtype):
     np.testing.assert_array_equal(gather_elements(data[::-1], indices, axis), expected(data[::-1], indices, axis))
 
 
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [name for name in PATTERNS if len(PATTERNS[name][0]) > 1])
+@pytest.mark.parametrize(
+    ("name", "dtype", "index_dtype"),
+    pairwise([name for name in PATTERNS if len(PATTERNS[name][0]) > 1], DTYPES, INDEX_DTYPES),
+)
 def test_an_output_that_is_transposed(name, dtype, index_dtype):
     data, indices, axis = make(name, dtype, index_dtype)
     *others, rows, columns = indices.shape
@@ -117,9 +125,10 @@ def test_arrays_larger_than_the_last_level_cache(offset):
     assert not buffer[offset + indices.size :].any()
 
 
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shapes", [((37,), (1003,), 0), ((37, 5), (37, 3), 1), ((5, 33), (5, 70), 1), ((33, 7), (29, 7), 0)])
+@pytest.mark.parametrize(
+    ("shapes", "dtype", "index_dtype"),
+    pairwise([((37,), (1003,), 0), ((37, 5), (37, 3), 1), ((5, 33), (5, 70), 1), ((33, 7), (29, 7), 0)], DTYPES, INDEX_DTYPES),
+)
 def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_end_of_a_page):
     data_shape, index_shape, axis = shapes
     rng = np.random.default_rng(0)
@@ -130,7 +139,7 @@ def test_nothing_behind_an_array_is_touched(shapes, dtype, index_dtype, at_the_e
     np.testing.assert_array_equal(gather_elements(data, indices, axis, out=out), expected(data, indices, axis))
 
 
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("index_dtype", INDEX_DTYPES)
 @pytest.mark.parametrize("size", [*range(1, 70), 128, 513])
 def test_slices_of_every_short_size(size, index_dtype, at_the_end_of_a_page):
     rng = np.random.default_rng(size)
@@ -225,4 +234,4 @@ def test_on_every_instruction_set(isa):
     pytest_again = [sys.executable, "-m", "pytest", "-q", *files, "-k", "not reference and not threads_from_the_environment"]
     done = subprocess.run(pytest_again, env=environment, capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stdout
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 500
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 400

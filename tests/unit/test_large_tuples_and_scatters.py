@@ -7,14 +7,19 @@ import re
 import numpy as np
 import pytest
 
+from helpers.pairwise import pairwise
 from ov_gather import gather_nd, scatter_elements
 
 pytestmark = pytest.mark.sanitized
 
+DTYPES = [np.uint8, np.float32, np.complex128]
+INDEX_DTYPES = [np.int32, np.int64]
+UPDATE = {"none": lambda old, new: new, "sum": np.add, "max": np.maximum}
 
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("slice_shape", [(), (3,), (4,), (5, 7)], ids=str)
-@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.complex128])
+
+@pytest.mark.parametrize(
+    ("dtype", "slice_shape", "index_dtype"), pairwise(DTYPES, [(), (3,), (4,), (5, 7)], INDEX_DTYPES), ids=str
+)
 def test_tuples_in_batches(dtype, slice_shape, index_dtype):
     rng = np.random.default_rng(0)
     data = rng.integers(0, 250, (3, 40, 50, *slice_shape)).astype(dtype)
@@ -26,7 +31,7 @@ def test_tuples_in_batches(dtype, slice_shape, index_dtype):
     np.testing.assert_array_equal(out, data[:, :, ::-1][batch, tuples[..., 0], tuples[..., 1]])
 
 
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("index_dtype", INDEX_DTYPES)
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 6])
 def test_tuples_of_every_length(depth, index_dtype):
     rng, shape = np.random.default_rng(0), (5, 3, 4, 2, 3, 2, 3)
@@ -47,16 +52,15 @@ def test_the_first_tuple_that_is_out_of_bounds(value):
     assert f"indices[1, 7, 1] = {value} is out of bounds for axis 2 of size 50" in str(caught.value)
 
 
-@pytest.mark.parametrize(("reduction", "update"), [("none", None), ("sum", np.add), ("max", np.maximum)])
-@pytest.mark.parametrize("beside", [True, False], ids=["beside every element", "smaller than data"])
-@pytest.mark.parametrize("updates", [2, 900])
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("dtype", [np.float32, np.int64])
-def test_data_is_copied_and_updated(dtype, axis, updates, beside, reduction, update):
+@pytest.mark.parametrize(
+    ("dtype", "axis", "updates", "updated", "reduction"),
+    pairwise([np.float32, np.int64], [0, 1], [2, 900], ["beside every element", "smaller than data"], UPDATE),
+)
+def test_data_is_copied_and_updated(dtype, axis, updates, updated, reduction):
     rng = np.random.default_rng(0)
     shape = [700, 600]
     data = rng.integers(0, 250, shape).astype(dtype)
-    shape[1 - axis] -= 0 if beside else 5
+    shape[1 - axis] -= 0 if updated == "beside every element" else 5
     shape[axis] = updates
     indices, values = rng.integers(-data.shape[axis], data.shape[axis], shape), rng.integers(0, 250, shape).astype(dtype)
     expected = data.copy()
@@ -64,7 +68,7 @@ def test_data_is_copied_and_updated(dtype, axis, updates, beside, reduction, upd
         places = [*np.ogrid[tuple(map(slice, shape))]]
         places[axis] = indices.take([k], axis)
         new = values.take([k], axis)
-        expected[tuple(places)] = new if update is None else update(expected[tuple(places)], new)
+        expected[tuple(places)] = UPDATE[reduction](expected[tuple(places)], new)
     before = data.copy()
     np.testing.assert_array_equal(scatter_elements(data, indices, values, axis, reduction=reduction), expected)
     np.testing.assert_array_equal(data, before)
@@ -84,11 +88,12 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("form", ["a view", "a copy", "a copy with another index", "an index out of bounds"])
-@pytest.mark.parametrize("reduction", ["none", "sum"])
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.complex128])
-@pytest.mark.parametrize("name", ROWS)
+FORMS = ["a view", "a copy", "a copy with another index", "an index out of bounds"]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "index_dtype", "reduction", "form"), pairwise(ROWS, DTYPES, INDEX_DTYPES, ["none", "sum"], FORMS)
+)
 def test_one_index_for_a_row(name, dtype, index_dtype, reduction, form):
     """A view and a copy of it give the same; one index that differs goes where it says."""
     shape, update_shape, axis, along = ROWS[name]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.pairwise import pairwise
 from helpers.reductions import product
 from ov_gather import gather_nd, scatter_elements, scatter_nd, set_num_threads
 from ov_gather.kernels import native
@@ -20,7 +21,10 @@ DTYPES = [np.bool_, np.int8, np.uint16, np.float16, np.float32, np.int64, np.flo
 FUNCTIONS = {"sum": np.add, "prod": product, "min": np.minimum, "max": np.maximum}
 
 
-@pytest.fixture(params=["native", "reference"], autouse=True)
+KERNELS = ["native", "reference"]
+
+
+@pytest.fixture(params=KERNELS, autouse=True)
 def kernel(request, monkeypatch):
     if request.param == "reference":
         monkeypatch.setattr(native, "load", lambda: None)
@@ -52,8 +56,7 @@ def same(one, other):
     return one.dtype == other.dtype and one.shape == other.shape and equal
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+@pytest.mark.parametrize(("kernel", "dtype", "depth"), pairwise(KERNELS, DTYPES, range(4)), indirect=["kernel"], ids=str)
 def test_every_dtype(dtype, depth):
     rng = np.random.default_rng(0)
     data = values(rng, (4, 5, 6), dtype)
@@ -151,10 +154,15 @@ def test_scatter_elements_reduces_big_endian_numbers():
     assert same(scatter_elements(data, [0, 0], data[:2], reduction="sum"), np.array([4, 2, 3], ">i4"))
 
 
-@pytest.mark.parametrize(("shape", "depth"), [((3000, 5), 1), ((200, 100), 2), ((3, 40_000), 1), ((90_000,), 0)])
-@pytest.mark.parametrize("reduction", ["none", "sum"])
-def test_any_number_of_threads_gives_the_same_bits(shape, depth, reduction):
+@pytest.mark.parametrize(
+    ("kernel", "reduction", "case"),
+    pairwise(KERNELS, ["none", "sum"], [((3000, 5), 1), ((200, 100), 2), ((3, 40_000), 1), ((90_000,), 0)]),
+    indirect=["kernel"],
+    ids=str,
+)
+def test_any_number_of_threads_gives_the_same_bits(case, reduction):
     """Sums of floats depend on the order of their updates."""
+    shape, depth = case
     rng = np.random.default_rng(0)
     data = rng.random(shape, np.float32)
     count = 120_000 // max(1, int(np.prod(shape[depth:])))

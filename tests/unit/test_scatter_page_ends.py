@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.pairwise import pairwise
 from ov_gather import scatter_elements, scatter_nd
 
 pytestmark = pytest.mark.sanitized
@@ -23,10 +24,10 @@ PATTERNS = {
 UPDATES = {"none": None, "sum": np.add, "max": np.maximum}
 
 
-@pytest.mark.parametrize("reduction", UPDATES)
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
-@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize(
+    ("name", "dtype", "index_dtype", "reduction"),
+    pairwise(PATTERNS, [np.uint8, np.float32, np.float64], [np.int32, np.int64], UPDATES),
+)
 def test_scatter_elements(name, dtype, index_dtype, reduction, at_the_end_of_a_page):
     shape, update_shape, axis, own = PATTERNS[name]
     rng = np.random.default_rng(0)
@@ -42,9 +43,11 @@ def test_scatter_elements(name, dtype, index_dtype, reduction, at_the_end_of_a_p
     np.testing.assert_array_equal(guarded[3], expected)
 
 
-@pytest.mark.parametrize("reduction", UPDATES)
-@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
-@pytest.mark.parametrize("slice_shape", [(), (3,), (64,), (2000,)], ids=str)
+@pytest.mark.parametrize(
+    ("slice_shape", "index_dtype", "reduction"),
+    pairwise([(), (3,), (64,), (2000,)], [np.int32, np.int64], UPDATES),
+    ids=str,
+)
 def test_scatter_nd(slice_shape, index_dtype, reduction, at_the_end_of_a_page):
     rng = np.random.default_rng(0)
     data, values = rng.random((9, 7, *slice_shape), np.float32), rng.random((90, *slice_shape), np.float32)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from helpers.pairwise import pairwise
 from ov_gather.ir.element_types import F16, F32, I64
 from ov_gather.ir.model import Layer, Port
 from ov_gather.ir.shapes import PartialShape
@@ -100,9 +101,9 @@ def test_updates_have_the_type_of_data():
             operation.infer_types((F32, I64, F16))
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("shape", [(), (4,), (2, 3)], ids=str)
-@pytest.mark.parametrize("dtype", ["f4", "u1", "f8", "c16", "O"])
+@pytest.mark.parametrize(
+    ("axis", "shape", "dtype"), pairwise([0, 1, -1], [(), (4,), (2, 3)], ["f4", "u1", "f8", "c16", "O"]), ids=str
+)
 def test_scatter_update_writes_in_order(axis, shape, dtype):
     rng = np.random.default_rng(1)
     data = rng.integers(0, 99, (3, 5, 4)).astype(dtype)
@@ -128,9 +129,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("reduction", FUNCTIONS)
-@pytest.mark.parametrize("dtype", ["f4", "f2", "u1", "u8", "i8", "i2"])
-@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(("reduction", "dtype", "depth"), pairwise(FUNCTIONS, ["f4", "f2", "u1", "u8", "i8", "i2"], [1, 2]))
 def test_scatter_nd_update_reduces_in_order(reduction, dtype, depth):
     rng = np.random.default_rng(2)
     data = rng.integers(0, 9, (3, 4)).astype(dtype)
