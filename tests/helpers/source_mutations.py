@@ -18,7 +18,7 @@ class Mutation:
     """The innermost function around the change; empty outside of functions."""
     line: int
     near: range
-    """The lines of the statement; those of the body for the head of a function, and those of the file outside of functions."""
+    """The lines of the statement; the body's for the head of a function; the whole file outside of functions."""
     site: int
     position: int
     """Which change, among those of the expression."""
@@ -81,27 +81,20 @@ def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, _Around]]:
             yield node, around
         inner = around
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            inner = _Around(node.name, range(node.body[0].lineno, _end(node)))
+            inner = _Around(node.name, _lines(node.body[0], node))
         not_executed = {getattr(node, "annotation", None), getattr(node, "returns", None)}
         for child in ast.iter_child_nodes(node):
             is_switch = isinstance(child, ast.keyword) and child.arg in SWITCHES
             if child in not_executed or is_switch:
                 continue
             if isinstance(child, ast.stmt) and inner.function:
-                stack.append((child, _Around(inner.function, _head(child))))
+                stack.append((child, _Around(inner.function, _lines(child, child))))
             else:
                 stack.append((child, inner))
 
 
-def _head(statement: ast.stmt) -> range:
-    """Return the lines of a statement without those of its blocks."""
-    blocks: list[ast.stmt] = getattr(statement, "body", [])
-    return range(statement.lineno, max(blocks[0].lineno, statement.lineno + 1) if blocks else _end(statement))
-
-
-def _end(statement: ast.stmt) -> int:
-    assert statement.end_lineno
-    return statement.end_lineno + 1
+def _lines(first: ast.stmt, last: ast.stmt) -> range:
+    return range(first.lineno, (last.end_lineno or last.lineno) + 1)
 
 
 def _changes(node: ast.expr) -> Iterator[Callable[[], ast.expr]]:

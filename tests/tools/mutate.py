@@ -108,7 +108,8 @@ def chosen(mutation: Mutation, found: Trace) -> list[str]:
 
     If there are none, the tests that execute the rest of the statement, or any test.
     """
-    executing = found.executing(mutation.path, [mutation.line]) if mutation.function else set()
+    is_executed_by_calls = mutation.function and mutation.line in mutation.near  # others are by an import
+    executing = found.executing(mutation.path, [mutation.line]) if is_executed_by_calls else set()
     executing = executing or found.executing(mutation.path, mutation.near) or set(found.seconds)
     ranks, of_file = dict[str, int](), Counter[str]()
     for test in sorted(executing, key=lambda test: found.seconds[test]):
