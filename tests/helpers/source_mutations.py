@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +73,7 @@ class _Around:
 
 def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, _Around]]:
     """Yield each expression that is executed, with what is around it."""
-    stack: list[tuple[ast.AST, _Around]] = [(tree, _Around("", range(1, sys.maxsize)))]
+    stack: list[tuple[ast.AST, _Around]] = [(one, _Around("", _lines(tree.body[0], tree.body[-1]))) for one in tree.body]
     while stack:
         node, around = stack.pop()
         if isinstance(node, ast.expr):
