@@ -54,10 +54,11 @@ class Trace:
     """The lines that each test executes, and its seconds."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = CoverageData(str(file))
+        lines = CoverageData(str(file))
+        lines.read()  # otherwise its first use erases it
         with sqlite3.connect(file) as data:
             self.seconds: dict[str, float] = dict(data.execute("select test, seconds from passed"))
-        self.contexts = cache(self._lines.contexts_by_lineno)
+        self.contexts = cache(lines.contexts_by_lineno)
 
     def executing(self, path: Path, lines: Collection[int]) -> set[str]:
         """Return the tests that execute one of these lines, by themselves or by a fixture that they share with others."""
