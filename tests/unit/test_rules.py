@@ -15,6 +15,7 @@ from ov_gather.ir.reader import read_document
 from ov_gather.rules import constants
 from ov_gather.rules.base import Rule
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.opsets import is_of_kind
 from ov_gather.rules.register import RULES
 from ov_gather.rules.targets import Targeted
 
@@ -158,6 +159,11 @@ def test_a_file_that_is_cut_off_meanwhile_has_no_odd_booleans(monkeypatch):
     assert len(list(constants.odd_booleans.check(document.model))) == 1
     monkeypatch.setattr(constants, "payload", cut)
     assert list(constants.odd_booleans.check(document.model)) == []
+
+
+@pytest.mark.parametrize(("text", "is_one"), [("", True), ("1.5,2", True), ("1.5, x", False), ("x,1.5", False), ("x", False)])
+def test_each_number_of_an_attribute_is_examined(text, is_one):
+    assert is_of_kind(text, "floats") == is_one
 
 
 def _with_dims_of_results(place: str) -> bytes:
