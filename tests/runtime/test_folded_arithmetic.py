@@ -183,11 +183,6 @@ def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_
 
 WARNED = {
     "Div": ("int32[3] x", "y = Div (x, c)", "divides integers as f32"),
-    "at least a size": (
-        "int32[3] x, float[k] z",
-        "s = Shape (z) t = Cast <to = 6> (s) a = Max (x, t) y = Div (a, c)",
-        "divides integers as f32",
-    ),
     "Mod": ("int32[3] x", "y = Mod (x, c)", "divides integers as f32"),
     "ReduceSum": ("int32[3] x", "y = ReduceSum (x)", "adds and multiplies integers as f32"),
     "MatMul": ("int32[3] x", "y = MatMul (x, c)", "adds and multiplies integers as f32"),
