@@ -116,7 +116,7 @@ def chosen(mutation: Mutation, found: Trace) -> list[str]:
     for test in sorted(executing, key=lambda test: found.seconds[test]):
         ranks[test] = of_file[test.partition("::")[0]]
         of_file[test.partition("::")[0]] += 1
-    names = _stems(f"{mutation.path.stem} {mutation.function}")
+    names = _stems(f"{mutation.path.parent.name} {mutation.path.stem} {mutation.function}")
     budget, tests = BUDGET, list[str]()
     for test in sorted(executing, key=lambda test: (found.seconds[test] > 5, -len(names & _stems(test)), ranks[test])):
         budget -= found.seconds[test]
