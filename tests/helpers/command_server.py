@@ -26,7 +26,7 @@ from types import NoneType
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, as this file is executed, too
 
-from helpers.call_trace import current_test, traced
+from helpers.line_trace import current_test, traced
 
 COMMAND = Path(sys.executable).with_name("ov-gather")
 TIME_LIMIT = 300

@@ -16,6 +16,8 @@ class Mutation:
     function: str
     """The innermost function around the change; empty outside of functions."""
     line: int
+    near: range
+    """The lines of the statement; the body's for the head of a function; the whole file outside of functions."""
     site: int
     position: int
     """Which change, among those of the expression."""
@@ -56,26 +58,42 @@ SWITCHES = ("frozen", "slots", "strict", "kw_only")
 
 def mutations(path: Path) -> Iterator[Mutation]:
     """Yield all mutations of a file."""
-    for site, (node, function) in enumerate(_sites(ast.parse(path.read_text()))):
+    for site, (node, around) in enumerate(_sites(ast.parse(path.read_text()))):
         for position in range(len(list(_changes(node)))):
-            yield Mutation(path, function, node.lineno, site, position)
+            yield Mutation(path, around.function, node.lineno, around.lines, site, position)
 
 
-def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
-    """Yield each expression that is executed, with the name of the function around it."""
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+@dataclass(frozen=True)
+class _Around:
+    """The function and the lines around an expression."""
+
+    function: str
+    lines: range
+
+
+def _sites(tree: ast.Module) -> Iterator[tuple[ast.expr, _Around]]:
+    """Yield each expression that is executed, with what is around it."""
+    stack: list[tuple[ast.AST, _Around]] = [(one, _Around("", _lines(tree.body[0], tree.body[-1]))) for one in tree.body]
     while stack:
-        node, function = stack.pop()
+        node, around = stack.pop()
         if isinstance(node, ast.expr):
-            yield node, function
-        inner = function
+            yield node, around
+        inner = around
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            inner = node.name
+            inner = _Around(node.name, _lines(node.body[0], node))
         not_executed = {getattr(node, "annotation", None), getattr(node, "returns", None)}
         for child in ast.iter_child_nodes(node):
             is_switch = isinstance(child, ast.keyword) and child.arg in SWITCHES
-            if child not in not_executed and not is_switch:
+            if child in not_executed or is_switch:
+                continue
+            if isinstance(child, ast.stmt) and inner.function:
+                stack.append((child, _Around(inner.function, _lines(child, child))))
+            else:
                 stack.append((child, inner))
+
+
+def _lines(first: ast.stmt, last: ast.stmt) -> range:
+    return range(first.lineno, (last.end_lineno or last.lineno) + 1)
 
 
 def _changes(node: ast.expr) -> Iterator[Callable[[], ast.expr]]:

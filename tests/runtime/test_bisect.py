@@ -265,15 +265,18 @@ def test_what_rounding_decides_is_no_fault(tmp_path, rng):
     assert result.passed
 
 
-def test_a_random_output_is_not_compared(tmp_path):
-    nodes = [
-        helper.make_node("RandomNormalLike", ["x"], ["noise"], name="dice"),
-        helper.make_node("Add", ["x", "noise"], ["y"], name="add"),
-        helper.make_node("Neg", ["x"], ["z"], name="neg"),
-    ]
-    outputs = [("y", TensorProto.FLOAT), ("z", TensorProto.FLOAT)]
-    source = save(tmp_path / "m.onnx", nodes, [("x", TensorProto.FLOAT, [20])], outputs, {})
-    result = ov_gather.bisect(source, converted(tmp_path / "m.xml", source))
+@pytest.mark.parametrize("noise", ["RandomNormalLike", "Abs"], ids=["of both", "of the model"])
+def test_a_random_output_is_not_compared(noise, tmp_path):
+    def source(operator):
+        nodes = [
+            helper.make_node(operator, ["x"], ["noise"], name="dice"),
+            helper.make_node("Add", ["x", "noise"], ["y"], name="add"),
+            helper.make_node("Neg", ["x"], ["z"], name="neg"),
+        ]
+        outputs = [("y", TensorProto.FLOAT), ("z", TensorProto.FLOAT)]
+        return save(tmp_path / f"{operator}.onnx", nodes, [("x", TensorProto.FLOAT, [20])], outputs, {})
+
+    result = ov_gather.bisect(source(noise), converted(tmp_path / "m.xml", source("RandomNormalLike")))
     assert result.passed
     assert any("output 'y' is not compared" in note and "makes it random" in note for note in result.notes)
 

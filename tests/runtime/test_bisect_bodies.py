@@ -13,7 +13,7 @@ import pytest
 
 import ov_gather
 from helpers.planting import candidates, swapped, with_payload
-from ov_gather.crosscheck.bisect import inside
+from ov_gather.crosscheck.bisect import inside, ir_bodies
 from ov_gather.ir.constants import constant
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
@@ -214,3 +214,19 @@ def test_rounding_in_a_body(tmp_path, operator, seed):
     result = ov_gather.bisect(source, ir, inputs)
     assert any(output.outcome for output in result.outputs)
     assert result.passed, result.partings
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({}, False),
+        ({"end": "6", "part_size": "2", "stride": "2"}, False),
+        ({"start": "-1", "end": "0", "stride": "-1"}, True),
+        ({"start": "1"}, None),
+        ({"stride": "2"}, None),
+        ({"end": "5"}, None),
+    ],
+)
+def test_slices_without_gaps_are_followed(entry, expected):
+    found = ir_bodies._sliced(np.arange(6), {"axis": "0", **entry})
+    assert (None if found is None else found.is_reversed) == expected

@@ -13,7 +13,7 @@ import pytest
 
 import ov_gather
 from helpers.planting import dropped, with_element
-from ov_gather.crosscheck.bisect import run
+from ov_gather.crosscheck.bisect import reproducer, run
 from ov_gather.ir.reader import read_ir
 from ov_gather.ir.writer import write_ir
 
@@ -47,7 +47,7 @@ def test_a_value_with_two_names(tmp_path, text, is_last_name):
         file = tmp_path / "wrong.xml"
         for names in ("a,r", "a,y"):
             file.write_text(file.read_text().replace(f'names="{names}"', f'names="{names[::-1]}"'))
-    result = ov_gather.bisect(source, tmp_path / "wrong.xml", reproducers=tmp_path / "found")
+    result = ov_gather.bisect(source, tmp_path / "wrong.xml", reproducers=tmp_path / "all" / "found")
     assert result.node == "Sin 'a'"
     assert result.partings[0].reference_node == "Relu 'relu'"
     folder = Path(result.reproducer)
@@ -171,3 +171,8 @@ def test_rounding_that_vanishes_where_a_value_is_observed(tmp_path):
     result = ov_gather.bisect(source, tmp_path / "m.xml", {"x": x, "q": x * np.float32(0.1)})
     assert result.outputs[0].outcome
     assert result.passed, result.partings
+
+
+def test_each_size_is_halved_the_largest_first():
+    made = reproducer._halved([np.arange(6).reshape(3, 2), np.arange(3)])
+    assert [[array.tolist() for array in arrays] for arrays in made] == [[[[0, 1]], [0]], [[[0], [2], [4]], [0, 1, 2]]]

@@ -120,6 +120,7 @@ except IndexError as error:
         ({"x": X}, ValueError, "the inputs are 'x', 'i', not 'x'"),
         ({"x": X, "indices": np.zeros(3, np.int64)}, ValueError, "not 'x', 'indices'"),
         ({"x": X, "i": np.zeros(3, np.int32)}, TypeError, "input 'i' must be int64, not int32"),
+        ({"x": np.full((5, 4), "a"), "i": np.zeros(3, np.int64)}, TypeError, "input 'x' must be float32, not <U1"),
         ({"x": X, "i": np.zeros(4, np.int64)}, ValueError, r"input 'i' must have shape \[3\], not \[4\]"),
         ({"x": X[0], "i": np.zeros(3, np.int64)}, ValueError, r"must have shape \[5,4\], not \[4\]"),
     ],

@@ -198,6 +198,7 @@ def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_
 WARNED = {
     "Div": ("int32[3] x", "y = Div (x, c)", "divides integers as f32"),
     "Mod": ("int32[3] x", "y = Mod (x, c)", "divides integers as f32"),
+    "beyond 2^24": ("int32[3] x", "z = Clip (x, o, m) y = Div (z, c)", "divides integers as f32"),
     "ReduceSum": ("int32[3] x", "y = ReduceSum (x)", "adds and multiplies integers as f32"),
     "MatMul": ("int32[3] x", "y = MatMul (x, c)", "adds and multiplies integers as f32"),
     "Equal": ("int32[3] x, int32[3] z", "b = Equal (x, z) y = Cast <to = 6> (b)", "compares integers as f32"),
@@ -213,7 +214,13 @@ def test_what_the_plugin_rounds_is_named(name):
     inputs, text, told = WARNED[name]
     with pytest.warns(LossyConversionWarning, match=told):
         compile_onnx(
-            model(f"g ({inputs}) => (int32[n] y) {{ {text} }}", c=np.array([7, 7, 7], np.int32), d=np.int32(2**24 + 1))
+            model(
+                f"g ({inputs}) => (int32[n] y) {{ {text} }}",
+                c=np.array([7, 7, 7], np.int32),
+                d=np.int32(2**24 + 1),
+                m=np.int32(2**24 + 2),
+                o=np.int32(0),
+            )
         )
 
 

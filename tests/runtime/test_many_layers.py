@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from ov_gather import cross_check
 from ov_gather.crosscheck.cases.designed import OWN_OPERANDS
 from ov_gather.crosscheck.models import ir
 from ov_gather.ir.builder import ModelBuilder
-from ov_gather.ir.element_types import F32, I64
+from ov_gather.ir.element_types import F32, I32, I64
 from ov_gather.ir.shapes import PartialShape
 from ov_gather.report.check import summary
 from ov_gather.runtimes import isolated
@@ -96,6 +97,12 @@ def test_results_that_are_held_a_few_at_a_time_are_the_same(monkeypatch):
     for one, other in zip(whole.layers, parts.layers, strict=True):
         assert (one.layer, one.executed_as) == (other.layer, other.executed_as)
         assert [(case.name, case.shapes) for case in one.cases] == [(case.name, case.shapes) for case in other.cases]
+
+
+def test_layers_whose_operands_fit_are_executed_together():
+    views = [SimpleNamespace(input_types=(F32, I32), input_shapes=(PartialShape.parse("1024,1024"), PartialShape.parse("2,?")))]
+    together = ir.HELD // (4 * 1024 * 1024 + 4 * 2)
+    assert [ir._fitting(views * count) for count in (1, together, together + 1)] == [1, together, together]
 
 
 def test_a_layer_that_cannot_be_executed_does_not_stop_its_twins():

@@ -1,9 +1,8 @@
 """Mutation testing: python tests/tools/mutate.py [--sample 200] [--seed 0] [--room acceleration] [--file gather_tuples.py]
 
 A mutation changes one comparison, `and` or `or`, `not`, number, boolean, sum or minimum of the product. The tests that execute
-the changed function run against it, and should fail. The first run traces which test executes which function, which takes as
-long as the tests; `--calls FILE` keeps the trace, so that later runs trace only new tests. Tests that also fail without a
-mutation do not count.
+the changed line run against it, and should fail. First all tests are traced, which takes longer than the tests; `--trace FILE`
+keeps what was found, and is right until the product changes. Tests that also fail without a mutation do not count.
 
 Works in the checkout of an editable installation, and restores each changed file. The exit code is 1 if less than 90% of the
 mutations are noticed; the table lists the survivors.
@@ -12,34 +11,36 @@ mutations are noticed; the table lists the survivors.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/, where the helpers are
 
 import pytest
+from coverage import Coverage, CoverageData
 from rich.console import Console
 from rich.table import Table
 
 import ov_gather
-from helpers.call_trace import KNOWN, VARIABLE
+from helpers.line_trace import VARIABLE
 from helpers.paths import ROOT
 from helpers.source_mutations import Mutation, mutations
 
 ROOMS = ("acceleration", "converters", "crosscheck", "rules", "ir")
 GOAL = 0.9
-BUDGET = 120.0
+BUDGET = 60.0
 """Maximum seconds of tests per mutation, as traced."""
 SLOWER = 2
 """Timeout factor: a mutant that takes this many times longer than its tests did, plus a minute, is stopped."""
@@ -49,12 +50,20 @@ FAILED = "\nfails: "
 QUIET = ("-q", "--tb=no", "-p", "no:cacheprovider")
 
 
-@dataclass
-class Traced:
-    """The functions that a test executes, and its seconds."""
+class Trace:
+    """The lines that each test executes, and its seconds."""
 
-    places: set[tuple[str, str]] = field(default_factory=set)
-    seconds: float = 0.0
+    def __init__(self, file: Path) -> None:
+        lines = CoverageData(str(file))
+        lines.read()  # otherwise its first use erases it
+        with sqlite3.connect(file) as data:
+            self.seconds: dict[str, float] = dict(data.execute("select test, seconds from passed"))
+        self.contexts = cache(lines.contexts_by_lineno)
+
+    def executing(self, path: Path, lines: Collection[int]) -> set[str]:
+        """Return the tests that execute one of these lines, by themselves or by a fixture that they share with others."""
+        contexts = {context for line, found in self.contexts(str(path)).items() if line in lines for context in found}
+        return {test for test in self.seconds if not contexts.isdisjoint({test, test.partition("::")[0]})}
 
 
 class Chosen:
@@ -67,53 +76,50 @@ class Chosen:
         items[:] = sorted((item for item in items if item.nodeid in self._order), key=lambda item: self._order[item.nodeid])
 
 
-def trace(tests: Sequence[str], known: Collection[str]) -> dict[str, Traced]:
-    """Run tests that are not in `known`; return what each executes, except for those that fail without a mutation."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ[VARIABLE] = folder
-        (Path(folder) / KNOWN).write_text(json.dumps(sorted(known)))
-        failed = Failed()
-        pytest.main([*QUIET, "-p", "helpers.call_trace", *tests], plugins=[failed])
-        del os.environ[VARIABLE]
-        found: dict[str, Traced] = defaultdict(Traced)
-        for path in Path(folder).glob("*.jsonl"):
-            for line in path.read_text().splitlines():
-                record = json.loads(line)
-                found[record["test"]].seconds = max(record["seconds"], found[record["test"]].seconds)
-                found[record["test"]].places |= {(file, name) for file, name in record["calls"]}
-    return {test: one for test, one in found.items() if test and test not in failed.tests}
+def trace(tests: Sequence[str], file: Path) -> None:
+    """Run tests, and write which lines each executes, and the seconds of those that pass."""
+    os.environ[VARIABLE] = str(file)
+    results = Results()
+    pytest.main([*QUIET, "-p", "helpers.line_trace", *tests], plugins=[results])
+    del os.environ[VARIABLE]
+    lines = Coverage(data_file=str(file), config_file=False)
+    lines.combine()
+    lines.save()
+    passed = [(test, seconds) for test, seconds in results.seconds.items() if test not in results.failed]
+    with sqlite3.connect(file) as data:
+        data.execute("create table passed (test text, seconds real)")
+        data.executemany("insert into passed values (?, ?)", passed)
 
 
-class Failed:
-    """A pytest plugin that collects the failing tests."""
+class Results:
+    """A pytest plugin that collects the failing tests, and the seconds of each test."""
 
     def __init__(self) -> None:
-        self.tests: set[str] = set()
+        self.failed: set[str] = set()
+        self.seconds = Counter[str]()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] += report.duration
         if report.failed:
-            self.tests.add(report.nodeid)
+            self.failed.add(report.nodeid)
 
 
-def chosen(mutation: Mutation, found: dict[str, Traced]) -> list[str]:
-    """Return tests that execute the changed function, within the budget: first those named like it, then those of each file
-    that execute least.
+def chosen(mutation: Mutation, found: Trace) -> list[str]:
+    """Return tests that execute the changed line, within the budget: first those named like it, then the fastest of each file.
+
+    If there are none, the tests that execute the rest of the statement, or any test.
     """
-    name = str(mutation.path.relative_to(ROOT))
-    if mutation.function:
-        executing = [test for test, one in found.items() if (name, mutation.function) in one.places]
-    else:
-        executing = [test for test, one in found.items() if any(file == name for file, _ in one.places)]
-    executing.sort(key=lambda test: len(found[test].places))
+    is_executed_by_calls = mutation.function and mutation.line in mutation.near  # others are by an import
+    executing = found.executing(mutation.path, [mutation.line]) if is_executed_by_calls else set()
+    executing = executing or found.executing(mutation.path, mutation.near) or set(found.seconds)
     ranks, of_file = dict[str, int](), Counter[str]()
-    for test in executing:
+    for test in sorted(executing, key=lambda test: found.seconds[test]):
         ranks[test] = of_file[test.partition("::")[0]]
         of_file[test.partition("::")[0]] += 1
-    names = _stems(f"{mutation.path.stem} {mutation.function}")
-    executing.sort(key=lambda test: (found[test].seconds > 5, -len(names & _stems(test)), ranks[test]))
+    names = _stems(f"{mutation.path.parent.name} {mutation.path.stem} {mutation.function}")
     budget, tests = BUDGET, list[str]()
-    for test in executing:
-        budget -= found[test].seconds
+    for test in sorted(executing, key=lambda test: (found.seconds[test] > 5, -len(names & _stems(test)), ranks[test])):
+        budget -= found.seconds[test]
         if tests and budget < 0:
             break
         tests.append(test)
@@ -162,18 +168,18 @@ def outcome(tests: Sequence[str], seconds: float) -> Outcome:
 def run_chosen(files: Sequence[str]) -> int:
     """Run the tests listed on standard input until one fails, and print that last."""
     sys.dont_write_bytecode = True
-    tests, failed = sys.stdin.read().splitlines(), Failed()
-    code = int(pytest.main(["-x", *QUIET, *files], plugins=[Chosen(tests), failed]))
-    print(FAILED + "\n".join(failed.tests))
+    tests, results = sys.stdin.read().splitlines(), Results()
+    code = int(pytest.main(["-x", *QUIET, *files], plugins=[Chosen(tests), results]))
+    print(FAILED + "\n".join(results.failed))
     return code
 
 
 def failing_anyway(tests: Collection[str]) -> set[str]:
     """Return the tests that fail without a mutation."""
-    failed = Failed()
+    results = Results()
     if tests:
-        pytest.main([*QUIET, *sorted({test.partition("::")[0] for test in tests})], plugins=[Chosen(sorted(tests)), failed])
-    return failed.tests
+        pytest.main([*QUIET, *sorted({test.partition("::")[0] for test in tests})], plugins=[Chosen(sorted(tests)), results])
+    return results.failed
 
 
 def main() -> int:
@@ -187,7 +193,7 @@ def main() -> int:
     parser.add_argument(
         "--tests", nargs=argparse.REMAINDER, default=["tests"], help="the tests that may notice, and options of pytest"
     )
-    parser.add_argument("--calls", type=Path, help="where the trace of the tests is kept")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="where the trace of the tests is kept, for coverage.py, too")
     parser.add_argument("--run", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file may change twice within the resolution of the time in a .pyc
@@ -198,10 +204,11 @@ def main() -> int:
     os.chdir(ROOT)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the changed file is restored
     console = Console()
-    found = load(arguments.calls)
-    found |= trace(arguments.tests, found)
-    if arguments.calls:
-        save(arguments.calls, found)
+    folder = tempfile.TemporaryDirectory()
+    file = (arguments.trace or Path(folder.name) / "trace").absolute()
+    if not file.exists():
+        trace(arguments.tests, file)
+    found = Trace(file)
     folders = [ROOT / room if room == "converters" else ROOT / "ov_gather" / room for room in arguments.room or ROOMS]
     paths = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
     everything = [one for path in paths if not arguments.file or path.name in arguments.file for one in mutations(path)]
@@ -215,14 +222,14 @@ def main() -> int:
     return int(noticed < GOAL * len(sample))
 
 
-def judge(sample: Sequence[Mutation], found: dict[str, Traced], console: Console) -> list[Mutation]:
+def judge(sample: Sequence[Mutation], found: Trace, console: Console) -> list[Mutation]:
     """Return the surviving mutations; remove tests from `found` that also fail without a mutation."""
     survivors, noticed = list[Mutation](), dict[Mutation, frozenset[str]]()
     for mutation in sample:
         what, text = mutation.changed()
         tests = chosen(mutation, found)
         with applied(mutation, text):
-            says = outcome(tests, sum(found[test].seconds for test in tests)) if tests else Outcome(False)
+            says = outcome(tests, sum(found.seconds[test] for test in tests)) if tests else Outcome(False)
         if says.is_noticed:
             noticed[mutation] = says.failed
             continue
@@ -234,26 +241,13 @@ def judge(sample: Sequence[Mutation], found: dict[str, Traced], console: Console
         return survivors
     console.print("These fail without a mutation, too:", *sorted(failing), markup=False, highlight=False, soft_wrap=True)
     for test in failing:
-        del found[test]
+        del found.seconds[test]
     return survivors + judge([mutation for mutation, failed in noticed.items() if failed & failing], found, console)
 
 
 def place(mutation: Mutation) -> str:
     """Return the file and line of a mutation."""
     return f"{mutation.path.relative_to(ROOT)}:{mutation.line}"
-
-
-def load(path: Path | None) -> dict[str, Traced]:
-    """Return a saved trace; empty if there is none."""
-    if path is None or not path.exists():
-        return {}
-    records = json.loads(path.read_text())
-    return {test: Traced({(file, name) for file, name in places}, seconds) for test, (places, seconds) in records.items()}
-
-
-def save(path: Path, found: dict[str, Traced]) -> None:
-    """Save a trace."""
-    path.write_text(json.dumps({test: (sorted(one.places), one.seconds) for test, one in found.items()}))
 
 
 if __name__ == "__main__":

@@ -92,3 +92,11 @@ def test_up_to_ten_times_the_noise_is_excused(noise, error, is_excused):
     (result,) = excuse_rounding([failed], [expected], [expected + noise], [expected + error])
     assert result.comparison.divergences == ((ROUNDING,) if is_excused else ())
     assert result.comparison.status is (EXPECTED if is_excused else FAILED)
+
+
+def test_another_type_or_shape_is_never_excused():
+    expected = np.float32([0, 64])
+    for found in (expected.astype(np.float64), np.float32([[0, 64]])):
+        failed = OutputResult("y", "f4", (2,), compare_arrays(expected, found, "runtime", False))
+        (result,) = excuse_rounding([failed], [expected], [expected + 1], [found])
+        assert result.comparison.status is FAILED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ov_gather.ir.attributes import normal
 from ov_gather.ir.constants import _needed_bytes
 from ov_gather.ir.numbers import parse_digits
 
@@ -58,3 +59,12 @@ def test_bytes_that_a_constant_needs(shape, kind, size):
 def test_constants_that_cannot_be(shape, kind, message):
     with pytest.raises(ValueError, match=message):
         _needed_bytes(shape, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1, 2", "1,2"), ("1.0", "1"), ("True", "true"), ("1e3", "1000"), (str(2**53 + 1), str(2**53 + 1)), ("0.50", "0.5")],
+)
+def test_how_attributes_are_compared(text, expected):
+    """A double holds no integers beyond 2^53, so these stay as they are."""
+    assert normal(text) == expected

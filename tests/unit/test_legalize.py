@@ -266,3 +266,13 @@ def test_empty_strings_and_open_sizes_stay():
     assert (rewrite.done, rewrite.what) == (False, "empty gather of strings kept: OpenVINO's CPU plugin dies of it")
     proto = model("float[3,4] x, int64[N] i) => (float[N,4] y)", "y = Gather(x, i)")
     assert legalized(proto, {"x": random(3, 4), "i": indices(3, 0)}) == (Counter(Gather=1), [])
+
+
+@pytest.mark.parametrize(("step", "is_kept"), [(1, True), (2, False)])
+def test_a_slice_that_starts_at_0_starts_at_the_end(step, is_kept):
+    text = f"""start = Constant<value = int64[1] {{0}}>() end = Constant<value = int64[1] {{5}}>()
+        axis = Constant<value = int64[1] {{0}}>() step = Constant<value = int64[1] {{{step}}}>()
+        s = Slice(x, start, end, axis, step) y = GatherElements<axis = 0>(s, i)"""
+    proto = model("float[9,7] x, int64[1,7] i) => (float[1,7] y)", text)
+    _, rewrites = legalized(proto, {"x": random(9, 7), "i": indices(1, 1, 7)})
+    assert any("counted from the end" in rewrite.what for rewrite in rewrites) == is_kept

@@ -8,6 +8,7 @@ import numpy as np
 import onnx_ir
 import pytest
 
+from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.picks import Picks, ir_picks, onnx_picks
 
 SCORES = np.float32([[5, 1, 4, 4, 3]])
@@ -50,6 +51,14 @@ def test_numbers_that_are_not_at_the_places():
     assert not BOTH.allow(SCORES, EXPECTED, (np.float32([[4, 5, 4]]), np.int64([[0, 2, 3]])))
     assert not BOTH.allow(SCORES, EXPECTED, (np.float32([[4, 5, 4]]), None))
     assert not BOTH.allow(SCORES, EXPECTED, (None, np.int64([[0, 2]])))
+
+
+def test_only_the_results_of_topk_are_sorted_for_a_comparison():
+    nodes = [onnx_ir.node(operator, [], {"sorted": 0}) for operator in ("TopK", "Unique")]
+    model = onnx_ir.Model(onnx_ir.Graph([], [], nodes=nodes), ir_version=9)
+    with intermediates._sorted(model):
+        assert ["sorted" in node.attributes for node in nodes] == [False, True]
+    assert [node.attributes["sorted"].as_int() for node in nodes] == [0, 0]
 
 
 @pytest.mark.parametrize(

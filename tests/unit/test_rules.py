@@ -9,10 +9,13 @@ import pytest
 
 from helpers.paths import SAMPLES
 from ov_gather import rules, validate
+from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_document
+from ov_gather.rules import constants
 from ov_gather.rules.base import Rule
 from ov_gather.rules.findings import Severity
+from ov_gather.rules.opsets import is_of_kind
 from ov_gather.rules.register import RULES
 from ov_gather.rules.targets import Targeted
 
@@ -143,6 +146,24 @@ def test_a_cheap_test_never_hides_a_violation(path):
         for known in RULES.values():
             if known.scope is Model and known.unless and known.unless(graph):
                 assert graph.is_fragment or list(known.check(graph)) == []
+
+
+def test_a_file_that_is_cut_off_meanwhile_has_no_odd_booleans(monkeypatch):
+    """Validation starts again, and names what is wrong by then."""
+    document = read_document(SAMPLES / "invalid" / "OVG508" / "seven.xml")
+
+    def cut(*_):
+        raise IRError(Fault.RANGE, "cut off")
+
+    assert document.model
+    assert len(list(constants.odd_booleans.check(document.model))) == 1
+    monkeypatch.setattr(constants, "payload", cut)
+    assert list(constants.odd_booleans.check(document.model)) == []
+
+
+@pytest.mark.parametrize(("text", "is_one"), [("", True), ("1.5,2", True), ("1.5, x", False), ("x,1.5", False), ("x", False)])
+def test_each_number_of_an_attribute_is_examined(text, is_one):
+    assert is_of_kind(text, "floats") == is_one
 
 
 def _with_dims_of_results(place: str) -> bytes:
