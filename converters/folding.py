@@ -91,7 +91,7 @@ def repair_arithmetic(model: openvino.Model) -> None:
         value = convert.input_value(0)
         if convert.get_element_type().get_type_name() == "boolean" and value.get_element_type().get_type_name() in _NUMBERS:
             replace_node(convert, opset13.not_equal(value, opset13.constant(0, value.get_element_type())))
-    for select in [*nodes_of(model, "Select-1")]:  # case 3
+    for select in nodes_of(model, "Select-1"):  # case 3
         condition = select.input_value(0)
         is_given = condition.get_node().get_type_name() in ("Constant", "Parameter")
         if is_given or select.get_element_type().get_type_name() not in _WIDE or _is_bounded(select.output(0)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import onnx_ir
 
@@ -57,6 +57,15 @@ def inputs_of(model: onnx_ir.Model) -> list[onnx_ir.Value]:
 def is_used(value: onnx_ir.Value) -> bool:
     """Return True if a node or a graph output uses a value."""
     return bool(value.uses()) or value.is_graph_output()
+
+
+def viewed(value: onnx_ir.Value, operators: Collection[str]) -> onnx_ir.Value:
+    """Return the value at the start of a chain of operators of the default domain, each of which passes on its first input."""
+    while (node := value.producer()) is not None and node.op_type in operators and node.domain == "":
+        if node.inputs[0] is None:
+            break
+        value = node.inputs[0]
+    return value
 
 
 def bodies_of(node: onnx_ir.Node) -> list[tuple[str, onnx_ir.Graph]]:

@@ -7,7 +7,7 @@ import onnx_ir
 from ov_gather.runtimes.base import NESTED_IFS
 
 from .errors import ConversionError, describe
-from .graphs import bodies_of, constant_of, nodes_of
+from .graphs import bodies_of, constant_of, nodes_of, viewed
 
 _ELEMENTS = 2**31
 # In other operators the plugin copies strings as bytes: results are wrong, or memory is freed twice. Most operators that
@@ -31,7 +31,7 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
             )
     there = {value: f"the input '{value.name}'" for value in model.graph.inputs}
     for output in model.graph.outputs:
-        source = _copied(output)
+        source = viewed(output, ("Identity",))
         if _is_string(source) and source in there:
             raise ConversionError(
                 f"output '{output.name}': OpenVINO's CPU plugin frees strings twice where an output is an input, or another "
@@ -42,13 +42,6 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
         data = node.inputs[0]
         if data is not None and data.shape is not None and 0 in data.shape.dims:
             raise ConversionError(f"{describe(node)}: OpenVINO's CPU plugin dies of Unique of a tensor without elements")
-
-
-def _copied(value: onnx_ir.Value) -> onnx_ir.Value:
-    """Return the value behind a chain of Identity nodes."""
-    while (node := value.producer()) is not None and node.op_type == "Identity" and node.inputs[0] is not None:
-        value = node.inputs[0]
-    return value
 
 
 def refuse_nested(model: onnx_ir.Model) -> None:

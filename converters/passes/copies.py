@@ -16,7 +16,7 @@ from __future__ import annotations
 import onnx_ir
 from onnx_ir import DataType, Value
 
-from ..graphs import nodes_of
+from ..graphs import nodes_of, viewed
 from ..loading import is_default
 from .lane_loops import LoopView, has_parts
 from .rewriter import Rewriter
@@ -44,7 +44,7 @@ def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
     parts = LoopView(node)
     for state in parts.states:
         others = [other.inner for other in parts.states if other is not state]
-        if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and _viewed(state.end) not in others):
+        if state.end.dtype is DataType.STRING or (node.op_type == "Loop" and viewed(state.end, _VIEWS) not in others):
             continue
         last = onnx_ir.node("Identity", [state.end], name=rewriter.new_name(f"{state.end.name}.copied"))
         (handed,) = last.outputs
@@ -53,13 +53,6 @@ def _copy_states(rewriter: Rewriter, node: onnx_ir.Node) -> None:
         parts.body.outputs[list(parts.body.outputs).index(state.end)] = handed
         last.replace_input_with(0, _copy(rewriter, last, state.end))
         rewriter.report(node, f"its state '{state.inner.name}' is copied, as OpenVINO may overwrite it")
-
-
-def _viewed(value: Value) -> Value:
-    """Return the value that a chain of views ends at."""
-    while (node := value.producer()) is not None and is_default(node, _VIEWS) and node.inputs[0] is not None:
-        value = node.inputs[0]
-    return value
 
 
 def _shares_concat(value: Value) -> bool:

@@ -163,7 +163,7 @@ def _scan_attributes(node: onnx_ir.Node, into: Sequence[ScanValue], out_of: Sequ
 def reached(values: Iterable[Value], loops: Mapping[onnx_ir.Node, LoopView], *, by_shape: bool = True) -> set[Value]:
     """Return the values and all values that they depend on, in bodies and around them.
 
-    `by_shape`: including those of which only the shape matters.
+    `by_shape`: whether to include values whose shape alone matters.
     """
     body_sources = {inner: outer for loop in loops.values() for inner, outer in loop.body_sources().items()}
     found, waiting = set[Value](), list(values)

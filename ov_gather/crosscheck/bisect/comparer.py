@@ -79,18 +79,24 @@ class Comparer:
             after = self.model.computed_from(theirs, wrong)
             if after is None or difference(here[wrong], after, share):
                 return True
-            if any(here[value].size != expected[value].size for value in values):
+            ours = self.given_to_reference(values, here, expected)
+            if ours is None:
                 return False
-            ours = {
-                self.pairs.reference[value]: Given(
-                    self.name(value), here[value].astype(expected[value].dtype).reshape(expected[value].shape)
-                )
-                for value in values
-            }
             after = self.reference.computed_from(ours, self.pairs.reference[wrong])
         except (RefusedError, CrashedError, IndexError):
             return True
         return after is not None and bool(difference(expected[wrong], after, share))
+
+    def given_to_reference(self, values: Sequence[Value], here: Arrays, expected: Arrays) -> dict[Value, Given] | None:
+        """Return the model's values in the reference's names, types and shapes; None if sizes differ."""
+        if any(here[value].size != expected[value].size for value in values):
+            return None
+        return {
+            self.pairs.reference[value]: Given(
+                self.name(value), here[value].astype(expected[value].dtype).reshape(expected[value].shape)
+            )
+            for value in values
+        }
 
     def share(self, value: Value) -> float:
         """Return the relative error of a value that rounding may cause."""

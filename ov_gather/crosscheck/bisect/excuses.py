@@ -19,7 +19,7 @@ from ov_gather.runtimes.base import CrashedError, RefusedError
 NEIGHBOURS = 4
 """Number of random perturbations of operands that estimate the effect of rounding on the result."""
 NEIGHBOURS_OF_FUSED = 16
-"""The same for fused nodes: rounding may decide between two results, each of which must occur at least once."""
+"""The same for fused nodes: rounding may decide between two results, and both must occur."""
 _FAILURES = (RefusedError, CrashedError, IndexError)
 
 
@@ -105,15 +105,8 @@ def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
         arrays = comparer.values_of_reference(sources)
     except _FAILURES:
         return None
-    if any(here[source].size != arrays[source].size for source in sources):
-        return None
-    given = {
-        comparer.pairs.reference[source]: Given(
-            comparer.name(source), here[source].astype(arrays[source].dtype).reshape(arrays[source].shape)
-        )
-        for source in sources
-    }
-    return _Operands(here, given)
+    given = comparer.given_to_reference(sources, here, arrays)
+    return None if given is None else _Operands(here, given)
 
 
 def _part(comparer: Comparer, operands: _Operands, value: Value) -> Part | None:
