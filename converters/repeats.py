@@ -1,4 +1,4 @@
-"""Tiles with computed repeats, some of which OpenVINO's CPU plugin computes wrongly."""
+"""Tiles with computed repeats: OpenVINO's CPU plugin computes some of them wrongly."""
 
 from __future__ import annotations
 

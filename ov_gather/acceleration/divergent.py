@@ -80,7 +80,7 @@ def _view(node: Node, shapes: Sequence[PartialShape]) -> LayerView | None:
 
 
 def _input(builder: ModelBuilder, value: Output, shape: PartialShape) -> PortRef:
-    """Add the source of an input. Only scalar integer constants, one of which may be the axis, are added with their value."""
+    """Add the source of an input. Only scalar integer constants, such as the axis, are added with their value."""
     numbers, element_type = constant(value), _type(value)
     if numbers is None:
         return builder.parameter("", element_type, shape)

@@ -1,4 +1,4 @@
-"""Input files of commands, and the only check of which outputs may be overwritten."""
+"""Input files of commands, and the check that decides whether an output may be overwritten."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ WeightsSource: TypeAlias = "str | os.PathLike[str] | bytes | Weights | None"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The model as far as it could be read (None: not at all), and the problems. A `damaged` model lacks some parts."""
+    """The model, or the part that could be read, or None; and the problems. A `damaged` model lacks some parts."""
 
     model: Model | None
     problems: tuple[IRError, ...]
