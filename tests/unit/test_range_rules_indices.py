@@ -118,7 +118,7 @@ MADE = [
     ("TopK opset11 axis=0", "f32[m]; 1", "f32[...]; i64[...]", "f32[1]; i64[1] 0..2147483647 or m - 1"),
     ("TopK opset11 axis=0", "f32[4]; i64[]", "f32[d]; i64[d]", "f32[d] or NaN; i64[d]"),
     ("TopK opset11 axis=0", "f32[4]; (1, 2)", "f32[d]; i64[d]", "f32[d]; i64[d] 0..3"),
-    ("Unique opset10", "i64[4, n]", "i64[d]; i64[d]; i64[d]; i64[d]", "i64[d]; i64[d]; i64[4 * n]; i64[d]"),
+    ("Unique opset10", "i64[4, n]", "i64[d]; i64[d]; i64[d]; i64[d]", "i64[d]; i64[d]; i64[d]; i64[d]"),
     ("Unique opset10", "i64[4]; 0", "i64[d]; i64[d]; i64[d]; i64[d]", "i64[d]; i64[d]; i64[d]; i64[d]"),
     ("TopK opset11 axis=2", "f32[4, 9]; 1", "f32[d]; i64[d]", "f32[d] or NaN; i64[d]"),
     ("TopK opset11 axis=-3", "f32[4, 9]; 1", "f32[d]; i64[d]", "f32[d] or NaN; i64[d]"),

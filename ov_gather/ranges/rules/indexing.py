@@ -156,14 +156,19 @@ def _with_axis_of(declared: Shape | None, shape: Shape, axis: int) -> Shape | No
 
 
 def unique(call: Operands) -> Sequence[Value]:
-    """Infer the shapes of Unique: distinct elements, first positions, an inverse index for each element of data, counts."""
+    """Infer the shapes of Unique: distinct elements, first positions, an inverse index for each element of data, counts.
+
+    Of data without elements OpenVINO's CPU plugin returns the outputs of its previous inference.
+    """
     data = call.value(0)
     if data is None or data.shape is None or len(call.inputs) > 1:
         return list(call.outputs)
     least, most = count(call.algebra, data.shape)
+    if least < 1:
+        return list(call.outputs)
     for output in call.outputs:
         for dim in output.shape or ():
-            call.algebra.sizes.narrow(dim, most, min(int(least), 1))
+            call.algebra.sizes.narrow(dim, most, 1)
     return [replace(shaped, shape=(product(data.shape),)) if i == 2 else shaped for i, shaped in enumerate(call.outputs)]
 
 
