@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from ov_gather import logs
+from ov_gather.system import logs
 
 from .folding import repair_arithmetic, repair_division
 from .inexactness import Inexactness

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ov_gather.ir.tree import NOT_XML, legal
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 from .errors import ConversionError
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import onnx
 import onnx_ir
 
-from ov_gather.files import overwritten
 from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
+from ov_gather.system.files import overwritten
 
 from .errors import ConversionError, describe
 from .external_data import check_locations, check_sizes, external_tensors

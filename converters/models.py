@@ -15,8 +15,8 @@ import onnx
 import onnx_ir
 from onnx_ir.passes.common import RemoveInitializersFromInputsPass
 
-from ov_gather.files import replacing_together
 from ov_gather.ir.element_types import by_onnx
+from ov_gather.system.files import replacing_together
 
 from .errors import ConversionError, describe
 from .external_data import external_tensors

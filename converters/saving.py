@@ -10,7 +10,7 @@ from tempfile import mkstemp
 
 import onnx_ir
 
-from ov_gather.files import scratch
+from ov_gather.system.files import scratch
 
 from .external_data import external_tensors
 

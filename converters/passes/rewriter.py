@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir
 
-from ov_gather import logs
+from ov_gather.system import logs
 
 from ..graphs import Dim, bodies_of, is_used
 from ..nodes import describe

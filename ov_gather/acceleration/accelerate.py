@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from ov_gather import logs
 from ov_gather.acceleration.absorb_transposes import absorb_transposes
 from ov_gather.acceleration.assign_blocks import assign_blocks
 from ov_gather.acceleration.changes import Summary, Tracker
@@ -27,6 +26,7 @@ from ov_gather.acceleration.symbols import symbols
 from ov_gather.acceleration.to_gather import to_gather
 from ov_gather.extension import checked_path
 from ov_gather.extension.python_api import Manager, Model, ModelPass
+from ov_gather.system import logs
 
 Pass = Callable[[Model, Tracker], None]
 

@@ -24,7 +24,7 @@ from ov_gather.acceleration.quantised import is_low_precision
 from ov_gather.acceleration.rounding import rounds_elsewhere
 from ov_gather.extension.python_api import Model, Node, Output
 from ov_gather.ops.spec import CUSTOM_OPSET
-from ov_gather.tables import InNotebooks, as_text, table_of
+from ov_gather.system.tables import InNotebooks, as_text, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table

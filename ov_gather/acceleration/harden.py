@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
-from ov_gather import logs
 from ov_gather.acceleration.axis_sizes import AxisSizes
 from ov_gather.acceleration.checking_operations import checking_operation
 from ov_gather.acceleration.compressed import is_compressed
@@ -27,6 +26,7 @@ from ov_gather.ranges.openvino_graph import OpenvinoGraph
 from ov_gather.ranges.proofs import prove_sites
 from ov_gather.ranges.prove import Limits, assumption
 from ov_gather.ranges.rules.call import CPU_PLUGIN
+from ov_gather.system import logs
 
 Policy = Literal["raise", "clamp", "zero"]
 POLICIES: tuple[str, ...] = get_args(Policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ov_gather.tables import InNotebooks, as_text, table_of
+from ov_gather.system.tables import InNotebooks, as_text, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -23,7 +23,7 @@ import json, sys, time
 start = time.perf_counter()
 result = work(sys.argv[1])
 seconds = time.perf_counter() - start
-from ov_gather.platforms import peak_memory
+from ov_gather.system.platforms import peak_memory
 print(json.dumps([seconds, peak_memory() / 2**20, str(result)[:200]]))
 """
 _VALIDATE = "from ov_gather import validate as work"

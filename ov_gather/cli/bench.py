@@ -24,9 +24,9 @@ from ov_gather.cli.files import FORCE, check_outputs
 from ov_gather.cli.inputs import INPUTS, named_arrays
 from ov_gather.cli.output import console, print_table, say
 from ov_gather.cli.threads import THREADS
-from ov_gather.files import replacing
 from ov_gather.report.bench.cases import render
 from ov_gather.runtimes.devices import CPU
+from ov_gather.system.files import replacing
 
 
 @click.group(name="bench", invoke_without_command=True)

@@ -19,7 +19,7 @@ from ov_gather.crosscheck.bisect.inputs import load_arrays
 from ov_gather.crosscheck.bisect.run import MEMORY, Progress, bisect
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.report.bisect import html, json, text
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}

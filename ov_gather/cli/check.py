@@ -22,7 +22,6 @@ from ov_gather.crosscheck.cases.swept import DEFAULT_SWEEP
 from ov_gather.crosscheck.paths import CheckOutcome, check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.sweep import sweep
-from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import NoIRError, Place
 from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import Url
@@ -33,6 +32,7 @@ from ov_gather.report.check import text as check_text
 from ov_gather.report.check.report import CheckReport
 from ov_gather.report.findings import text as findings_text
 from ov_gather.runtimes.devices import CPU
+from ov_gather.system.interrupts import exit_code
 
 _FORMATS = {"json": check_json.render, "junit": check_junit.render}
 

@@ -19,11 +19,11 @@ from ov_gather.crosscheck.paths import CheckOutcome, check_paths
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.crosscheck.sweep import sweep_part
-from ov_gather.files import scratch
-from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import Place
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import not_checked
+from ov_gather.system.files import scratch
+from ov_gather.system.interrupts import exit_code
 
 _LAYERS = 8
 """Number of layers of a sweep per task."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ov_gather.cli.processes import Died
 from ov_gather.cli.scheduler import ANSWER, CONFIGURED, ClusterError, first_line, require_scheduler
-from ov_gather.extras import require
+from ov_gather.system.extras import require
 
 if TYPE_CHECKING:
     from distributed import Client, Future

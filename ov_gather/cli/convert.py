@@ -16,7 +16,7 @@ from ov_gather.cli.files import FORCE, array_files, check_outputs
 from ov_gather.cli.output import print_all, print_table, say, warn
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
-from ov_gather.extras import require
+from ov_gather.system.extras import require
 
 if TYPE_CHECKING:
     import openvino

@@ -11,10 +11,10 @@ from typing import IO, Any
 
 import click
 
-from ov_gather.files import identity, overwritten, place_of
 from ov_gather.ir import files
 from ov_gather.ir.files import Found, NoIRError, Place
 from ov_gather.ir.urls import TIMEOUT, url_of
+from ov_gather.system.files import identity, overwritten, place_of
 
 _TIMEOUT = "ov_gather.timeout"
 
@@ -102,7 +102,7 @@ def opened(output: Path | None) -> AbstractContextManager[IO[bytes] | None]:
     """Return a file that replaces `output` on success; a null context if `output` is None."""
     if output is None:
         return nullcontext()
-    from ov_gather.files import replacing
+    from ov_gather.system.files import replacing
 
     return replacing(output)
 

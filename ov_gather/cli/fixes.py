@@ -11,7 +11,7 @@ import click
 from ov_gather.cli.output import say, show, with_progress
 from ov_gather.ir.files import Place
 from ov_gather.ir.urls import Url
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 if TYPE_CHECKING:
     from ov_gather.rules.mending import Mended

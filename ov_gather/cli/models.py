@@ -10,9 +10,9 @@ import openvino as ov
 
 from ov_gather.cli.files import check_outputs
 from ov_gather.extension import reason, register
-from ov_gather.files import replacing_together
 from ov_gather.ir.files import Place
 from ov_gather.ir.reader import read_ir
+from ov_gather.system.files import replacing_together
 
 
 def check_ir_output(output: Path, inputs: Sequence[Place], *, force: bool) -> None:

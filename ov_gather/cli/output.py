@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ov_gather.ir.remote import redacted
-from ov_gather.tables import Styled, printable
+from ov_gather.system.tables import Styled, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

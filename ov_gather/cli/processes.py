@@ -16,8 +16,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from ov_gather.interrupts import held
-from ov_gather.platforms import HAS_FORKS, sigint_blocked
+from ov_gather.system.interrupts import held
+from ov_gather.system.platforms import HAS_FORKS, sigint_blocked
 
 _LONGEST = 103 - len("/pymp-......../listener-........")
 """Maximum length in bytes of the temporary directory for which the socket path of a fork server is valid."""

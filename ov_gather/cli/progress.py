@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 from ov_gather.cli.output import error_console, say
 from ov_gather.crosscheck.progress import Progress
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 _IN_A_PIPE = 10.0
 _ON_A_TERMINAL = 0.2

@@ -11,9 +11,9 @@ from ov_gather.cli.files import FORCE, array_files, check_outputs
 from ov_gather.cli.inputs import INPUTS, load_inputs, only_layer
 from ov_gather.cli.output import say
 from ov_gather.crosscheck.cases.designed import operands
-from ov_gather.files import replacing
 from ov_gather.ir.reader import read_ir
 from ov_gather.runtimes.kernel import execute
+from ov_gather.system.files import replacing
 
 
 @click.command(name="run")

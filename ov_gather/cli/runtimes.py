@@ -8,8 +8,8 @@ import click
 
 from ov_gather.cli.output import warn
 from ov_gather.extension import extension_path
-from ov_gather.extras import require
 from ov_gather.runtimes.isolated import RUNTIMES
+from ov_gather.system.extras import require
 
 
 def available_runtimes() -> tuple[str, ...]:

@@ -18,16 +18,16 @@ from ov_gather.cli.files import FORCE, TIMEOUT_OF_SERVERS, PathOrUrl, check_outp
 from ov_gather.cli.output import say, show, warn, with_progress, without_controls
 from ov_gather.cli.releases import parse_release
 from ov_gather.cli.scheduler import SCHEDULER
-from ov_gather.extras import require
 from ov_gather.ir.files import Found, Place
-from ov_gather.private import NotPrivateError, user_cache
 from ov_gather.report.findings import FORMATS, render
 from ov_gather.report.findings.oldest import line as oldest_line
 from ov_gather.report.findings.report import Report
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.oldest import OldestRelease, oldest_release
 from ov_gather.rules.selection import Chosen, select_rules
-from ov_gather.tables import printable
+from ov_gather.system.extras import require
+from ov_gather.system.private import NotPrivateError, user_cache
+from ov_gather.system.tables import printable
 
 if TYPE_CHECKING:
     from ov_gather.rules.cache import Cache

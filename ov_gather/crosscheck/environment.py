@@ -8,8 +8,8 @@ from typing import Any
 
 from ov_gather.crosscheck.results import Environment
 from ov_gather.divergences import cpu
-from ov_gather.platforms import core_count
 from ov_gather.runtimes.base import Runtime
+from ov_gather.system.platforms import core_count
 
 
 def environment(runtimes: Sequence[Runtime[Any]]) -> Environment:

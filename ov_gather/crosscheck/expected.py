@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ov_gather.files import replacing
+from ov_gather.system.files import replacing
 
 
 def read_expected(path: str) -> Mapping[str, Any]:

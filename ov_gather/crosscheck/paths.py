@@ -14,13 +14,13 @@ from ov_gather.crosscheck.cases.designed import DEFAULT_CASES, DEFAULT_SEED
 from ov_gather.crosscheck.check import cross_check
 from ov_gather.crosscheck.progress import Progress
 from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.extras import require
-from ov_gather.interrupts import exit_code
 from ov_gather.ir.files import Place, find_irs
 from ov_gather.ir.model import Model
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.validation import read_and_validate
 from ov_gather.runtimes.devices import CPU
+from ov_gather.system.extras import require
+from ov_gather.system.interrupts import exit_code
 
 
 @dataclass(frozen=True, slots=True)

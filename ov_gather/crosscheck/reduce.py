@@ -18,7 +18,6 @@ from ov_gather.crosscheck.expected import read_expected, write_expected
 from ov_gather.crosscheck.inputs.files import as_declared
 from ov_gather.crosscheck.layers import EXPECTED_OUTPUT, Job, LayerChecks, reference_outcome
 from ov_gather.crosscheck.verdict import Observation, judge
-from ov_gather.files import replacing
 from ov_gather.ir.builder import ModelBuilder
 from ov_gather.ir.element_types import DYNAMIC
 from ov_gather.ir.model import Model
@@ -29,6 +28,7 @@ from ov_gather.ops.isolation import isolate
 from ov_gather.ops.layer_view import LayerView, family_layers
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import RUNTIMES, IsolatedRuntime, borrowed
+from ov_gather.system.files import replacing
 
 ATTEMPTS = 60
 """Maximum number of smaller cases tried per failure."""

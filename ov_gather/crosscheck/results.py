@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from ov_gather.crosscheck.comparisons import LayerResult, OutputResult
-from ov_gather.tables import InNotebooks
+from ov_gather.system.tables import InNotebooks
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ov_gather.crosscheck.comparisons import LayerResult, OutputResult, Status
-from ov_gather.tables import cell
+from ov_gather.system.tables import cell
 
 
 def layers_table(layers: Sequence[LayerResult]) -> Table:

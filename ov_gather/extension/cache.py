@@ -1,6 +1,6 @@
 """Compiled extensions in the user's cache directory, one per OpenVINO release and ov-gather version.
 
-Libraries loaded from here are executed, so the directories and their parents are checked first (`ov_gather/private.py`).
+Libraries loaded from here are executed, so the directories and their parents are checked first (`ov_gather/system/private.py`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 
 from ov_gather.extension.compiling import compile_extension, digest
 from ov_gather.extension.installed import FILE_NAME, OpenVINO
-from ov_gather.files import replacing
-from ov_gather.platforms import lock
-from ov_gather.private import NotPrivateError, checked, make_private, read_private, user_cache
+from ov_gather.system.files import replacing
+from ov_gather.system.platforms import lock
+from ov_gather.system.private import NotPrivateError, checked, make_private, read_private, user_cache
 
 _WHAT_TO_DO = "let XDG_CACHE_HOME name a directory to write to"
 

@@ -12,7 +12,7 @@ from ov_gather.ir import element_types
 from ov_gather.ir.element_types import ElementType
 from ov_gather.ir.shapes import UNKNOWN, PartialShape
 from ov_gather.ir.weights import Weights
-from ov_gather.tables import InNotebooks, table_of
+from ov_gather.system.tables import InNotebooks, table_of
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record

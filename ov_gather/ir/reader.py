@@ -8,7 +8,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
-from ov_gather import logs
 from ov_gather.ir.constants import check_constants
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.gc_paused import paused_collection
@@ -17,6 +16,7 @@ from ov_gather.ir.model import Model
 from ov_gather.ir.urls import RemoteWeights, fetched, url_of
 from ov_gather.ir.weights import Weights
 from ov_gather.ir.xml.parser import Parser
+from ov_gather.system import logs
 
 _OF_PAYLOADS = (Fault.NO_WEIGHTS, Fault.RANGE, Fault.CONST)
 

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from ov_gather.ir.errors import Fault, IRError
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """A character that XML does not allow."""

@@ -16,12 +16,12 @@ from typing import IO
 
 from lxml import etree
 
-from ov_gather.files import replacing_all
 from ov_gather.ir.constants import payload
 from ov_gather.ir.errors import Fault, IRError
 from ov_gather.ir.location import Location
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.tree import element
+from ov_gather.system.files import replacing_all
 
 
 def write_ir(model: Model, path: str | os.PathLike[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather import logs
+from ov_gather.system import logs
 
 # The compiled kernel copies bits without interpreting them, so one dtype per element size is enough.
 _CARRIER = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from lxml import etree
 from lxml.builder import E
 
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 Element: TypeAlias = etree._Element
 

@@ -10,11 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ov_gather.files import replacing, resolved
 from ov_gather.ir.remote import redacted
 from ov_gather.ir.urls import is_url
-from ov_gather.platforms import locked_directory
 from ov_gather.rules.findings import Finding
+from ov_gather.system.files import replacing, resolved
+from ov_gather.system.platforms import locked_directory
 
 _FORMAT = 1
 _ENTRY = ("path", "rule", "layer", "fingerprint")

@@ -17,15 +17,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from ov_gather.files import replacing
 from ov_gather.ir.files import Place
 from ov_gather.ir.location import Location
 from ov_gather.ir.urls import Url, fetched, is_url
 from ov_gather.ir.weights import Weights
-from ov_gather.private import make_private, read_private
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.selection import Chosen, select_rules
 from ov_gather.rules.validation import NOT_CHECKED, validate
+from ov_gather.system.files import replacing
+from ov_gather.system.private import make_private, read_private
 
 _ROOMS = ("ir", "ops", "ranges", "divergences", "rules")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather.ir.location import Location
 from ov_gather.rules.fixes import Fix
-from ov_gather.tables import InNotebooks, table_of
+from ov_gather.system.tables import InNotebooks, table_of
 
 if TYPE_CHECKING:
     from rich.table import Table

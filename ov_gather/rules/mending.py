@@ -10,13 +10,13 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import IO
 
-from ov_gather.files import identity, replacing_all, resolved
 from ov_gather.ir.patched import PatchedWeights
 from ov_gather.ir.weights import Weights
 from ov_gather.rules.applying import applied
 from ov_gather.rules.findings import Finding
 from ov_gather.rules.suppression import Ignore
 from ov_gather.rules.validation import validate
+from ov_gather.system.files import identity, replacing_all, resolved
 
 _ROUNDS = 20
 """Most rounds of fixes: new dims may reveal other errors downstream. Fixes that have not settled by then are dropped."""

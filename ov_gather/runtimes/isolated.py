@@ -14,12 +14,12 @@ from weakref import WeakSet
 from numpy.typing import NDArray
 
 from ov_gather.extension import extension_path
-from ov_gather.extras import explained
-from ov_gather.interrupts import exit_code, on_end
-from ov_gather.platforms import in_forked_processes
 from ov_gather.runtimes.base import CrashedError, HungError, ModelT, RefusedError, Runtime
 from ov_gather.runtimes.devices import CPU, involved, leading, require_device
 from ov_gather.runtimes.launcher import end_launcher, start
+from ov_gather.system.extras import explained
+from ov_gather.system.interrupts import exit_code, on_end
+from ov_gather.system.platforms import in_forked_processes
 
 RUNTIMES = {
     "kernel": ("ov_gather.runtimes.kernel", "KernelRuntime"),

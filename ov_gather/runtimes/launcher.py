@@ -19,9 +19,9 @@ from threading import Lock
 from typing import Any
 from weakref import finalize
 
-from ov_gather import platforms
-from ov_gather.imports import defer_imports
 from ov_gather.runtimes import worker
+from ov_gather.system import platforms
+from ov_gather.system.imports import defer_imports
 
 _CONTROL = 0  # the launcher's stdin, one end of a socket pair
 _LONGEST = 1 << 16

@@ -11,7 +11,7 @@ from threading import Thread
 from time import perf_counter
 from typing import Any
 
-from ov_gather import platforms
+from ov_gather.system import platforms
 
 CONNECTION = 0  # stdin, one end of a socket pair
 

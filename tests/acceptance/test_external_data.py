@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from ov_gather.converters import convert_model
-from ov_gather.files import scratch
+from ov_gather.system.files import scratch
 
 pytestmark = [pytest.mark.onnxruntime, pytest.mark.openvino]
 

@@ -132,8 +132,8 @@ def test_a_pair_of_files_takes_its_place_undisturbed(tmp_path):
     program = f"""
 import os, signal, sys
 from pathlib import Path
-from ov_gather.files import replacing_together
-from ov_gather.interrupts import end_cleanly
+from ov_gather.system.files import replacing_together
+from ov_gather.system.interrupts import end_cleanly
 end_cleanly()
 replace = Path.replace
 def replacing(self, target):

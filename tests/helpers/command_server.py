@@ -123,7 +123,7 @@ def serve(requests: socket.socket) -> tuple[list[str], str]:
 def import_everything() -> None:
     """Import what the commands import, but not onnxruntime, which starts threads."""
     from ov_gather.cli import COMMANDS
-    from ov_gather.imports import defer_imports
+    from ov_gather.system.imports import defer_imports
 
     defer_imports()  # as each command does
     for name in COMMANDS:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from helpers.paths import ROOT, VALID
-from ov_gather import interrupts
 from ov_gather.ir.element_types import ELEMENT_TYPES
 from ov_gather.runtimes import isolated
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
+from ov_gather.system import interrupts
 
 SAMPLE = VALID / "spec_layer.xml"
 

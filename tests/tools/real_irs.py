@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/
 
-from ov_gather.files import replacing
+from ov_gather.system.files import replacing
 from tools.architectures.export import path_of, work
 from tools.architectures.routes import ROUTES, SHAPES
 from tools.architectures.table import ARCHITECTURES

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/
 
-from ov_gather.files import replacing
+from ov_gather.system.files import replacing
 from tools.releases.environments import RELEASES, asked, installed
 
 ROOT = Path(__file__).parents[2]

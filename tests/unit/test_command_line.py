@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from ov_gather import cli, interrupts
+from ov_gather import cli
+from ov_gather.system import interrupts
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ov_gather.ir.tree import legal
-from ov_gather.tables import as_text, cell, printable, table_of
+from ov_gather.system.tables import as_text, cell, printable, table_of
 
 
 @pytest.mark.parametrize(

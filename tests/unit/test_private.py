@@ -11,7 +11,7 @@ from tempfile import gettempdir
 
 import pytest
 
-from ov_gather.private import NotPrivateError, checked, make_private, read_private
+from ov_gather.system.private import NotPrivateError, checked, make_private, read_private
 
 STRANGER = 4242
 root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
@@ -74,7 +74,7 @@ def test_a_link_of_another_user(tmp_path):
 def test_another_user_reads_what_root_made(tmp_path):
     """A cache that root prepares in an image serves all; one of a third user serves none."""
     code = (
-        "from pathlib import Path; from ov_gather.private import checked\n"
+        "from pathlib import Path; from ov_gather.system.private import checked\n"
         "import os, sys; os.setgroups([]); os.setgid(4243); os.setuid(4243)\n"
         "print(checked(Path(sys.argv[1])))"
     )

@@ -8,7 +8,6 @@ from threading import Event
 
 import pytest
 
-from ov_gather import interrupts
 from ov_gather.cli import progress as shown_progress
 from ov_gather.crosscheck import paths
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, LayerResult, Status
@@ -17,6 +16,7 @@ from ov_gather.crosscheck.runtime_queue import Doing
 from ov_gather.report.check import html, junit, text
 from ov_gather.report.check import json as check_json
 from ov_gather.report.check.report import CheckReport
+from ov_gather.system import interrupts
 
 
 @dataclass

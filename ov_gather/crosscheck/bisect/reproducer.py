@@ -20,9 +20,9 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.replay import Piece
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
 from ov_gather.crosscheck.bisect.sides import Given
-from ov_gather.files import replacing
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.configured import Setting
+from ov_gather.system.files import replacing
 
 ATTEMPTS = 24
 """Maximum number of smaller models that are tried."""

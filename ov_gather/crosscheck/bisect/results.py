@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ov_gather.crosscheck.bisect.records import OutputCompared, Parting
 from ov_gather.crosscheck.results import Environment
-from ov_gather.tables import InNotebooks
+from ov_gather.system.tables import InNotebooks
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from ov_gather.crosscheck.bisect.records import Parting
 from ov_gather.crosscheck.tables import new_table
-from ov_gather.tables import cell
+from ov_gather.system.tables import cell
 
 
 def partings_table(partings: Sequence[Parting]) -> Table:

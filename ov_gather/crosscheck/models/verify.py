@@ -21,13 +21,13 @@ from ov_gather.crosscheck.models.intermediates import GatherTensors
 from ov_gather.crosscheck.models.trials import ConversionTrial
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.crosscheck.verdict import Observation, judge
-from ov_gather.extras import require
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
 from ov_gather.ops.onnx_nodes import fitted, single_layer
 from ov_gather.ops.reference import evaluate
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
+from ov_gather.system.extras import require
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 """The runtime for models converted for each target."""

@@ -17,12 +17,12 @@ from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.crosscheck.models.outputs import compare_arrays, missing
 from ov_gather.crosscheck.results import CrossCheckResult
-from ov_gather.extras import require
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.meanings import OPENVINO, operators
 from ov_gather.runtimes.base import CrashedError, RefusedError
 from ov_gather.runtimes.isolated import IsolatedRuntime, borrowed
+from ov_gather.system.extras import require
 
 _EXECUTED_BY = {"stock": "openvino", "extension": "extension"}
 _EXACT = operators(OPENVINO, lambda meaning: not meaning.computes) | {"Parameter", "Const", "Result"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ov_gather.ir.location import Location
-from ov_gather.tables import InNotebooks, cell
+from ov_gather.system.tables import InNotebooks, cell
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from ov_gather.tables import cell
+from ov_gather.system.tables import cell
 
 if TYPE_CHECKING:
     from ov_gather.bench.model import ModelMeasurement

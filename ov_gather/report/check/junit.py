@@ -14,7 +14,7 @@ from ov_gather.report.findings.junit import suite
 from ov_gather.report.findings.report import Report
 from ov_gather.report.junit import document
 from ov_gather.report.places import path_text
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 
 def render(report: CheckReport) -> str:

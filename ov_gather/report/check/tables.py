@@ -10,7 +10,7 @@ from rich.table import Table
 from ov_gather.crosscheck.comparisons import LayerResult
 from ov_gather.crosscheck.results import CrossCheckResult
 from ov_gather.crosscheck.tables import add_output, counts_cell, new_table, runtimes_of
-from ov_gather.tables import cell
+from ov_gather.system.tables import cell
 
 
 def operations_table(layers: Sequence[LayerResult]) -> Table:

@@ -11,7 +11,7 @@ from ov_gather.report.check.report import CheckReport
 from ov_gather.report.check.summary import summary
 from ov_gather.report.check.tables import operations_table, outputs_table
 from ov_gather.report.convert import verification
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 
 def render(report: CheckReport, *, by_operation: bool) -> Iterator[Table | str]:

@@ -6,7 +6,7 @@ from ov_gather.report.findings.report import Report
 from ov_gather.report.findings.text import statistics
 from ov_gather.report.places import message_text, path_text
 from ov_gather.rules.findings import Finding, Severity
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

@@ -12,7 +12,7 @@ from ov_gather.report.findings.text import lines
 from ov_gather.report.junit import document
 from ov_gather.report.places import message_text, path_text
 from ov_gather.rules.findings import Finding
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 
 def render(report: Report) -> str:

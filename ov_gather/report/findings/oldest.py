@@ -5,7 +5,7 @@ from __future__ import annotations
 from ov_gather.report.places import path_text
 from ov_gather.rules.oldest import OldestRelease
 from ov_gather.rules.releases import RELEASES
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 
 def line(path: str, oldest: OldestRelease) -> str:

@@ -10,7 +10,7 @@ from ov_gather.report.findings.report import Report
 from ov_gather.report.places import message_text, place_text
 from ov_gather.rules.findings import Finding, Severity
 from ov_gather.rules.register import RULES
-from ov_gather.tables import Styled, printable
+from ov_gather.system.tables import Styled, printable
 
 _COLOUR = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 

@@ -10,7 +10,7 @@ from ov_gather.ranges.requirements import requirements
 from ov_gather.report.findings import text as findings_text
 from ov_gather.report.places import path_text
 from ov_gather.report.proofs.report import ProofReport, ProvedFile
-from ov_gather.tables import cell, printable
+from ov_gather.system.tables import cell, printable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -17,11 +17,11 @@ from unittest.mock import patch
 import numpy as np
 
 from helpers.paths import SAMPLES
-from ov_gather import private
 from ov_gather.extension import cache as libraries
 from ov_gather.rules import cache as findings
 from ov_gather.rules.selection import Chosen
 from ov_gather.rules.validation import validate
+from ov_gather.system import private
 
 TRIALS = 60
 SECONDS = 30

@@ -15,7 +15,7 @@ from openvino import passes
 
 import ov_gather
 from ov_gather.acceleration.graph import walk
-from ov_gather.files import replacing, replacing_together
+from ov_gather.system.files import replacing, replacing_together
 from tools.architectures.architecture import Architecture
 from tools.architectures.routes import exported
 from tools.architectures.table import ARCHITECTURES

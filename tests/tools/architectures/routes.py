@@ -9,7 +9,7 @@ from typing import Any
 import openvino as ov
 import torch
 
-from ov_gather.files import replacing_together
+from ov_gather.system.files import replacing_together
 from tools.architectures.architecture import Architecture
 
 Way = tuple[str, Callable[[], ov.Model]]

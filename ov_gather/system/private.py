@@ -6,8 +6,8 @@ import os
 import stat
 from pathlib import Path
 
-from ov_gather.platforms import HAS_OWNERS, is_own_group
-from ov_gather.tables import printable
+from ov_gather.system.platforms import HAS_OWNERS, is_own_group
+from ov_gather.system.tables import printable
 
 _CHOOSE = "let XDG_CACHE_HOME name a directory that only you can write to"
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH

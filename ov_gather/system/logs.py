@@ -9,7 +9,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ov_gather.tables import printable
+from ov_gather.system.tables import printable
 
 if TYPE_CHECKING:
     import logging

@@ -11,9 +11,9 @@ from stat import S_IMODE
 from tempfile import NamedTemporaryFile, TemporaryDirectory, gettempdir
 from typing import IO
 
-from ov_gather import logs
-from ov_gather.interrupts import held
-from ov_gather.platforms import keep_owner
+from ov_gather.system import logs
+from ov_gather.system.interrupts import held
+from ov_gather.system.platforms import keep_owner
 
 
 def identity(path: Path) -> tuple[int, int] | str:
