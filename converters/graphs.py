@@ -94,3 +94,18 @@ def uses_of(value: onnx_ir.Value, passes: Callable[[onnx_ir.Node, int], bool]) -
             outputs = [output for output in node.outputs if output not in seen] if passes(node, position) else []
             seen.update(outputs)
             waiting += outputs
+
+
+def is_constant(value: onnx_ir.Value) -> bool:
+    """Return True if a value is computed from constants alone, outside bodies."""
+    seen, waiting = {value}, [value]
+    while waiting:
+        node = (value := waiting.pop()).producer()
+        if constant_of(value) is not None:
+            continue
+        if node is None or bodies_of(node):
+            return False
+        found = [given for given in node.inputs if given is not None and given not in seen]
+        seen.update(found)
+        waiting += found
+    return True

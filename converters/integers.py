@@ -11,7 +11,7 @@ from ov_gather.ops.onnx_nodes import GATHERS, SCATTERS
 from ov_gather.ranges.algebra.intervals import Interval
 from ov_gather.ranges.algebra.values import every_value, is_of_sizes
 
-from .graphs import bodies_of, constant_of, uses_of
+from .graphs import bodies_of, constant_of, is_constant, uses_of
 from .loading import is_default
 from .moves import OF_SHAPES, carries_elements, element_type_of, is_index, moves
 from .ranges import Ranges
@@ -88,9 +88,11 @@ def is_rounded(node: onnx_ir.Node, ranges: Ranges) -> bool:
         return any(map(_is_rounded_bound, node.inputs[1:]))
     computes = node.op_type in (*_DIVISIONS, *_TOTALS)
     values = [*node.inputs, *node.outputs] if computes else node.inputs[: 2 if node.op_type in _COMPARISONS else 1]
-    intervals = [ranges.of(value) for value in values if value is not None]
-    if computes and element_type in (I64, U64):
-        intervals = [interval for interval in intervals if not _is_wide(interval)]  # these are reported as narrowed
+    known = [(value, ranges.of(value)) for value in values if value is not None]
+    if computes and element_type in (I64, U64):  # wide ones are reported as narrowed, unless OpenVINO folds them exactly
+        folded = [value for value in node.inputs if value is not None and is_constant(value)]
+        known = [(value, found) for value, found in known if value in folded or not _is_wide(found)]
+    intervals = [found for _, found in known]
     if node.op_type in _COMPARISONS:  # rounding never moves a number across a small one
         return not any(_fits(interval, sizes=True) for interval in intervals)
     return not all(_fits(interval, sizes=computes) for interval in intervals)

@@ -199,6 +199,11 @@ WARNED = {
     "Div": ("int32[3] x", "y = Div (x, c)", "divides integers as f32"),
     "Mod": ("int32[3] x", "y = Mod (x, c)", "divides integers as f32"),
     "beyond 2^24": ("int32[3] x", "z = Clip (x, o, m) y = Div (z, c)", "divides integers as f32"),
+    "beyond 2^24, folded": (
+        "int32[3] x",
+        "a = Cast <to = 7> (c) p = MatMul (a, a) b = BitwiseXor (p, w) k = Mod (b, e) l = Cast <to = 6> (k) y = Add (x, l)",
+        "divides integers as f32",
+    ),
     "ReduceSum": ("int32[3] x", "y = ReduceSum (x)", "adds and multiplies integers as f32"),
     "MatMul": ("int32[3] x", "y = MatMul (x, c)", "adds and multiplies integers as f32"),
     "Equal": ("int32[3] x, int32[3] z", "b = Equal (x, z) y = Cast <to = 6> (b)", "compares integers as f32"),
@@ -220,6 +225,8 @@ def test_what_the_plugin_rounds_is_named(name):
                 d=np.int32(2**24 + 1),
                 m=np.int32(2**24 + 2),
                 o=np.int32(0),
+                w=np.int64(2**31 - 1),
+                e=np.int64(128),
             )
         )
 
