@@ -198,6 +198,7 @@ def test_a_range_that_leads_away_from_its_limit_is_empty(start, limit, step, is_
 WARNED = {
     "Div": ("int32[3] x", "y = Div (x, c)", "divides integers as f32"),
     "Mod": ("int32[3] x", "y = Mod (x, c)", "divides integers as f32"),
+    "Div of 64 bits": ("int32[3] x", "a = Cast <to = 7> (x) b = Div (a, e) y = Cast <to = 6> (b)", "divides integers as f32"),
     "beyond 2^24": ("int32[3] x", "z = Clip (x, o, m) y = Div (z, c)", "divides integers as f32"),
     "beyond 2^24, folded": (
         "int32[3] x",

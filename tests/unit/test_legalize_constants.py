@@ -109,6 +109,17 @@ def test_gathers_of_constants_are_folded(element_type):
     assert ops["GatherElements"] == ops["GatherND"] == 1
 
 
+@pytest.mark.parametrize(("count", "is_folded"), [(16, True), (30, True), (70, True), (71, False)])
+def test_a_large_gather_of_constants_is_folded_if_it_is_no_larger_than_these(count, is_folded, monkeypatch):
+    """Here 64 bytes are large. The result has 16 bytes for each index of 8, the data 560."""
+    monkeypatch.setattr("ov_gather.acceleration.fold_constants.LARGEST", 64)
+    proto = model("float[1] x) => (float[1,1] y)", "w = GatherND(t, i) s = ReduceSum(w) y = Add(x, s)")
+    constant(np.ones((35, 4), np.float32), proto, "t")
+    constant(np.arange(count).reshape(-1, 1) % 35, proto)
+    ops, _ = legalized(proto, {"x": random(1)}, target="stock")
+    assert (ops["GatherND"] == 0) is is_folded
+
+
 def test_constants_whose_shapes_do_not_fit_are_refused():
     proto = constant(
         [[0], [1], [1]],
