@@ -15,7 +15,9 @@ from ov_gather.acceleration.graph import ours
 pytestmark = pytest.mark.usefixtures("nothing_is_too_small")
 
 
-def rows_model(reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, types=(), count=9, data=(7, 5, 6), axis=0, **options):
+def rows_model(
+    reduction="sum", *, kind=np.float32, shape=(9, 5, 6), index=None, types=(), count=9, data=(7, 5, 6), axis=0, **options
+):
     """A scatter of whole rows of data, whose index is repeated to `shape`."""
     column = parameter("i", [count, *[1] * (len(shape) - 1)], np.int64) if index is None else index
     repeated = ops.broadcast(column, ops.constant(np.array(shape)))

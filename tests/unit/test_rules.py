@@ -200,5 +200,7 @@ def test_a_loop_without_a_body():
 def test_an_input_of_an_if_that_no_body_takes():
     text = (SAMPLES / "valid" / "if_bodies.xml").read_text()
     without = re.sub('<input external_port_id="1" [^>]*/>', "", text)
-    (found,) = [finding for finding in validate(without.encode()) if "no entry of a port map uses this input" in finding.message]
+    (found,) = [
+        finding for finding in validate(without.encode()) if "no entry of a port map uses this input" in finding.message
+    ]
     assert found.location.port == 1
