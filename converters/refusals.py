@@ -49,7 +49,7 @@ def refuse_fatal(model: onnx_ir.Model) -> None:
 
 
 def _string_source(output: onnx_ir.Value) -> onnx_ir.Value | None:
-    """Return the value that OpenVINO returns as an output of strings: it drops nodes that may keep a shape before an Identity."""
+    """Return the value that OpenVINO returns as an output of strings: it drops nodes that keep a shape before an Identity."""
     source = viewed(output, ("Identity",))
     if not _is_string(source):
         return None
