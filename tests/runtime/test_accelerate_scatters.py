@@ -187,6 +187,19 @@ BLOCKS = {
 }
 
 
+@pytest.mark.parametrize("order", ["data", "updates"])
+def test_a_block_of_which_one_side_is_transposed(order, rng):
+    data, updates = parameter("data", [6, 5]), parameter("u", [2, 5])
+    if order == "data":
+        data = ops.transpose(parameter("data", [5, 6]), ops.constant(np.array([1, 0])))
+    else:
+        updates = ops.transpose(parameter("u", [5, 2]), ops.constant(np.array([1, 0])))
+    model = model_of(opset15.scatter_nd_update(data, ops.constant(tuples((1, 3))), updates))
+    other, summary = accelerated(model, portable=True)
+    assert summary.changes[0].done == ["Concat with what is around the block"]
+    check_same(model, other, [rng.random(node.get_output_shape(0), np.float32) for node in model.get_parameters()])
+
+
 @pytest.mark.parametrize("name", BLOCKS)
 def test_blocks_become_concats(name):
     options, concats = BLOCKS[name]

@@ -244,6 +244,13 @@ def test_what_the_plugin_rounds_is_named(name):
         )
 
 
+def test_division_of_an_input_of_64_bits_is_reported_once():
+    """Numbers beyond 32 bits are reported for the input, and are no reason to report the rounding of others."""
+    with pytest.warns(LossyConversionWarning) as caught:
+        convert_model(model("g (int64[3] x) => (int64[3] y) { y = Div (x, c) }", c=[7, 7, 7]))
+    assert [str(each.message) for each in caught] == ["i64 is computed as i32, values beyond wrap around: input 'x'"]
+
+
 def test_small_numbers_and_sizes_are_not_warned_of():
     text = """s = Shape (x) d = Div (s, two) p = ReduceProd (s) r = Cast <to = 6> (u) q = Div (r, three) m = Mod (r, three)
         l = Less (i, three) f = Equal (s, j) k = Clip (i, three, most)"""
