@@ -26,8 +26,8 @@ def node_of(op_type, operands, **attributes):
 
 
 UNDEFINED = {
-    "a division by zero": ("Div", [[1, 2], [1, 0]], {}),
-    "a remainder by zero": ("Mod", [[1, 2], [1, 0]], {}),
+    "a division by zero": ("Div", [[1, 2], [3, 0]], {}),
+    "a remainder by zero": ("Mod", [[1, 2], [3, 0]], {}),
     "the least integer by -1": ("Div", [[-(2**63)], [-1]], {}),
     "a fraction beyond the type": ("Cast", [[3e9]], {"to": 6}),
     "NaN as an integer": ("Cast", [[np.nan]], {"to": 6}),
