@@ -89,6 +89,16 @@ def test_refused(nodes, index, message):
             legalize(onnx_ir.from_proto(proto), target=target)
 
 
+@pytest.mark.parametrize("index", [2**31 - 1, -(2**31), 2**31, -(2**31) - 1])
+def test_constants_of_an_open_axis_fit_in_32_bits(index):
+    graph = onnx_ir.from_proto(constant([index], model("float[N,4] x) => (float[1,4] y)", "y = Gather(x, i)")))
+    if -(2**31) <= index < 2**31:
+        legalize(graph)
+    else:
+        with pytest.raises(ConversionError, match=rf"indices\[0\] = {index} is out of bounds for every axis"):
+            legalize(graph)
+
+
 @pytest.mark.parametrize("element_type", [np.float32, np.float16, np.int64, np.bool_, np.uint8, np.float64])
 def test_gathers_of_constants_are_folded(element_type):
     """OpenVINO cannot fold gathers of constants, and its plugin may misread them, also where indices are smaller than data."""
