@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.replay import Piece
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
-from ov_gather.crosscheck.bisect.sides import Given
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.crosscheck.bisect.sides import Replacement
+from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
 from ov_gather.system.files import replacing
 
@@ -29,7 +29,7 @@ ATTEMPTS = 24
 
 
 IsShown = Callable[[Path, Path, Path | None], bool]
-"""Executes a reference and a model from disk, with an inputs file unless the reference contains them; True if they part."""
+"""Executes a reference and a model from disk, with an inputs file unless the reference contains them; True if they differ."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
 
 def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setting: Setting) -> Piece | None:
     """Return the piece for smaller inputs; None if a side refuses them, or the fault does not show."""
-    given = {value: Given(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
+    given = {value: Replacement(name, array) for value, name, array in zip(piece.sources, piece.inputs, arrays, strict=True)}
     pairs, value = comparer.pairs.reference, piece.value
     name = comparer.reference.graph.label(pairs[value])
     part = comparer.model.part(given, {value: name})
@@ -111,7 +111,7 @@ def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setti
         return None
     try:
         (expected,), (output,) = other.run(arrays), part.run(arrays)
-    except (RefusedError, CrashedError, IndexError):
+    except FAILURES:
         return None
     different = difference(expected, output, Rounding(setting.precision).share_of_outputs(len(piece.nodes)))
     if not different or isinstance(different, str) != isinstance(piece.difference, str):

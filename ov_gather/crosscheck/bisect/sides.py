@@ -22,7 +22,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Given:
+class Replacement:
     """An array that replaces a value, and the name of the new input."""
 
     name: str
@@ -58,7 +58,7 @@ class Side(ABC):
         """
 
     @abstractmethod
-    def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
+    def part(self, inputs: Mapping[Value, Replacement], outputs: Mapping[Value, str]) -> Part | None:
         """Extract the nodes that compute `outputs` from `inputs`; None if that is impossible."""
 
     @abstractmethod
@@ -66,7 +66,7 @@ class Side(ABC):
         """Return a constant of the model; None for other values, and if it is unreadable."""
 
     @abstractmethod
-    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+    def computed_from(self, given: Mapping[Value, Replacement], output: Value) -> NDArray[Any] | None:
         """Return an output with some values replaced; None if that is impossible.
 
         Raises RefusedError, CrashedError, IndexError.
@@ -91,6 +91,11 @@ class Side(ABC):
         found = dict(zip(wanted, part.run(self._inputs_of(part)), strict=True))
         return {value: found[value] if value in found else given[value] for value in values}
 
+    def value(self, value: Value) -> NDArray[Any]:
+        """Return a constant, or a value computed by executing only what it depends on. Raises as `prefix`."""
+        constant = self.constant(value)
+        return self.prefix([value])[value] if constant is None else constant
+
     @abstractmethod
     def _given(self) -> Mapping[Value, NDArray[Any]]:
         """Return the values that are known without execution."""
@@ -113,11 +118,11 @@ class ArraysSide(Side):
             raise RefusedError("arrays cannot be computed again")
         return dict(self._arrays.items())
 
-    def part(self, inputs: Mapping[Value, Given], outputs: Mapping[Value, str]) -> Part | None:
+    def part(self, inputs: Mapping[Value, Replacement], outputs: Mapping[Value, str]) -> Part | None:
         """Return None: arrays have no parts."""
         return None
 
-    def computed_from(self, given: Mapping[Value, Given], output: Value) -> NDArray[Any] | None:
+    def computed_from(self, given: Mapping[Value, Replacement], output: Value) -> NDArray[Any] | None:
         """Return None: arrays cannot be recomputed."""
         return None
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from onnx_ir.passes.common import InlinePass
 
 from ov_gather.ops.onnx_nodes import GATHERS
-from ov_gather.runtimes.base import Runtime
-from ov_gather.runtimes.onnx_file import OnnxFile
+from ov_gather.runtimes.base import OnnxFile, Runtime
 from ov_gather.system.files import scratch
 
 BATCH = 16

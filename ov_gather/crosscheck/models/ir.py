@@ -22,7 +22,7 @@ from ov_gather.ir.element_types import I64
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ir.shapes import PartialShape, element_count
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES, CrashedError, RefusedError
 from ov_gather.runtimes.devices import CPU
 from ov_gather.runtimes.isolated import borrowed
 
@@ -86,7 +86,7 @@ class ModelRun:
             return ()
         try:
             found: Arrays | Exception = self._run("accelerated", self._model)
-        except (RefusedError, CrashedError, IndexError) as error:
+        except FAILURES as error:
             found = error
         except (OSError, ImportError) as error:
             self.not_run = str(error)  # the extension is missing

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED, operands
 from ov_gather.crosscheck.comparisons import CaseResult, LayerResult
-from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.onnx import NoInputsError, check_inputs, made_up_inputs
 from ov_gather.crosscheck.models import intermediates
 from ov_gather.crosscheck.models.intermediates import GatherTensors
 from ov_gather.crosscheck.models.trials import ConversionTrial
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.crosscheck.verdict import Observation, judge
 from ov_gather.kernels.gather_elements import kernel_name
 from ov_gather.ops.layer_view import family_layers
@@ -71,7 +70,7 @@ def verify_conversion(
         result = CrossCheckResult(
             (),
             seed,
-            environment(runtimes),
+            Environment.of(runtimes),
             original=str(onnx_path),
             in_bodies=tuple(f"{node.op_type} '{node.name}'" for node in in_bodies),
         )

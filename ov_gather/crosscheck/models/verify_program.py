@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from ov_gather.crosscheck.cases.designed import DEFAULT_SEED
 from ov_gather.crosscheck.comparisons import OutputResult
-from ov_gather.crosscheck.environment import environment
 from ov_gather.crosscheck.inputs.ir import generate_inputs
 from ov_gather.crosscheck.inputs.onnx import NoInputsError
 from ov_gather.crosscheck.models.outputs import compare_arrays, missing
-from ov_gather.crosscheck.results import CrossCheckResult
+from ov_gather.crosscheck.results import CrossCheckResult, Environment
 from ov_gather.ir.model import Model
 from ov_gather.ir.reader import read_ir
 from ov_gather.ops.meanings import OPENVINO, operators
@@ -51,7 +50,7 @@ def verify_program(program_path: Path, ir_path: Path, *, inputs: Inputs | None, 
     require("torch")
     model = read_ir(ir_path)
     with borrowed(["torch", _EXECUTED_BY[target]]) as (origin, runtime):
-        result = CrossCheckResult((), DEFAULT_SEED, environment([origin, runtime]), original=str(program_path))
+        result = CrossCheckResult((), DEFAULT_SEED, Environment.of([origin, runtime]), original=str(program_path))
         try:
             with origin:
                 origin.activate(program_path.resolve())
