@@ -1,22 +1,43 @@
-"""Benchmark case of ScatterElements (ScatterElementsUpdate in OpenVINO)."""
+"""Benchmark cases of ScatterElements and ScatterND (ScatterElementsUpdate and ScatterNDUpdate in OpenVINO)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import Create, Run, onnx_constant
+from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant
 from ov_gather.bench.limit import scatters
-from ov_gather.bench.scatter import Scatter
 from ov_gather.kernels.reduction_names import onnx_name
 
 
 @dataclass(frozen=True)
-class ScatterElements(Scatter):
+class _Scatter(BenchCase):
+    """A scatter into a copy of data."""
+
+    updates: NDArray[Any]
+
+    @property
+    def inputs(self) -> Mapping[str, NDArray[Any]]:
+        """The inputs of a gather, and the updates."""
+        return {**super().inputs, "updates": self.updates}
+
+    @property
+    def bytes_moved(self) -> int:
+        """The bytes moved by a copy of data, and those of the updates, which are read once."""
+        return super().bytes_moved + self.updates.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of data."""
+        return self.data.shape
+
+
+@dataclass(frozen=True)
+class ScatterElements(_Scatter):
     """A ScatterElements of matrices; `own_indices` are the indices before they are expanded to the shape of the updates.
 
     Without a sum no index occurs twice, so that the order of updates does not matter.
@@ -98,3 +119,53 @@ class ScatterElements(Scatter):
         if self.is_expanded:
             return create("ScatterND", list(inputs), reduction)
         return create("ScatterElements", list(inputs), {"axis": self.axis, **reduction})
+
+
+@dataclass(frozen=True)
+class ScatterND(_Scatter):
+    """A ScatterND that replaces rows of a matrix. No row occurs twice."""
+
+    def places(self) -> NDArray[np.int32]:
+        """Return for each update its flat position in the output."""
+        numbered = np.arange(self.data.size, dtype=np.int32).reshape(self.shape)
+        return np.take(numbered, self.own_indices[:, 0], axis=0)
+
+    def numpy(self) -> NDArray[Any]:
+        """Assign to a copy by array indexing."""
+        output = self.data.copy()
+        output[self.own_indices[:, 0]] = self.updates
+        return output
+
+    def limits(self, out: NDArray[Any]) -> Iterator[Run]:
+        """Copy data, then assign updates at offsets."""
+        return scatters(self.data, self.places(), self.updates, out, 0, False)
+
+    def kernel(self, out: NDArray[Any]) -> Run:
+        """Call our function with `out`."""
+        from ov_gather import scatter_nd
+
+        return lambda: scatter_nd(self.data, self.own_indices, self.updates, out=out)
+
+    def torch(self, out: Any, *inputs: Any) -> Run:
+        """Call `torch.index_copy` with `out`."""
+        import torch
+
+        data, indices, updates = inputs
+        rows = indices[:, 0]
+        return lambda: torch.index_copy(data, 0, rows, updates, out=out)
+
+    def onnx(self) -> Sequence[Any]:
+        """Return ScatterND."""
+        from onnx import helper
+
+        return [helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"])]
+
+    def openvino(self, *inputs: Any) -> Any:
+        """Return ScatterNDUpdate-3."""
+        from ov_gather.extension.python_api import opset13 as ops
+
+        return ops.scatter_nd_update(*inputs)
+
+    def extension(self, create: Create, *inputs: Any) -> Any:
+        """Return our operation, which checks indices and applies updates in order."""
+        return create("ScatterND", list(inputs), {"reduction": "none"})
