@@ -5,7 +5,6 @@ Sizes are halved while the fault survives.
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +19,7 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.replay import Piece
 from ov_gather.crosscheck.bisect.rounding import Rounding, difference
 from ov_gather.crosscheck.bisect.sides import Replacement
+from ov_gather.crosscheck.shrinking import cut, new_folder, shrunk
 from ov_gather.runtimes.base import FAILURES
 from ov_gather.runtimes.configured import Setting
 from ov_gather.system.files import replacing
@@ -45,7 +45,7 @@ def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directo
 
     The folder is removed if the command does not show it. Raises OSError.
     """
-    folder = _new_folder(directory, comparer.model.graph.label(piece.value))
+    folder = new_folder(directory, comparer.model.graph.label(piece.value))
     for smaller in (_smaller(piece, comparer, setting), piece):
         written, is_right = _written(smaller, comparer, setting, folder, is_shown)
         if is_right:
@@ -79,25 +79,14 @@ def _smaller(piece: Piece, comparer: Comparer, setting: Setting) -> Piece:
     """Halve sizes, each in all inputs at once, while both sides execute the piece and it shows the fault."""
     if piece.other is None:
         return piece
-    attempts = 0
-    while attempts < ATTEMPTS:
-        for arrays in _halved(list(piece.inputs.values())):
-            attempts += 1
-            smaller = _cut(piece, arrays, comparer, setting)
-            if smaller is not None:
-                piece = smaller
-                break
-            if attempts >= ATTEMPTS:
-                break
-        else:
-            break
-    return piece
+    return shrunk(
+        piece, lambda one: (_cut(one, arrays, comparer, setting) for arrays in _halved(list(one.inputs.values()))), ATTEMPTS
+    )
 
 
 def _halved(arrays: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
     for size in sorted({size for array in arrays for size in array.shape if size > 1}, reverse=True):
-        half = slice(0, size // 2)
-        yield [array[tuple(half if n == size else slice(None) for n in array.shape)] for array in arrays]
+        yield [cut(array, size, slice(0, size // 2)) for array in arrays]
 
 
 def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setting: Setting) -> Piece | None:
@@ -118,19 +107,6 @@ def _cut(piece: Piece, arrays: Sequence[NDArray[Any]], comparer: Comparer, setti
         return None
     inputs = dict(zip(piece.inputs, arrays, strict=True))
     return replace(piece, part=part, other=other, inputs=inputs, expected=expected, difference=different)
-
-
-def _new_folder(directory: Path, name: str) -> Path:
-    words = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "node"
-    directory.mkdir(parents=True, exist_ok=True)
-    for number in range(10_000):
-        folder = directory / (f"{words}-{number}" if number else words)
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            continue
-        return folder
-    raise OSError(f"{directory} has too many folders named {words}")
 
 
 def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
