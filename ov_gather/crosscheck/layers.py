@@ -18,7 +18,6 @@ from ov_gather.crosscheck.cases.designed import OWN_OPERANDS, Case, operands
 from ov_gather.crosscheck.comparisons import CaseResult, Comparison, Difference, LayerResult, Status
 from ov_gather.crosscheck.runtime_queue import PreparedCase, QueueResult, RuntimeQueue
 from ov_gather.crosscheck.verdict import Outcome, first_difference
-from ov_gather.divergences.base import Divergence
 from ov_gather.divergences.register import lacking
 from ov_gather.ir.constants import payload
 from ov_gather.ir.model import Model
@@ -160,7 +159,9 @@ class _Execution:
         self._trials: list[PreparedCase] = []
         self._futures: list[Future[QueueResult]] = []
         if alone:
-            self._missing = {queue.runtime.name: _lacking(queue.runtime, alone) for queue in queues}
+            self._missing = {
+                one.name: lacking(one.name, one.version, alone, one.devices) for one in (queue.runtime for queue in queues)
+            }
             self._asked = [queue for queue in queues if not self._missing[queue.runtime.name]]
 
     def begin(self, model: Model, cases: Iterable[Case], *, is_last: bool) -> None:
@@ -228,10 +229,6 @@ class _Execution:
             view.assumptions,
             _problem(self._results),
         )
-
-
-def _lacking(runtime: IsolatedRuntime[Model], view: LayerView) -> Divergence | None:
-    return lacking(runtime.name, runtime.version, view, runtime.devices)
 
 
 def _problem(results: Sequence[CaseResult]) -> str:

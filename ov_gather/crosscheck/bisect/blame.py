@@ -149,7 +149,7 @@ class Blame:
         other = str(self.comparer.reference.graph.producers.get(pairs[value], "")) if value is not None else ""
         piece = None if value is None else self._refused_piece(value, is_reference)
         written = self._written(piece)
-        detail += self._unshown(piece, written)
+        detail += written.note
         sources = () if value is None else self.search.region(value).sources
         label = graph.label(value) if value is not None else refusal.node.outputs[0]
         output = ComparedValue(str(label), "", "", "", str(refusal.error))
@@ -179,7 +179,7 @@ class Blame:
             tuple(map(self.comparer.record, found.sources)),
             self.comparer.record(found.value),
             tuple(text for _, text in wrong),
-            self._detail(kind, found, piece) + self._unshown(piece, written),
+            self._detail(kind, found, piece) + written.note,
             written.folder,
             written.command,
         )
@@ -202,15 +202,11 @@ class Blame:
         return "Alone it is right on the values of the reference: only the whole model shows the fault."
 
     def _written(self, piece: Piece | None) -> Written:
+        """Write the reproducer of a piece; return a note if the piece shows the fault here, but its reproducer does not."""
         if piece is None or self.directory is None:
             return Written()
-        return write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
-
-    def _unshown(self, piece: Piece | None, written: Written) -> str:
-        """Return a note if a piece shows the fault here, but its reproducer does not."""
-        if piece is None or self.directory is None or written.command:
-            return ""
-        return _UNSHOWN
+        written = write_reproducer(piece, self.comparer, self.setting, self.directory, self.is_shown)
+        return written if written.command else Written(note=_UNSHOWN)
 
     def _node(self, value: Value) -> str:
         graph = self.comparer.model.graph

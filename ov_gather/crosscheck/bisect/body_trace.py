@@ -94,7 +94,7 @@ def is_composed(comparer: Comparer, value: Value) -> bool:
     """
     try:
         found = _composed(comparer, value)
-        here = comparer.values_of_model([value])[value]
+        here = comparer.model.observe([value])[value]
     except (*FAILURES, ValueError):  # ValueError: shapes do not match
         return False
     if found is None:
@@ -141,7 +141,7 @@ def _bodies_of_operands(comparer: Comparer, value: Value) -> Bodies | None:
     """Return the bodies that compute a value, both with the model's values from outside."""
     pairs, graph = comparer.pairs.reference, comparer.model.graph
     operands = [source for source in graph.producers[value].inputs if source not in graph.constants]
-    here = comparer.values_of_model(operands)
+    here = comparer.model.observe(operands)
     expected = comparer.values_of_reference([source for source in operands if source in pairs])
     same = {pairs[source]: here[source].astype(array.dtype).reshape(array.shape) for source, array in expected.items()}
 

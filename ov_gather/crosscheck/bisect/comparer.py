@@ -55,10 +55,6 @@ class Comparer:
         differing = frozenset(value for value in values if found[value])
         return CutObservation(differing, wrong not in found or bool(found[wrong]))
 
-    def values_of_model(self, values: Sequence[Value]) -> Arrays:
-        """Return values of the model. Raises RefusedError, CrashedError, IndexError."""
-        return self.model.observe(values)
-
     def values_of_reference(self, values: Sequence[Value]) -> dict[Value, NDArray[Any]]:
         """Return the reference's counterparts of values of the model. Raises RefusedError, CrashedError, IndexError."""
         theirs = [self.pairs.reference[value] for value in values]

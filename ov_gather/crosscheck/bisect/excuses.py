@@ -62,7 +62,7 @@ def is_rounding_of_fused(comparer: Comparer, found: SearchResult, wrong: Value) 
         return False
     output, outputs = comparer.pairs.reference[wrong], list[NDArray[Any]]()
     try:
-        here = comparer.values_of_model([])[wrong]
+        here = comparer.model.observe([])[wrong]
         for seed in range(NEIGHBOURS_OF_FUSED):
             arrays = comparer.rounding.neighbours(operands.arrays, seed) if seed else operands.arrays
             given = {
@@ -87,7 +87,7 @@ def is_left_open(comparer: Comparer, found: SearchResult) -> bool:
         return False
     wanted, ours = node.outputs[:2], {pairs[value]: value for value in pairs if pairs[value] in node.outputs}
     try:
-        here = comparer.values_of_model([ours[value] for value in wanted if value in ours])
+        here = comparer.model.observe([ours[value] for value in wanted if value in ours])
         arrays = {value: _computed(comparer, operands, value) for value in (node.inputs[0], *wanted)}
     except FAILURES:
         return False
@@ -100,7 +100,7 @@ def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
     """Return the model's values; None if sizes differ in the reference, or a side refuses."""
     sources = list(found.sources)
     try:
-        here = comparer.values_of_model([*sources, found.value])
+        here = comparer.model.observe([*sources, found.value])
         arrays = comparer.values_of_reference(sources)
     except FAILURES:
         return None

@@ -122,11 +122,9 @@ class IRPart(Part):
 
 
 def _run(model: ConfiguredModel, inputs: Sequence[NDArray[Any]], threads: int) -> list[NDArray[Any]]:
-    with borrowed(["configured"]) as (runtime,):
-        outputs = runtime.run(model, inputs, threads)
-    if isinstance(outputs, Exception):
-        raise outputs
-    return outputs
+    with borrowed(["configured"]) as (runtime,), runtime:
+        runtime.activate(model, threads)
+        return runtime.execute(inputs)
 
 
 def _as_declared(array: NDArray[Any], model: Model, value: Value) -> NDArray[Any]:

@@ -89,9 +89,6 @@ class OnnxSide(Side):
     def _given(self) -> Mapping[Value, NDArray[Any]]:
         return {name: self._inputs[name] for name in self.graph.inputs}
 
-    def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
-        return []  # the part binds them as `rest`
-
 
 class OnnxPart(Part):
     """A part of an ONNX model. `rest` has the arrays of the model's inputs that the part uses."""

@@ -34,10 +34,11 @@ IsShown = Callable[[Path, Path, Path | None], bool]
 
 @dataclass(frozen=True)
 class Written:
-    """Folder of a reproducer and the command that executes it; both are "" if no command shows the fault."""
+    """Folder of a reproducer and the command that executes it; both are "", with a `note`, if no command shows the fault."""
 
     folder: str = ""
     command: str = ""
+    note: str = ""
 
 
 def write_reproducer(piece: Piece, comparer: Comparer, setting: Setting, directory: Path, is_shown: IsShown) -> Written:

@@ -38,7 +38,7 @@ def generate_inputs(model: Model, seed: int) -> list[NDArray[Any]]:
 
 
 class _Layers:
-    """An IR as a `Graph`. Nodes and values are both layer ids, so outputs of one layer are not told apart."""
+    """An IR as an `IndexGraph`. Nodes and values are both layer ids: the outputs of a layer count as one value."""
 
     meanings = OPENVINO
 

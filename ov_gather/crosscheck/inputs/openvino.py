@@ -36,7 +36,7 @@ def generate_inputs(model: ov.Model, seed: int = 0) -> list[NDArray[Any]]:
 
 
 class _OpenvinoNodes:
-    """An `openvino.Model` as a `Graph`. Nodes and values are both instance ids, as one node may have many Python objects."""
+    """An `openvino.Model` as an `IndexGraph`. Nodes and values are instance ids, as a node may have many Python objects."""
 
     meanings = OPENVINO
 

@@ -99,11 +99,9 @@ class ModelRun:
         )
 
     def _run(self, runtime: str, model: Model) -> Arrays:
-        with borrowed([runtime], self._device) as (borrowed_runtime,):
-            outputs = borrowed_runtime.run(model, self._inputs)
-        if isinstance(outputs, Exception):
-            raise outputs
-        return outputs
+        with borrowed([runtime], self._device) as (borrowed_runtime,), borrowed_runtime:
+            borrowed_runtime.activate(model)
+            return borrowed_runtime.execute(self._inputs)
 
     def _intermediates(self, ports: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], NDArray[Any]]:
         """Compute the values of ports, given as (layer id, port id), by adding Results to the model."""
