@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,6 +76,13 @@ class BenchCase(ABC):
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Return the node of our OpenVINO operation. Raises LookupError if there is none."""
         raise LookupError("there is no such operation of ours")
+
+
+def seconds_of(run: Run) -> float:
+    """Return the duration of one call."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
 
 
 def onnx_constant(name: str, values: Sequence[int]) -> Any:

@@ -51,7 +51,7 @@ OLDER_OPENVINO = (
         name="saturated-to-32-bits",
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.saturates,
-        why="the CPU plugin turned integers that do not fit into 32 bits into the nearest that does",
+        why="the CPU plugin clamped integers that do not fit into 32 bits",
         before="2025.4",
         predicts=_saturated,
     ),
@@ -69,7 +69,7 @@ OLDER_OPENVINO = (
         operations=(*GATHER_NDS, *SCATTERS),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_elements_below_a_byte,
-        why="the CPU plugin moved whole bytes where two elements share one",
+        why="the CPU plugin moved whole bytes, although two elements share one",
         before="2026.0",
     ),
     in_stock(

@@ -60,7 +60,7 @@ ONNXRUNTIME = (
         name="no-spare-dimensions-in-onnx",
         operations=SCATTER_NDS,
         applies=conditions.has_spare_dimensions,
-        why="ONNX's ScatterND takes but a scalar for the update of one element",
+        why="ONNX's ScatterND takes only a scalar as the update of one element",
     ),
     _lacks(
         name="no-broadcast-or-transpose-in-onnx",
@@ -84,7 +84,7 @@ ONNXRUNTIME = (
         name="no-such-reduction-in-onnx",
         operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
         applies=conditions.reduces_beyond_onnx,
-        why="ONNX's ScatterElements has no mean, and always starts from what is there; its ScatterND does not subtract",
+        why="ONNX's ScatterElements has no mean, and always includes the initial values; its ScatterND does not subtract",
     ),
     _lacks(
         name="no-such-reduction-in-onnxruntime",
@@ -111,7 +111,7 @@ ONNXRUNTIME = (
         operations=(*SCATTER_NDS, "ScatterND-ov_gather"),
         observed=(Observed.DIFFERS,),
         applies=conditions.writes_twice,
-        why="onnxruntime lets its threads race where ScatterND updates a place twice",
+        why="onnxruntime lets its threads race if ScatterND updates an element twice",
         permits=_in_any_order,
     ),
 )

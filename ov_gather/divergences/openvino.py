@@ -32,7 +32,7 @@ OPENVINO = (
         name="no-counterpart",
         observed=(Observed.LACKS,),
         applies=conditions.has_no_custom_version,
-        why="our extension has no operation that takes this one's place",
+        why="our extension has no equivalent operation",
     ),
     in_extension(
         name="no-elements-below-a-byte",
@@ -57,7 +57,7 @@ OPENVINO = (
         name="unsafe-small-types",
         observed=(Observed.LACKS,),
         applies=data_is(U2, F4E2M1),
-        why="the CPU plugin writes past tensors of these types, so that they are not run at all",
+        why="the CPU plugin writes past tensors of these types, so we do not execute them",
     ),
     # Legal models that a runtime refuses.
     in_cpu_plugin(
@@ -70,15 +70,14 @@ OPENVINO = (
         name="no-rank-above-32",
         observed=(Observed.REFUSES,),
         applies=conditions.exceeds_rank_32,
-        why="the CPU plugin marks dimensions by the bits of a number that has 32",
+        why="the CPU plugin represents dimensions by the bits of a 32-bit number",
     ),
     in_cpu_plugin(
         name="no-lowest-sizes",
         devices=("BATCH",),
         observed=(Observed.REFUSES,),
         applies=conditions.has_lowest_sizes,
-        why="the device BATCH makes tensors without elements of inputs whose sizes are open, and refuses them where such a "
-        "size may not be 0",
+        why="the device BATCH creates empty tensors for inputs with open sizes, and refuses them if such a size must not be 0",
     ),
     in_stock(
         name="no-open-axis",
@@ -100,7 +99,7 @@ OPENVINO = (
         operations=("GatherElements-6", "GatherND-5", "ScatterElementsUpdate-3", "ScatterNDUpdate-3"),
         observed=(Observed.AGREES,),
         applies=conditions.has_negative_indices,
-        why="the operation's page does not allow negative indices; this runtime counts them from the end, as ONNX does",
+        why="the specification does not allow negative indices; this runtime counts them from the end, as ONNX does",
         since="2025.3",
     ),
     in_stock(
@@ -108,7 +107,7 @@ OPENVINO = (
         operations=_OLD_GATHERS,
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_negative_indices,
-        why="the operation's page does not allow negative indices; the CPU plugin writes zeros for them",
+        why="the specification does not allow negative indices; the CPU plugin writes zeros for them",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.gathered),
     ),
     in_stock(
@@ -116,7 +115,7 @@ OPENVINO = (
         operations=STOCK_GATHERS,
         observed=(Observed.AGREES, Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.gathers_out_of_bounds,
-        why="OpenVINO writes zeros for indices out of bounds, as the page of Gather-8 says; ONNX does not allow them",
+        why="OpenVINO writes zeros for indices out of bounds, as the specification of Gather-8 says; ONNX does not allow them",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.gathered),
     ),
     in_stock(
@@ -124,15 +123,15 @@ OPENVINO = (
         operations=STOCK_GATHERS,
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.gathers_unchecked,
-        why="the CPU plugin gathers up to 64 of up to 64 integers (computed as i32; no 8-bit ones) in a short way, "
-        "which reads whatever memory an index out of range points to",
+        why="the CPU plugin has a shortcut for gathering up to 64 of up to 64 integers (computed as i32; no 8-bit ones), which "
+        "reads whatever memory an index out of range points to",
     ),
     in_stock(
         name="batches-of-one",
         operations=("Gather-7", "Gather-8"),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.has_batches_of_one,
-        why="where batch dimensions are all 1 and shapes static, the CPU plugin reads memory that has nothing to do with it",
+        why="if all batch dimensions are 1 and shapes are static, the CPU plugin reads unrelated memory",
     ),
     in_stock(
         name="unchecked-indices",
@@ -146,15 +145,15 @@ OPENVINO = (
         name="not-executed-when-empty",
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.has_empty_input,
-        why="the CPU plugin does not execute its operations where an input is empty; the output is what lay in memory before",
+        why="the CPU plugin does not execute its operations if an input is empty; the output is uninitialized memory",
     ),
     in_stock(
         name="dies-of-empty-gathers",
         operations=STOCK_GATHERS,
         observed=(Observed.CRASHES,),
         applies=conditions.is_static_and_empty,
-        why="where shapes are static, and data or indices without elements, the CPU plugin divides by zero when it compiles "
-        "Gather, which ends the process",
+        why="if shapes are static, and data or indices are empty, the CPU plugin divides by zero when it compiles Gather, "
+        "which ends the process",
     ),
     in_stock(
         name="no-large-tensors",
@@ -167,7 +166,7 @@ OPENVINO = (
         name="narrowed-to-32-bits",
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.is_narrowed,
-        why="the CPU plugin turns 64-bit data and indices into 32-bit ones before any operation sees them",
+        why="the CPU plugin narrows 64-bit data and indices to 32 bits before any operation reads them",
         since="2025.4",
         predicts=cpu_plugin.on_this_cpu(cpu_plugin.evaluated),
     ),

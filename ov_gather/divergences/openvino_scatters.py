@@ -50,22 +50,23 @@ OPENVINO_SCATTERS = (
         operations=SCATTER_NDS,
         observed=(Observed.REFUSES,),
         applies=conditions.has_spare_dimensions,
-        why="the CPU plugin takes but a scalar for the update of one element; the page allows any tensor with one element",
+        why="the CPU plugin takes only a scalar as the update of one element; the specification allows any tensor with one "
+        "element",
     ),
     in_stock(
         name="no-negative-indices",
         operations=(SCATTER,),
         observed=(Observed.REFUSES,),
         applies=conditions.scatters_negative,
-        why="the operation's page does not allow negative indices, and the CPU plugin refuses them",
+        why="the specification does not allow negative indices, and the CPU plugin refuses them",
     ),
     in_stock(
         name="unchecked-short-scatter",
         operations=(SCATTER,),
         observed=(Observed.DIFFERS, Observed.ANSWERS, Observed.CRASHES),
         applies=conditions.scatters_unchecked,
-        why="the CPU plugin scatters into up to 64 integers (computed as i32; no 8-bit ones) in a short way, which writes to "
-        "whatever memory an index out of range points to",
+        why="the CPU plugin has a shortcut for scattering into up to 64 integers (computed as i32; no 8-bit ones), which "
+        "writes to whatever memory an index out of range points to",
     ),
     in_stock(
         name="scattered-through-f32",
@@ -81,8 +82,8 @@ OPENVINO_SCATTERS = (
         operations=("ScatterElementsUpdate-12", "ScatterNDUpdate-15"),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.reduces,
-        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (where the CPU computes in bf16, after "
-        "every step) and means of integers towards 0, lets NaN lose min and max, and adds boolean as u8, where 256 are 0",
+        why="the CPU plugin reduces u16, i16 and u32 as i32, rounds bf16 in its own way (on CPUs that compute in bf16, after "
+        "every step) and means of integers towards 0, lets NaN lose min and max, and adds boolean as u8, where 256 is 0",
         predicts=cpu_plugin.on_this_cpu(cpu_scatters.scattered),
         any_nan=True,
     ),
@@ -101,8 +102,8 @@ OPENVINO_SCATTERS = (
         operations=(SCATTER, *SCATTER_NDS),
         observed=(Observed.DIFFERS, Observed.ANSWERS),
         applies=conditions.writes_twice,
-        why="the page does not say which update of one place is the last; on several threads the CPU plugin lets them race, "
-        "while ONNX's order is that of the updates",
+        why="the specification does not say which of several updates of one element wins; with several threads the CPU plugin "
+        "lets them race, while ONNX applies them in order",
         permits=_in_any_order,
     ),
     in_extension(
@@ -110,7 +111,7 @@ OPENVINO_SCATTERS = (
         operations=("ScatterElements-ov_gather", "ScatterND-ov_gather"),
         observed=(Observed.DIFFERS,),
         applies=conditions.reduces_floats_in_lanes,
-        why="of two NaN, whose bits the sum or product has depends on how a compiler orders them",
+        why="the bits of the sum or product of two NaNs depend on the order in which the compiler evaluates them",
         permits=_with_any_nan,
     ),
 )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from ov_gather.ir.model import Layer, Model
 from ov_gather.ops import FAMILY, find_operation
 from ov_gather.ops.layer_view import LayerView
-from ov_gather.ops.spec import Attribute
 from ov_gather.rules.base import Violation, rule
 from ov_gather.rules.findings import Severity
 from ov_gather.rules.fixes import Fix, SetAttribute
@@ -86,10 +85,11 @@ def attribute_out_of_range(view: LayerView) -> Iterator[Violation]:
     Outside its range the value has no meaning. The rule also covers constant inputs that act as attributes, such as the axis of
     Gather. Write a value in the range that the finding names.
     """
-    for attribute, text in _given(view):
+    stated = [attribute for attribute in view.operation.attributes if attribute.name in view.layer.attributes]
+    for attribute in stated:
         valid = attribute.valid_range(view.input_shapes)
         try:
-            value = attribute.parse(text)
+            value = attribute.parse(view.layer.attributes[attribute.name])
         except ValueError:  # OVG203 reports it
             continue
         if valid and not valid[0] <= value <= valid[1]:
@@ -176,10 +176,3 @@ def _kinds(layer: Layer) -> Mapping[str, str]:
     if operation:
         return {attribute.name: attribute.kind for attribute in operation.attributes}
     return attribute_kinds(layer) or {}
-
-
-def _given(view: LayerView) -> Iterator[tuple[Attribute, str]]:
-    """Yield the attributes that the layer has, with their texts."""
-    for attribute in view.operation.attributes:
-        if attribute.name in view.layer.attributes:
-            yield attribute, view.layer.attributes[attribute.name]
