@@ -101,13 +101,13 @@ class Blame:
         """Look for an excuse for a difference; if there is none, execute its nodes alone."""
         node = self._node(found.value)
         if found.healed_by and is_rounding_of_fused(self.comparer, found, wrong):
-            return Suspect(found, f"the reference gives this, too, where the operands of {node} are off by rounding")
+            return Suspect(found, f"the reference computes this, too, if the operands of {node} are off by rounding")
         if not found.healed_by and is_rounding(self.comparer, found):
             orders = "".join(f", or in an order that {other} leaves open" for other in self.open_orders)
-            return Suspect(found, f"{node} gives this in the reference, too, for operands that are off by rounding{orders}")
+            return Suspect(found, f"{node} computes this in the reference, too, for operands that are off by rounding{orders}")
         if not found.healed_by and is_left_open(self.comparer, found):
             self.open_orders[node] = None
-            return Suspect(found, f"{node} may give its results in this order, too")
+            return Suspect(found, f"{node} may return its results in this order, too")
         followed = follow(self.comparer, found.value, self.of_body)
         if followed.excuse and not found.healed_by:
             return Suspect(found, followed.excuse)
@@ -188,14 +188,14 @@ class Blame:
         label = self.comparer.model.graph.label
         if found.healed_by:
             values = ", ".join(f"'{label(value)}'" for value in found.healed_by)
-            told = f"The fault vanishes as soon as {values} is observed: what is fused across it is wrong."
-            return told if piece is None else f"{told} Executed alone on the values of the reference, these nodes show it."
+            text = f"The fault vanishes as soon as {values} is observed: what is fused across it is wrong."
+            return text if piece is None else f"{text} Executed alone on the values of the reference, these nodes show it."
         if kind == "node":
             return "Executed alone on the values of the reference, it shows the fault."
         if kind == "fusion" and piece is not None and set(piece.sources) <= set(found.sources):
             return (
-                "Executed alone on the values of the reference, these nodes show the fault. They are right where what does not "
-                "depend on the inputs of the model is given to them."
+                "Executed alone on the values of the reference, these nodes show the fault. They are right if values that do "
+                "not depend on the inputs of the model are given to them."
             )
         if kind == "fusion":
             return "Alone it is right on the values of the reference; together with the nodes before it, it is wrong."

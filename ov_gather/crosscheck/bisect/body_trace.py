@@ -60,7 +60,7 @@ def follow(comparer: Comparer, value: Value, culprits: Culprits) -> BodyTrace:
         return BodyTrace(description=f"Its body is not executed alone: {error}")
     if found.culprit is not None:
         return found
-    return BodyTrace(excuse=f"{node} repeats its body as the reference does, in which nothing is off by more than rounding")
+    return BodyTrace(excuse=f"{node} iterates its body as the reference does, and no value in it is off by more than rounding")
 
 
 def _followed(comparer: Comparer, value: Value, culprits: Culprits, rounding: Rounding) -> BodyTrace:

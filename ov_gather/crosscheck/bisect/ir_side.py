@@ -84,8 +84,7 @@ class IRSide(Side):
         part = self.part({value: given}, names)
         if not isinstance(part, IRPart):
             return None
-        by_name = dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
-        by_name[given.name] = given.array
+        by_name = {**self._by_name(), given.name: given.array}
         inputs = {layer.name: by_name[layer.name] for layer in part.model.of_type("Parameter")}
         return IRSide(part.model, inputs, self._setting)
 
@@ -98,8 +97,11 @@ class IRSide(Side):
 
     def _inputs_of(self, part: Part) -> list[NDArray[Any]]:
         assert isinstance(part, IRPart)
-        by_name = dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
+        by_name = self._by_name()
         return [by_name[layer.name] for layer in part.model.of_type("Parameter")]
+
+    def _by_name(self) -> Arrays:
+        return dict(zip((layer.name for layer in self._model.of_type("Parameter")), self._inputs, strict=True))
 
 
 class IRPart(Part):

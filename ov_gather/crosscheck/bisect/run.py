@@ -123,7 +123,7 @@ class _Bisection:
         if not self._outputs:
             return self._not_run("every output is random")
         if stored_values(self._model):
-            self._note("the model has states: they are as at the first inference, and what it stores in them is compared")
+            self._note("the model has states: they are as at the first inference, and the values stored in them are compared")
         if refusal is not None:
             return self._refused_by_reference(sides, refusal)
         return self._compared(sides, every)
@@ -180,7 +180,7 @@ class _Bisection:
         culprits, excuses = self._culprits(sides, blame, wrong, every)
         different |= comparer.noisy_outputs
         excuses |= dict.fromkeys(
-            comparer.noisy_outputs, "the reference itself is off as far on one thread and without optimisation"
+            comparer.noisy_outputs, "the reference differs as much from itself on one thread and without optimisation"
         )
         outcomes = (ComparedOutput(label(value), str(text), excuses.get(value, "")) for value, text in different.items())
         return replace(self._result, culprits=tuple(culprits), outputs=tuple(outcomes))

@@ -109,3 +109,12 @@ def _available() -> int | None:
 
 def _gigabytes(count: int) -> str:
     return f"{count / 1e9:.1f} GB"
+
+
+def as_declared(array: NDArray[Any], element_type: ElementType | None) -> NDArray[Any]:
+    """Return the array in the type of its port. A .npy stores bf16 and 8-bit floats as raw bytes, strings as fixed width."""
+    if array.dtype.kind == "U":
+        return array.astype(object)
+    if array.dtype.kind == "V" and element_type and element_type.dtype.itemsize == array.itemsize:
+        return array.view(element_type.dtype)
+    return array

@@ -103,7 +103,7 @@ def verify_conversion(
     result = replace(result, inputs=attempt.inputs)
     if target == "extension" or result.passed or result.problem or not all(layer.passed for layer in layers):
         return result
-    return replace(result, blamed=trial.to_blame(attempt))
+    return replace(result, blamed=trial.blamed_gathers(attempt))
 
 
 def _no_inputs(refusals: Sequence[str]) -> str:
