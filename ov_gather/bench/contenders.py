@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ov_gather.bench.case import BenchCase, Run, seconds_of
+from ov_gather.kernels.native import set_num_threads
 
 Result = Callable[[], NDArray[Any]]
 _TRIALS = 4
@@ -29,8 +30,6 @@ Contender = Callable[[BenchCase, BenchConditions], tuple[Run, Result]]
 
 def kernel(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare a call of our Python function with `out`."""
-    from ov_gather import set_num_threads
-
     set_num_threads(conditions.threads)
     run = case.kernel(np.empty(case.shape, case.data.dtype))
     return run, run
@@ -122,8 +121,6 @@ def _in_openvino(core: Any, work: Callable[..., Any], case: BenchCase, condition
 
 def limit(case: BenchCase, conditions: BenchConditions) -> tuple[Run, Result]:
     """Prepare the limit, which is not a contender, in its fastest variant."""
-    from ov_gather import set_num_threads
-
     set_num_threads(conditions.threads)
     out = np.empty(case.shape, case.data.dtype)
     run = min(case.limits(out), key=lambda run: min(seconds_of(run) for _ in range(_TRIALS)))

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant
+from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant, onnx_node, opset
 from ov_gather.bench.limit import gathers
+from ov_gather.kernels.gather import gather
+from ov_gather.kernels.gather_elements import gather_elements
+from ov_gather.kernels.gather_nd import gather_nd
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,6 @@ class GatherElements(BenchCase):
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function, which accepts expanded indices as a view."""
-        from ov_gather import gather_elements
-
         indices = self.indices
         return lambda: gather_elements(self.data, indices, self.axis, out=out)
 
@@ -65,23 +66,19 @@ class GatherElements(BenchCase):
 
     def onnx(self) -> Sequence[Any]:
         """Return GatherElements, after an Expand if indices are expanded."""
-        from onnx import helper
-
         if not self.is_expanded:
-            return [helper.make_node("GatherElements", ["data", "indices"], ["output"], axis=self.axis)]
+            return [onnx_node("GatherElements", ["data", "indices"], "output", axis=self.axis)]
         return [
             onnx_constant("shape", self.shape),
-            helper.make_node("Expand", ["indices", "shape"], ["expanded"]),
-            helper.make_node("GatherElements", ["data", "expanded"], ["output"], axis=self.axis),
+            onnx_node("Expand", ["indices", "shape"], "expanded"),
+            onnx_node("GatherElements", ["data", "expanded"], "output", axis=self.axis),
         ]
 
     def openvino(self, *inputs: Any) -> Any:
         """Return GatherElements-6, after a Broadcast if indices are expanded."""
-        from ov_gather.extension.python_api import opset13 as ops
-
         data, indices = inputs
-        expanded = ops.broadcast(indices, ops.constant(np.array(self.shape))) if self.is_expanded else indices
-        return ops.gather_elements(data, expanded, self.axis)
+        expanded = opset().broadcast(indices, opset().constant(np.array(self.shape))) if self.is_expanded else indices
+        return opset().gather_elements(data, expanded, self.axis)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Return our operation, which broadcasts indices itself."""
@@ -113,8 +110,6 @@ class Gather(BenchCase):
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
-        from ov_gather import gather
-
         return lambda: gather(self.data, self.own_indices, self.axis, self.batch_dims, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
@@ -131,27 +126,21 @@ class Gather(BenchCase):
 
     def onnx(self) -> Sequence[Any]:
         """Return Gather; with a batch GatherND, since ONNX Gather has no batches."""
-        from onnx import helper
-
         if not self.batch_dims:
-            return [helper.make_node("Gather", ["data", "indices"], ["output"], axis=self.axis)]
+            return [onnx_node("Gather", ["data", "indices"], "output", axis=self.axis)]
         return [
             onnx_constant("last", [-1]),
-            helper.make_node("Unsqueeze", ["indices", "last"], ["tuples"]),
-            helper.make_node("GatherND", ["data", "tuples"], ["output"], batch_dims=self.batch_dims),
+            onnx_node("Unsqueeze", ["indices", "last"], "tuples"),
+            onnx_node("GatherND", ["data", "tuples"], "output", batch_dims=self.batch_dims),
         ]
 
     def openvino(self, *inputs: Any) -> Any:
         """Return Gather-8."""
-        from ov_gather.extension.python_api import opset13 as ops
-
-        return ops.gather(*inputs, ops.constant(self.axis), self.batch_dims)
+        return opset().gather(*inputs, opset().constant(self.axis), self.batch_dims)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Return our operation, which raises for an index out of bounds."""
-        from ov_gather.extension.python_api import opset13 as ops
-
-        return create("Gather", [*inputs, ops.constant(self.axis).output(0)], {"batch_dims": self.batch_dims})
+        return create("Gather", [*inputs, opset().constant(self.axis).output(0)], {"batch_dims": self.batch_dims})
 
 
 @dataclass(frozen=True)
@@ -175,8 +164,6 @@ class GatherND(BenchCase):
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
-        from ov_gather import gather_nd
-
         return lambda: gather_nd(self.data, self.own_indices, 1, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
@@ -189,15 +176,11 @@ class GatherND(BenchCase):
 
     def onnx(self) -> Sequence[Any]:
         """Return GatherND."""
-        from onnx import helper
-
-        return [helper.make_node("GatherND", ["data", "indices"], ["output"], batch_dims=1)]
+        return [onnx_node("GatherND", ["data", "indices"], "output", batch_dims=1)]
 
     def openvino(self, *inputs: Any) -> Any:
         """Return GatherND-8."""
-        from ov_gather.extension.python_api import opset13 as ops
-
-        return ops.gather_nd(*inputs, 1)
+        return opset().gather_nd(*inputs, 1)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Return our operation."""

@@ -9,9 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant
+from ov_gather.bench.case import BenchCase, Create, Run, onnx_constant, onnx_node, opset
 from ov_gather.bench.limit import scatters
 from ov_gather.kernels.reduction_names import onnx_name
+from ov_gather.kernels.scatter_elements import scatter_elements
+from ov_gather.kernels.scatter_nd import scatter_nd
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,6 @@ class ScatterElements(_Scatter):
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
-        from ov_gather import scatter_elements
-
         indices = self.indices
         return lambda: scatter_elements(self.data, indices, self.updates, self.axis, reduction=self.reduction, out=out)
 
@@ -91,27 +91,23 @@ class ScatterElements(_Scatter):
 
     def onnx(self) -> Sequence[Any]:
         """Return ScatterElements, after an Expand if indices are expanded."""
-        from onnx import helper
-
         indices = "expanded" if self.is_expanded else "indices"
         inputs = ["data", indices, "updates"]
-        scatter = helper.make_node("ScatterElements", inputs, ["output"], axis=self.axis, reduction=onnx_name(self.reduction))
+        scatter = onnx_node("ScatterElements", inputs, "output", axis=self.axis, reduction=onnx_name(self.reduction))
         if not self.is_expanded:
             return [scatter]
         return [
             onnx_constant("shape", self.updates.shape),
-            helper.make_node("Expand", ["indices", "shape"], ["expanded"]),
+            onnx_node("Expand", ["indices", "shape"], "expanded"),
             scatter,
         ]
 
     def openvino(self, *inputs: Any) -> Any:
         """Return ScatterElementsUpdate-12, after a Broadcast if indices are expanded."""
-        from ov_gather.extension.python_api import opset13 as ops
-
         data, indices, updates = inputs
         if self.is_expanded:
-            indices = ops.broadcast(indices, ops.constant(np.array(self.updates.shape)))
-        return ops.scatter_elements_update(data, indices, updates, ops.constant(self.axis), self.reduction)
+            indices = opset().broadcast(indices, opset().constant(np.array(self.updates.shape)))
+        return opset().scatter_elements_update(data, indices, updates, opset().constant(self.axis), self.reduction)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Return our operation; ScatterND if there is one index per row."""
@@ -142,8 +138,6 @@ class ScatterND(_Scatter):
 
     def kernel(self, out: NDArray[Any]) -> Run:
         """Call our function with `out`."""
-        from ov_gather import scatter_nd
-
         return lambda: scatter_nd(self.data, self.own_indices, self.updates, out=out)
 
     def torch(self, out: Any, *inputs: Any) -> Run:
@@ -156,15 +150,11 @@ class ScatterND(_Scatter):
 
     def onnx(self) -> Sequence[Any]:
         """Return ScatterND."""
-        from onnx import helper
-
-        return [helper.make_node("ScatterND", ["data", "indices", "updates"], ["output"])]
+        return [onnx_node("ScatterND", ["data", "indices", "updates"], "output")]
 
     def openvino(self, *inputs: Any) -> Any:
         """Return ScatterNDUpdate-3."""
-        from ov_gather.extension.python_api import opset13 as ops
-
-        return ops.scatter_nd_update(*inputs)
+        return opset().scatter_nd_update(*inputs)
 
     def extension(self, create: Create, *inputs: Any) -> Any:
         """Return our operation, which checks indices and applies updates in order."""

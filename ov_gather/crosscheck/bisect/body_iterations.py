@@ -13,7 +13,7 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.inputs import Sides
 from ov_gather.crosscheck.bisect.ir_side import IRSide
-from ov_gather.runtimes.base import CrashedError, RefusedError
+from ov_gather.runtimes.base import FAILURES
 
 MOST_ITERATIONS = 50
 """Maximum number of iterations that are followed."""
@@ -58,7 +58,7 @@ def bodies(comparer: Comparer, value: Value, array: Array, array_of_model: Array
     pairs = comparer.pairs.reference
     try:
         ours, theirs = comparer.model.body(value, array_of_model), comparer.reference.body(pairs[value], array)
-    except (RefusedError, CrashedError, IndexError, KeyError):
+    except (*FAILURES, KeyError):
         return None
     if ours is None or theirs is None or theirs.count < 1:
         return None

@@ -13,7 +13,7 @@ from ov_gather.crosscheck.bisect.comparer import Comparer
 from ov_gather.crosscheck.bisect.graphs import Value
 from ov_gather.crosscheck.bisect.rounding import difference, errors
 from ov_gather.crosscheck.bisect.search import SearchResult
-from ov_gather.crosscheck.bisect.sides import Part, Replacement
+from ov_gather.crosscheck.bisect.sides import Replacement
 from ov_gather.runtimes.base import FAILURES
 
 NEIGHBOURS = 4
@@ -37,8 +37,10 @@ class _Operands:
 def is_rounding(comparer: Comparer, found: SearchResult) -> bool:
     """Return True if the reference computes the model's value from the model's operands, or from operands as near to them."""
     operands = _operands(comparer, found)
-    part = None if operands is None else _part(comparer, operands, found.value)
-    if operands is None or part is None:
+    if operands is None:
+        return False
+    part = comparer.reference.part(operands.given, {comparer.pairs.reference[found.value]: comparer.name(found.value)})
+    if part is None:
         return False
     here = operands.here[found.value]
     try:
@@ -106,11 +108,6 @@ def _operands(comparer: Comparer, found: SearchResult) -> _Operands | None:
         return None
     given = comparer.given_to_reference(sources, here, arrays)
     return None if given is None else _Operands(here, given)
-
-
-def _part(comparer: Comparer, operands: _Operands, value: Value) -> Part | None:
-    """Extract the nodes that compute a value of the model from the reference."""
-    return comparer.reference.part(operands.given, {comparer.pairs.reference[value]: comparer.name(value)})
 
 
 def _computed(comparer: Comparer, operands: _Operands, value: Value) -> NDArray[Any] | None:

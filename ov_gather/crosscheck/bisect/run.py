@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ov_gather.crosscheck.bisect.blame import Blame
 from ov_gather.crosscheck.bisect.body_iterations import BodyIteration
@@ -99,7 +98,7 @@ class _Bisection:
     ) -> None:
         self._reference = read_reference(reference)
         self._model = model
-        self._given = None if inputs is None else _arrays(inputs)
+        self._given = None if inputs is None else {name: np.asarray(array) for name, array in inputs.items()}
         self._setting, self._memory, self._seed, self._directory = setting, memory, seed, directory
         self._progress = progress or (lambda text: None)
         path = reference.path if isinstance(reference, Model) else path_of(reference)
@@ -265,7 +264,3 @@ class _Bisection:
 
     def _not_run(self, reason: str) -> BisectResult:
         return replace(self._result, not_run=reason)
-
-
-def _arrays(given: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-    return {name: np.asarray(array) for name, array in given.items()}

@@ -31,7 +31,7 @@ BATCH = 16
 """Initial number of layers whose operands are computed, and held, at once; multiplied by 4 after each small batch."""
 HELD = 1 << 27
 """Maximum bytes of operands held at once, estimated from shapes; a single layer may exceed it."""
-_OBSTACLES = (RefusedError, CrashedError, IndexError, ValueError, TypeError, OSError, ImportError)
+_OBSTACLES = (*FAILURES, ValueError, TypeError, OSError, ImportError)
 
 Arrays = Sequence[NDArray[Any]]
 

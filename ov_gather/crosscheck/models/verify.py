@@ -88,7 +88,8 @@ def verify_conversion(
         try:
             attempt = trial.run(choices)
             if attempt is None and given is None:
-                return replace(result, not_run=_no_inputs(trial.refusals))
+                refusals = f"onnxruntime accepts none of the inputs that were made up ({trial.refusals[0]}): give --input"
+                return replace(result, not_run=refusals)
             if attempt is None:
                 if given is not None and trial.target_refuses(given):
                     return replace(result, not_run=f"neither runtime accepts {trial.refusals[0]}")
@@ -104,10 +105,6 @@ def verify_conversion(
     if target == "extension" or result.passed or result.problem or not all(layer.passed for layer in layers):
         return result
     return replace(result, blamed=trial.blamed_gathers(attempt))
-
-
-def _no_inputs(refusals: Sequence[str]) -> str:
-    return f"onnxruntime accepts none of the inputs that were made up ({refusals[0]}): give --input"
 
 
 def _check_gather(gather: GatherTensors, runtimes: Sequence[IsolatedRuntime[Any]], target: str, path: str) -> LayerResult:
